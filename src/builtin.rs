@@ -1,5 +1,5 @@
 //! The built-in catalog: `runtimes/` and `accelerator-classes/` of this repository, embedded in the
-//! binary, and the runtimes shipped in OME releases, which are decompressed on demand.
+//! binary, and the runtimes that releases of operators ship, which are decompressed on demand.
 
 use flate2::read::GzDecoder;
 use include_dir::{Dir, include_dir};
@@ -9,8 +9,11 @@ use std::sync::OnceLock;
 static RUNTIMES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/runtimes");
 static ACCELERATOR_CLASSES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/accelerator-classes");
 
-/// The runtimes that each release of OME ships (`examples/catalogs.rs`).
-static SHIPPED: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/catalogs/ome.gz"));
+/// The runtimes that each release of an operator ships (`examples/catalogs.rs`).
+static SHIPPED: [(&str, &[u8]); 2] = [
+    ("kserve", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/catalogs/kserve.gz"))),
+    ("ome", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/catalogs/ome.gz"))),
+];
 
 /// Returns names and texts of all embedded files, sorted by name.
 pub fn files() -> &'static [(&'static str, &'static str)] {
@@ -24,32 +27,37 @@ pub fn files() -> &'static [(&'static str, &'static str)] {
     })
 }
 
-/// Returns names and texts of the runtimes that a release of OME ships, sorted by name; empty for
-/// an unknown release.
-pub fn shipped(tag: &str) -> Vec<(&'static str, &'static str)> {
-    let of_release = move |(tags, path, text): (&str, &str, &'static str)| {
+/// Returns names and texts of the runtimes that a release of an operator ships, sorted by name;
+/// empty for an unknown release.
+pub fn shipped(operator: &str, tag: &str) -> Vec<(&'static str, &'static str)> {
+    let of_release = |(tags, path, text): (&str, &str, &'static str)| {
         // The names are leaked on purpose, once per process and release.
-        let name = || &*format!("shipped/ome={tag}/{path}").leak();
+        let name = || &*format!("shipped/{operator}={tag}/{path}").leak();
         tags.split(',').any(|own| own == tag).then(|| (name(), text))
     };
-    entries().filter_map(of_release).collect()
+    entries(operator).filter_map(of_release).collect()
 }
 
-/// Returns the number of runtimes that a release of OME ships.
-pub fn shipped_count(tag: &str) -> usize {
-    entries().filter(|(tags, ..)| tags.split(',').any(|own| own == tag)).count()
+/// Returns the number of runtimes that a release of an operator ships.
+pub fn shipped_count(operator: &str, tag: &str) -> usize {
+    entries(operator).filter(|(tags, ..)| tags.split(',').any(|own| own == tag)).count()
 }
 
 /// Returns, for each text, the releases that ship it, its path and the text.
-fn entries() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    let text = TEXT.get_or_init(|| {
-        let mut text = String::new();
-        match GzDecoder::new(SHIPPED).read_to_string(&mut text) {
-            Ok(_) => text,
-            // A test reads the embedded data, so this does not happen.
-            Err(_) => String::new(),
-        }
+fn entries(
+    operator: &str,
+) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> + use<> {
+    static TEXTS: [OnceLock<String>; SHIPPED.len()] = [const { OnceLock::new() }; SHIPPED.len()];
+    let position = SHIPPED.iter().position(|(own, _)| *own == operator);
+    let text = position.map_or("", |position| {
+        TEXTS[position].get_or_init(|| {
+            let mut text = String::new();
+            match GzDecoder::new(SHIPPED[position].1).read_to_string(&mut text) {
+                Ok(_) => text,
+                // A test reads the embedded data, so this does not happen.
+                Err(_) => String::new(),
+            }
+        })
     });
     text.split("\n#: ").filter_map(|entry| {
         let entry = entry.strip_prefix("#: ").unwrap_or(entry);
@@ -95,15 +103,21 @@ mod tests {
 
     #[test]
     fn releases_ship_runtimes() {
-        let counts = ["v0.1.3", "v0.1.4", "v0.1.5", "head", "v9"].map(shipped_count);
+        let counts = ["v0.1.3", "v0.1.4", "v0.1.5", "17b77eda", "v1.2.2"]
+            .map(|tag| shipped_count("ome", tag));
         assert_eq!(counts, [35, 35, 205, 207, 0]);
-        let [(name, text), ..] = shipped("v0.1.4")[..] else { panic!("v0.1.4 ships runtimes") };
+        let counts = ["v0.19.0", "v0.20.0", "head"].map(|tag| shipped_count("kserve", tag));
+        assert_eq!(counts, [13, 15, 15]);
+        let [(name, text), ..] = shipped("ome", "v0.1.4")[..] else {
+            panic!("v0.1.4 ships runtimes")
+        };
         assert_eq!(name, "shipped/ome=v0.1.4/srt/deepseek-rdma-pd-rt.yaml");
         assert!(
             text.starts_with("apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\n"),
             "{text}"
         );
-        for (name, text) in shipped("head") {
+        let all = [shipped("ome", "17b77eda"), shipped("kserve", "head")].concat();
+        for (name, text) in all {
             assert!(
                 name.contains(".yaml") && text.contains("kind: ClusterServingRuntime"),
                 "{name}"

@@ -39,6 +39,15 @@ impl BuiltinMode {
     }
 }
 
+/// The releases of what runs beneath the operators, by their tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Platform {
+    /// Kubernetes, `1.35`.
+    pub kubernetes: &'static str,
+    /// The controller of LeaderWorkerSets, `v0.7.0`.
+    pub leader_worker_set: &'static str,
+}
+
 /// How a runtime's attribute compares with a model's when one side does not set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsetRule {

@@ -48,6 +48,8 @@ pub struct IngressConfig {
 pub struct OperatorConfig {
     /// `deploy.defaultDeploymentMode`; empty when the key is absent.
     pub default_deployment_mode: EcoString,
+    /// `deploy.terminationGracePeriodSeconds`.
+    pub grace_period: Option<i64>,
     /// Key `ingress`.
     pub ingress: IngressConfig,
     /// Key `multinodeProber`, decoded.
@@ -449,6 +451,7 @@ impl OperatorConfig {
     pub fn shipped(ingress_disabled: bool, prober_image: &str) -> Self {
         Self {
             default_deployment_mode: "RawDeployment".into(),
+            grace_period: None,
             ingress: IngressConfig {
                 ingress_gateway: "knative-serving/knative-ingress-gateway".into(),
                 local_gateway: "knative-serving/knative-local-gateway".into(),

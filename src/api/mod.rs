@@ -48,7 +48,7 @@ pub use model_serving::{
 };
 pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope};
 pub use reading::{Owned, PerReading, Views};
-pub use release::{Follow, Release, Semantics};
+pub use release::{Follow, Knowledge, Release, Semantics};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
 pub use service::{
     Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, RuntimeRef, Service,

@@ -15,6 +15,8 @@ pub enum DeploymentMode {
     VirtualDeployment,
     /// No workload: ModelMesh deploys the model (KServe).
     ModelMesh,
+    /// An InferenceReplica, whose pods OME makes itself.
+    OmeNative,
 }
 
 impl DeploymentMode {
@@ -27,6 +29,7 @@ impl DeploymentMode {
             Self::MultiNodeRayVllm => "MultiNodeRayVLLM",
             Self::VirtualDeployment => "VirtualDeployment",
             Self::ModelMesh => "ModelMesh",
+            Self::OmeNative => "OMENative",
         }
     }
 

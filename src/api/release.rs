@@ -40,6 +40,30 @@ pub struct Release {
     pub date: &'static str,
     /// Commit in the operator's repository.
     pub commit: &'static str,
+    /// How its rules are known.
+    pub known: Knowledge,
+}
+
+/// How the rules of a release are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knowledge {
+    /// Its documents are the rules.
+    Documents,
+    /// Its controllers were run: services whose objects were recorded.
+    Recorded(u32),
+    /// Its sources were read; what could not be read to its end.
+    Read(&'static [&'static str]),
+}
+
+impl Knowledge {
+    /// Returns the word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Documents => "documents",
+            Self::Recorded(_) => "recorded",
+            Self::Read(_) => "read",
+        }
+    }
 }
 
 /// The mode of each operator in a run. A run can follow the release of one operator and the

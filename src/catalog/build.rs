@@ -9,7 +9,7 @@ use crate::api::{
 };
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::policy::Releases;
+use crate::policy::{Platform, Releases};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,6 +25,8 @@ pub struct Options {
     pub shipped: bool,
     /// The releases that are followed.
     pub releases: Option<Releases>,
+    /// The releases beneath the operators.
+    pub platform: Option<Platform>,
 }
 
 /// One typed object.
@@ -171,6 +173,7 @@ impl Builder {
         let mut catalog = Catalog {
             config: self.config,
             releases: self.options.releases,
+            platform: self.options.platform,
             overridden: self.overridden,
             ..Catalog::default()
         };
@@ -250,7 +253,10 @@ impl Builder {
         catalog.all_builtin = all;
         catalog.runtimes = runtimes
             .into_iter()
-            .map(|(api, runtimes)| (api, RuntimeSet::new(runtimes, all)))
+            .map(|(api, runtimes)| {
+                let set = RuntimeSet::new(runtimes, all);
+                (api, if api == Api::KServe { set.with_stock() } else { set })
+            })
             .collect();
         catalog.count_machines();
         let mut diagnostics = self.diagnostics;

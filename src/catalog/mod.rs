@@ -17,7 +17,7 @@ use crate::api::{
 };
 use crate::cluster::Machine;
 use crate::diag::Nearby;
-use crate::policy::{AcceleratorOptions, Policy, Releases};
+use crate::policy::{AcceleratorOptions, Platform, Policy, Releases};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -49,6 +49,7 @@ pub struct Catalog {
     local_queues: BTreeMap<(EcoString, EcoString), LocalQueue>,
     accelerator_options: AcceleratorOptions,
     releases: Option<Releases>,
+    platform: Option<Platform>,
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
     others: Vec<Object>,
@@ -227,6 +228,11 @@ impl Catalog {
     /// The policy of an API under a semantics; `None` for an API that decides nothing.
     pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
         self.releases?.policy(api, follow)
+    }
+
+    /// The releases beneath the operators; `None` for a catalog that no input was read into.
+    pub fn platform(&self) -> Option<Platform> {
+        self.platform
     }
 
     /// The operator's settings: the loaded ConfigMap, or those it ships with.

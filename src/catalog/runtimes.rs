@@ -13,6 +13,9 @@ pub struct RuntimeSet {
     runtimes: Vec<Runtime>,
     /// Built-in runtimes are found by name alone.
     only_own: bool,
+    /// Built-in runtimes serve the formats that no other runtime lists: the operator's chart
+    /// installs them.
+    stock: bool,
     namespaces: BTreeMap<EcoString, Range<usize>>,
     cluster: Range<usize>,
     /// Their names, once one is looked for that is not there.
@@ -33,7 +36,13 @@ impl RuntimeSet {
             }
         }
         let cluster = start..runtimes.len();
-        Self { runtimes, only_own, namespaces, cluster, names: OnceLock::new() }
+        Self { runtimes, only_own, stock: false, namespaces, cluster, names: OnceLock::new() }
+    }
+
+    /// The same set, whose built-in runtimes serve formats that no other runtime lists.
+    pub(super) fn with_stock(mut self) -> Self {
+        self.stock = true;
+        self
     }
 
     /// A runtime by scope and name.
@@ -61,7 +70,9 @@ impl RuntimeSet {
         let swap = |runtime: &Runtime| {
             if runtime.object.id == other.object.id { other.clone() } else { runtime.clone() }
         };
-        Self::new(self.runtimes.iter().map(swap).collect(), !self.only_own)
+        let stock = self.stock;
+        let set = Self::new(self.runtimes.iter().map(swap).collect(), !self.only_own);
+        if stock { set.with_stock() } else { set }
     }
 
     /// Whether automatic selection looks at a runtime of the set.
@@ -97,17 +108,47 @@ impl RuntimeSet {
     /// The candidates of a namespace, then those of the cluster; with `all`, those of other
     /// namespaces after them.
     pub fn seen_from(&self, namespace: &str, all: bool) -> impl Iterator<Item = &Runtime> {
+        self.listed(namespace, all).filter(|runtime| self.is_candidate(runtime))
+    }
+
+    /// The same for a format: built-in runtimes too, where the operator's chart installs them and
+    /// no other runtime of the namespace or the cluster lists the format.
+    pub fn seen_for(
+        &self,
+        namespace: &str,
+        format: Option<&str>,
+        all: bool,
+    ) -> impl Iterator<Item = &Runtime> {
+        let lists = |runtime: &Runtime| format.is_some_and(|format| lists(runtime, format));
+        let by_stock = self.only_own
+            && self.stock
+            && !self.listed(namespace, false).any(|own| !own.object.builtin && lists(own));
+        self.listed(namespace, all).filter(move |runtime| self.is_candidate(runtime) || by_stock)
+    }
+
+    /// A built-in runtime that lists a format and is no candidate, because the input has runtimes
+    /// of its own.
+    pub fn switched_off(&self, format: &str) -> Option<&Runtime> {
+        let mut off = self.runtimes.iter().filter(|own| own.object.builtin && self.only_own);
+        off.find(|runtime| lists(runtime, format))
+    }
+
+    fn listed(&self, namespace: &str, all: bool) -> impl Iterator<Item = &Runtime> {
         let own = self.namespaces.get(namespace).cloned().unwrap_or_default();
         let others = if all { 0..self.cluster.start } else { 0..0 };
         let skip = own.clone();
         let others =
             others.filter(move |index| !skip.contains(index)).map(|index| &self.runtimes[index]);
-        self.runtimes[own]
-            .iter()
-            .chain(&self.runtimes[self.cluster.clone()])
-            .chain(others)
-            .filter(|runtime| self.is_candidate(runtime))
+        self.runtimes[own].iter().chain(&self.runtimes[self.cluster.clone()]).chain(others)
     }
+}
+
+/// Whether a runtime lists a format.
+fn lists(runtime: &Runtime, format: &str) -> bool {
+    runtime.formats.iter().any(|entry| {
+        let name = entry.format.as_ref().map(|format| format.name.value.as_str());
+        name.is_some_and(|name| name.eq_ignore_ascii_case(format))
+    })
 }
 
 impl<'a> IntoIterator for &'a RuntimeSet {

@@ -125,22 +125,24 @@ impl Session {
             .transpose()
             .map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
         threads::start(args.jobs)?;
-        let Followed { semantics, releases, kthena, named } =
+        let Followed { semantics, releases, kthena, platform, groups_named, named } =
             releases::followed(args, &settings, ask.admitted)?;
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
         let ome = releases.policy(Api::Ome, Semantics::Controller).filter(|_| ask.shipped);
-        let shipped = ome.map(|release| builtin::shipped(release.id.tag)).unwrap_or_default();
+        let shipped =
+            ome.map(|release| builtin::shipped("ome", release.id.tag)).unwrap_or_default();
+        let files = super::releases::builtin_files(&releases, semantics);
         let bare = builtin == BuiltinMode::Never && semantics.of(Api::Ome) == Semantics::Controller;
-        let mut files = args.files.clone();
-        files.extend(settings.paths.iter().cloned());
+        let mut paths = args.files.clone();
+        paths.extend(settings.paths.iter().cloned());
         let presets = settings.presets.iter().chain(&args.presets);
-        if files.is_empty() && args.kustomize.is_empty() && presets.clone().next().is_some() {
-            files.push(PathBuf::from("."));
+        if paths.is_empty() && args.kustomize.is_empty() && presets.clone().next().is_some() {
+            paths.push(PathBuf::from("."));
         }
-        files.extend(presets.cloned());
+        paths.extend(presets.cloned());
         let request = Request {
-            paths: &files,
+            paths: &paths,
             context: ask.context,
             kustomize: &args.kustomize,
             kustomize_command: args
@@ -151,7 +153,7 @@ impl Session {
             builtin: match builtin {
                 _ if ask.shipped => &shipped,
                 BuiltinMode::Never => &[],
-                _ => builtin::files(),
+                _ => &files,
             },
         };
         let loaded = load(&request, &limits);
@@ -167,6 +169,9 @@ impl Session {
             builtin,
             shipped: ask.shipped,
             releases,
+            platform,
+            groups_named,
+            checks_fields: ask.checks_fields,
             named: releases::operators(&named)
                 .into_iter()
                 .chain(args.kthena_profile.map(|_| Api::Kthena))
@@ -254,6 +259,7 @@ impl Session {
                 | Code::RuntimeNotFound
                 | Code::AcceleratorNotFound
                 | Code::KueueNotFound
+                | Code::RouteTargetNotFound
                 | Code::NoCompatibleRuntime
                 | Code::NoRuntimeForModel
         );
@@ -365,9 +371,47 @@ impl Session {
         let mut out = String::new();
         for release in self.world.in_cluster.iter().filter(|release| wanted(release.api)) {
             let (api, seen, followed) = (release.api.as_str(), &release.seen, release.followed);
+            if release.newer {
+                let known = release.known.as_str();
+                let _ = write!(
+                    out,
+                    " · rules of {api} {followed} ({known}), cluster runs {seen} ({})",
+                    release.place
+                );
+                continue;
+            }
             let _ = write!(out, " · cluster: {api}={seen} ({})", release.place);
             if !release.is_known() {
                 let _ = write!(out, ", nearest known {api}={followed}");
+            }
+        }
+        out
+    }
+
+    /// The dates of rules that are more than six months older than the newest object of a cluster.
+    fn age(&self) -> String {
+        let mut out = String::new();
+        let Some(newest) = &self.world.newest_object else { return out };
+        let months = |date: &str| {
+            let (year, rest) = date.split_once('-')?;
+            let month = rest.split('-').next()?;
+            Some(year.parse::<i64>().ok()? * 12 + month.parse::<i64>().ok()?)
+        };
+        let catalog = &self.world.catalog;
+        for api in operators::deciding() {
+            let asked = catalog.services().any(|views| views.of(self.semantics).object.api == api);
+            let Some(policy) = catalog.policy(api, self.semantics).filter(|_| asked) else {
+                continue;
+            };
+            let date = policy.id.date;
+            if let (Some(now), Some(then)) = (months(newest), months(date))
+                && now - then > 6
+            {
+                let (name, tag) = (api.as_str(), policy.id.tag);
+                let _ = write!(
+                    out,
+                    " · rules of {name} {tag} are of {date}, the newest object of {newest}"
+                );
             }
         }
         out
@@ -382,6 +426,7 @@ impl Session {
             named => format!(" · release: {}", named.join(", ")),
         };
         out.push_str(&self.in_cluster(|_| true));
+        out.push_str(&self.age());
         let _ = write!(out, " · runtimes: {read} read");
         for api in operators::deciding() {
             let asked = catalog.services().any(|views| views.of(self.semantics).object.api == api);

@@ -3,11 +3,12 @@
 use super::Failure;
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
 use crate::api::{Api, Follow, Semantics};
+use crate::builtin;
 use crate::load::settings::Settings;
 use crate::operators::kthena::releases::{self as kthena, KTHENA_CONTROLLER, KTHENA_HEAD};
 use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
-use crate::operators::{self, released};
-use crate::policy::Releases;
+use crate::operators::{self, platform, released};
+use crate::policy::{Platform, Releases};
 
 /// The modes and releases to follow.
 #[derive(Clone, Debug)]
@@ -18,6 +19,10 @@ pub(super) struct Followed {
     pub(super) releases: Releases,
     /// The policy of ModelServings.
     pub(super) kthena: &'static KthenaPolicy,
+    /// The releases beneath the operators.
+    pub(super) platform: Platform,
+    /// Whether a flag or setting names the release of LeaderWorkerSets.
+    pub(super) groups_named: bool,
     /// The releases that were requested, as `--release` takes them.
     pub(super) named: Vec<String>,
 }
@@ -67,8 +72,15 @@ pub(super) fn followed(
             releases.follow(release);
         }
     }
-    let named =
-        released().filter_map(|(operator, _)| Some(format!("{operator}={}", asked(operator)?)));
+    let mut platform = platform::default();
+    let beneath = |name: &str| asked(name).and_then(|tag| platform::tag(name, &tag));
+    if let Some(tag) = beneath(platform::KUBERNETES) {
+        platform.kubernetes = tag;
+    }
+    let groups = beneath(platform::LEADER_WORKER_SET);
+    platform.leader_worker_set = groups.unwrap_or(platform.leader_worker_set);
+    let names = operators::known_releases().into_iter().map(|(name, _)| name);
+    let named = names.filter_map(|name| Some(format!("{name}={}", asked(name)?)));
     let named = named.collect();
     let profile = settings.kthena_profile.as_deref();
     let controller = match semantics.of(Api::Kthena) {
@@ -77,7 +89,8 @@ pub(super) fn followed(
         Semantics::Controller => Some(&KTHENA_CONTROLLER),
     };
     let kthena = of_kthena(args, controller, asked("kthena"), profile)?;
-    Ok(Followed { semantics, releases, kthena, named })
+    let groups_named = groups.is_some();
+    Ok(Followed { semantics, releases, kthena, platform, groups_named, named })
 }
 
 /// The policy of ModelServings: the flag, else the settings, else the document. `controller` is the
@@ -119,4 +132,29 @@ fn of_kthena(
             _ => KthenaProfile::Documented,
         })),
     }
+}
+
+/// The files of the built-in catalog: those of the documents; of KServe, in controller mode, those
+/// that its release ships, and in documented mode those that its newest release adds.
+pub(super) fn builtin_files(
+    releases: &Releases,
+    semantics: Follow,
+) -> Vec<(&'static str, &'static str)> {
+    let of_kserve = |name: &str| name.starts_with("runtimes/kserve/");
+    let stem = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
+    let Some(release) = releases.policy(Api::KServe, Semantics::Controller) else {
+        return builtin::files().to_vec();
+    };
+    let shipped = builtin::shipped("kserve", release.id.tag);
+    let documented = semantics.of(Api::KServe) == Semantics::Documented;
+    let mut files: Vec<_> = builtin::files()
+        .iter()
+        .copied()
+        .filter(|(name, _)| documented || shipped.is_empty() || !of_kserve(name))
+        .collect();
+    let is_known = |name: &'static str| {
+        builtin::files().iter().any(|(own, _)| of_kserve(own) && stem(own) == stem(name))
+    };
+    files.extend(shipped.into_iter().filter(|(name, _)| !documented || !is_known(name)));
+    files
 }

@@ -16,6 +16,8 @@ pub(crate) struct SessionOptions<'a> {
     pub(crate) expand: bool,
     /// Probes of the V2 protocol are printed.
     pub(crate) v2_probes: bool,
+    /// Fields and kinds that no known release has are errors; otherwise they may be newer.
+    pub(crate) checks_fields: bool,
     /// The input is in a cluster: its ModelServings were admitted by another release.
     pub(crate) admitted: bool,
     /// The runtimes that the selected release of OME ships replace the built-in catalog, and

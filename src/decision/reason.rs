@@ -54,6 +54,15 @@ pub enum Reason {
         /// The values that the runtime lists.
         listed: Vec<EcoString>,
     },
+    /// The annotations of the runtime's and the service's component set two deployment modes.
+    DeploymentMode {
+        /// The component.
+        component: &'static str,
+        /// The runtime's mode.
+        runtime: &'static str,
+        /// The service's mode.
+        service: &'static str,
+    },
     /// No eligible accelerator class meets the requirements of this runtime.
     Unserved {
         /// The component.
@@ -91,6 +100,7 @@ impl Reason {
             Self::AutoSelectOff { .. } => Code::ReasonAutoSelectOff,
             Self::Protocol { .. } => Code::ReasonProtocol,
             Self::Accelerator { .. } | Self::Unserved { .. } => Code::ReasonAccelerator,
+            Self::DeploymentMode { .. } => Code::ReasonDeploymentMode,
             Self::ScoreZero(_) => Code::ReasonScoreZero,
             Self::MultiModel => Code::ReasonMultiModel,
             Self::MultiNode { .. } => Code::ReasonMultinodeMismatch,
@@ -147,6 +157,9 @@ impl fmt::Display for Reason {
             }
             Self::Accelerator { class, listed } => {
                 write!(f, "{class} is not in [{}]", listed.join(", "))
+            }
+            Self::DeploymentMode { component, runtime, service } => {
+                write!(f, "its {component} is of mode {runtime}, that of the service of {service}")
             }
             Self::Unserved { component, nearest } => {
                 write!(

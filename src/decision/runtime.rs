@@ -184,6 +184,8 @@ pub struct RuntimeDecision<'a> {
     pub candidates: Vec<Candidate<'a>>,
     /// Assumed fields of the model that affect the result.
     pub assumed: EcoVec<&'static str>,
+    /// Why the runtime that the service names does not list the model, where that is no error.
+    pub advice: EcoVec<Rejection>,
 }
 
 impl RuntimeDecision<'_> {
@@ -202,6 +204,7 @@ impl RuntimeDecision<'_> {
             notes: EcoVec::new(),
             candidates: Vec::new(),
             assumed: EcoVec::new(),
+            advice: EcoVec::new(),
         }
     }
 }

@@ -94,8 +94,7 @@ codes! {
     KindNotRead "kind-not-read" Finding Info "nothing is made of objects of this kind"
     DevicesNotCounted "devices-not-counted" Finding Warning
         "an object requests devices, and no answer counts them"
-    NewerThanKnown "newer-than-known" Finding Warning
-        "no release that is known here has the kind"
+    NewerThanKnown "newer-than-known" Finding Warning "no known release has the kind or field"
     OtherKind "other-kind" Finding Info "the API group of the object is not supported"
     UnknownKind "unknown-kind" Finding Error "the kind does not exist in its API group"
     FileNotRead "file-not-read" Finding Error
@@ -112,14 +111,14 @@ codes! {
         "the directory holds a kustomization, whose files were read one by one"
     EmptyInput "empty-input" Finding Error "the input holds no object at all"
     NoFiles "no-files" Finding Error "nothing to read was found"
-
     BaseNotRead "base-not-read" Finding Error
         "the base of a diff was not read: it is neither a path nor a revision, or git was not found"
     ImmutableField "immutable-field" Finding Warning
         "the change touches a field that may not change once the object exists"
-
     FieldOfAnotherRelease "field-of-another-release" Finding Warning
         "the selected release does not have a field or a kind of another release"
+    ReleaseNewer "release-newer" Finding Warning "the cluster runs a newer release"
+    RuleNotRead "rule-not-read" Finding Warning "a rule of the release is not known whole"
     UnknownField "unknown-field" Finding Error "the key is not a field of the object"
     InvalidType "invalid-type" Finding Error "the value is of the wrong type"
     RequiredField "required-field" Finding Error "a required field is absent"
@@ -189,7 +188,6 @@ codes! {
     UnusedAllow "unused-allow" Finding Warning "a comment `# ome: allow CODE` allows nothing"
     UnknownSetting "unknown-setting" Finding Error "the key of ome.toml is not a setting"
     InvalidSetting "invalid-setting" Finding Error "the value of a setting is not one it accepts"
-
     PayloadJsonSyntax "payload-json-syntax" Finding Error "the payload is not JSON"
     PayloadMissingField "payload-missing-field" Finding Error
         "a required member of the payload is absent"
@@ -240,7 +238,6 @@ codes! {
         "a property of the service has no place in a ModelServing"
     KthenaDefect "kthena-defect" Finding Warning
         "the controller of Kthena has a known defect here"
-
     NotModelConfig "not-model-config" Finding Error "the file is not the config.json of a model"
     ParameterCountUnknown "parameter-count-unknown" Finding Error
         "the parameters of the model cannot be counted"
@@ -293,6 +290,7 @@ codes! {
         "the accelerator class named is not loaded"
     KueueNotFound "kueue-not-found" Finding Warning
         "a queue or flavor of Kueue that another one names is not loaded"
+    RouteTargetNotFound "route-target-not-found" Finding Warning "a route leads to nothing loaded"
     NoCompatibleAccelerator "no-compatible-accelerator" Finding Error
         "no accelerator class meets the requirements"
     WouldPanic "would-panic" Finding Error "the controller would crash here"
@@ -455,6 +453,7 @@ codes! {
     ReasonAccelerator "accelerator" Reason Info
         "the runtime does not list the required accelerator class, or no class meets its requirements"
     ReasonScoreZero "score-zero" Reason Info "the score is not above 0"
+    ReasonDeploymentMode "deployment-mode" Reason Info "the components' deployment modes differ"
     ReasonMultiModel "multi-model" Reason Info "the runtime is made for many models at once"
     ReasonMultinodeMismatch "multinode-mismatch" Reason Info
         "one of runtime and service has a workerSpec, the other has none"

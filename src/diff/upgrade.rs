@@ -272,6 +272,14 @@ fn set_otherwise(
     if rules.prober.is_between(before, after) && old != new && changed(&new) {
         hit.push(&rules.prober.rule);
     }
+    let waits =
+        |change: &super::Change| change.path.to_string().ends_with("terminationGracePeriodSeconds");
+    if rules.grace_period.is_between(before, after)
+        && configs[0].grace_period != configs[1].grace_period
+        && group.objects.iter().flat_map(|object| &object.changes).any(waits)
+    {
+        hit.push(&rules.grace_period.rule);
+    }
     hit
 }
 

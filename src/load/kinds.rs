@@ -32,6 +32,13 @@ pub static GROUPS: &[Group] = &[
             "FineTunedWeight",
             "AcceleratorClass",
             "BenchmarkJob",
+            // Of v1.2.2 (#692) and main (charts/ome-crd/templates).
+            "InferenceReplica",
+            "AcceleratorQuota",
+            "AutoscalerPolicy",
+            "RolloutPolicy",
+            "TrafficMap",
+            "WorkloadCluster",
         ],
         ours: true,
     },
@@ -51,6 +58,8 @@ pub static GROUPS: &[Group] = &[
             "LocalModelNamespaceCache",
             "LocalModelNode",
             "LocalModelNodeGroup",
+            // Of v0.21.0.
+            "KernelCache",
         ],
         ours: true,
     },
@@ -63,7 +72,7 @@ pub static GROUPS: &[Group] = &[
     Group {
         name: "networking.serving.volcano.sh",
         versions: &["v1alpha1"],
-        kinds: &["ModelRoute", "ModelServer"],
+        kinds: &["ModelRoute", "ModelServer", "ExternalModelProvider"],
         ours: true,
     },
     Group {
@@ -210,7 +219,7 @@ static RENDERED: &[(&str, &[&str])] = &[
         ],
     ),
     ("serving.kserve.io", &["InferenceService", "ServingRuntime", "ClusterServingRuntime"]),
-    ("workload.serving.volcano.sh", &["ModelServing"]),
+    ("workload.serving.volcano.sh", &["ModelServing", "ModelBooster"]),
 ];
 
 /// Kinds that run pods, by group; their pods are counted and placed.

@@ -133,7 +133,7 @@ impl Case {
             &self.service,
             &self.component,
             metadata::namespace(&self.service),
-            crate::operators::ome::releases::HEAD.ome(),
+            crate::operators::ome::releases::SNAPSHOT.ome(),
         )
     }
 }

@@ -9,12 +9,14 @@ pub mod kserve;
 pub mod kthena;
 pub mod kueue;
 pub mod ome;
+pub mod platform;
 mod selector;
 
 pub use selector::{Selector, explain_among, judge};
 
 use crate::api::{
-    Api, DeploymentMode, Failure, OperatorConfig, PerReading, Release, Semantics, Service,
+    Api, DeploymentMode, Failure, Knowledge, OperatorConfig, PerReading, Release, Semantics,
+    Service,
 };
 use crate::check::{self, Check};
 use crate::decision::Resolution;
@@ -34,11 +36,17 @@ pub(crate) static OPERATORS: [&dyn Operator; 3] =
 pub fn newest() -> Releases {
     let mut newest = Releases::default();
     for services in OPERATORS.iter().filter_map(|own| own.services()) {
-        if let Some(&controller) = services.releases().last() {
+        if let Some(controller) = newest_recorded(services) {
             newest.add(PerReading { documented: services.documented(), controller });
         }
     }
     newest
+}
+
+/// Returns the newest release whose controllers were run, which controller mode follows by default.
+fn newest_recorded(services: &dyn Services) -> Option<&'static Policy> {
+    let is_recorded = |release: &&&Policy| matches!(release.id.known, Knowledge::Recorded(_));
+    services.releases().iter().rev().find(is_recorded).copied()
 }
 
 /// Returns the operator of an API; `None` for the cluster itself.
@@ -119,8 +127,47 @@ pub fn definitions(api: Api) -> Vec<(Release, &'static [Unknown])> {
 
 /// Returns the tags of every operator's releases, oldest first.
 pub fn release_tags() -> Vec<(&'static str, Vec<&'static str>)> {
-    let tags = |api| releases(api).into_iter().map(|release| release.tag).collect();
-    released().map(|(operator, api)| (operator, tags(api))).collect()
+    known_releases()
+        .into_iter()
+        .map(|(name, releases)| (name, releases.into_iter().map(|release| release.tag).collect()))
+        .collect()
+}
+
+/// Returns the releases of every operator and of what runs beneath them, sorted by name, oldest
+/// first.
+pub fn known_releases() -> Vec<(&'static str, Vec<Release>)> {
+    let mut all: Vec<_> = released().map(|(operator, api)| (operator, releases(api))).collect();
+    all.extend(platform::released());
+    all.sort_unstable_by_key(|(name, _)| *name);
+    all
+}
+
+/// Returns the tag of the release that controller mode follows by default.
+pub fn default_tag(name: &str) -> Option<&'static str> {
+    match name {
+        platform::KUBERNETES => Some(platform::default().kubernetes),
+        platform::LEADER_WORKER_SET => Some(platform::default().leader_worker_set),
+        _ => {
+            let (_, api) = released().find(|(operator, _)| *operator == name)?;
+            let recorded = services(api).and_then(newest_recorded).map(|policy| policy.id.tag);
+            recorded.or_else(|| releases(api).last().map(|release| release.tag))
+        }
+    }
+}
+
+/// Returns the number of rules in which a release differs from the one before it; `None` for an
+/// operator whose rules are not listed.
+pub fn rules_of(name: &str, tag: &str) -> Option<usize> {
+    let (_, api) = released().find(|(operator, _)| *operator == name)?;
+    let services = services(api)?;
+    let position = services.releases().iter().position(|release| release.id.tag == tag)?;
+    let [before, own] =
+        [services.releases().get(position.checked_sub(1)?)?, services.releases().get(position)?];
+    let upgrade = services.upgrade();
+    let switches = upgrade.rules.iter().flat_map(|rules| rules.iter());
+    let differs = switches.filter(|rule| (rule.differs)(before, own)).count();
+    let effects = upgrade.effects.iter().filter(|rule| (rule.differs)(before, own)).count();
+    Some(differs + effects)
 }
 
 /// Returns the operators with known releases and their names in `--release`, sorted by name.

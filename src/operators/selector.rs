@@ -93,6 +93,7 @@ impl<'a> Selector<'a> {
                 .then(|| self.policy.default_protocol.into()),
             accelerators: &[],
             multi_node: false,
+            modes: Vec::new(),
             unserved: Vec::new(),
         };
         request::select::<Recorder>(self.policy, self.runtimes(), &request)

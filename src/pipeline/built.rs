@@ -3,6 +3,7 @@
 
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
+use crate::catalog::Catalog;
 use crate::cluster::schedule::{Admission, InvalidPod, Labels, PodSpec, PodTemplate, labels};
 use crate::cluster::{Machine, Toleration};
 use crate::objects::RenderedObject;
@@ -95,11 +96,15 @@ impl PodContext {
         }
     }
 
-    /// The same with a release of the LeaderWorkerSet controller.
-    #[must_use]
-    pub fn with_groups(mut self, release: &'static LeaderWorkerSetRelease) -> Self {
-        self.groups = release;
-        self
+    /// A context for the nodes of a catalog, with its admission and the releases beneath its
+    /// operators.
+    pub fn of(catalog: &Catalog) -> Self {
+        let mut context = Self::new(catalog.machines(), catalog.others());
+        let tag = catalog.platform().map(|platform| platform.leader_worker_set);
+        if let Some(release) = tag.and_then(leader_worker_set_releases::release) {
+            context.groups = release;
+        }
+        context
     }
 
     /// Reads a pod spec. A pod that requests devices gets tolerations for the taints of devices:

@@ -4,6 +4,7 @@
 //! service. Services are independent of each other: they are decided in parallel, and the results
 //! have the order of the services, whatever the thread count.
 
+mod advice;
 pub(crate) mod built;
 pub(crate) mod costs;
 pub(crate) mod difference;

@@ -1,5 +1,6 @@
 //! Decides services: runtime, accelerators, components, queues and fit.
 
+use super::advice;
 use super::built::{PodContext, Workload};
 use super::difference::{Side, difference, differs};
 use super::engines::Engines;
@@ -100,7 +101,7 @@ impl<'a> Planner<'a> {
             semantics,
             selectors,
             has_nodes: machines::is_known(catalog.machines()),
-            context: PodContext::new(catalog.machines(), catalog.others()),
+            context: PodContext::of(catalog),
             engines: Engines::new(catalog),
             questions: Mutex::default(),
             admitted: Mutex::default(),
@@ -411,38 +412,7 @@ pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Dia
             diagnostic
         }
     });
-    no_model.into_iter().chain(assumed(resolution)).chain(found).collect()
-}
-
-/// Reports that the runtime depends on a value of the model that is assumed.
-fn assumed(resolution: &Resolution<'_>) -> Option<Diagnostic> {
-    let model = resolution.model?;
-    let fields: Vec<String> = resolution
-        .runtime
-        .assumed
-        .iter()
-        .map(|field| {
-            let path: Vec<&str> = std::iter::once("spec").chain(field.split('.')).collect();
-            let value = model.object.node.at(&path).and_then(crate::yaml::Node::scalar_text);
-            value.map_or_else(|| (*field).to_owned(), |value| format!("{field} `{value}`"))
-        })
-        .collect();
-    (!fields.is_empty()).then(|| {
-        let help = model.known.import.as_ref().map(|command| {
-            format!("`{command}` reads what the model's files state; or set the field yourself")
-        });
-        Diagnostic::new(
-            Code::ModelAssumed,
-            format!(
-                "the runtime for model `{}` depends on {}, which is known from one source only",
-                model.object.id.name,
-                fields.join(", ")
-            ),
-        )
-        .at(model.object.name_span())
-        .object(model.object.id.to_string())
-        .maybe_help(help)
-    })
+    no_model.into_iter().chain(advice::of(resolution, service)).chain(found).collect()
 }
 
 /// The finding for the error of a service.

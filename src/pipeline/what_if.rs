@@ -232,7 +232,7 @@ fn repairs(
                 edits.push((at("priority"), 1.into()));
             }
             Reason::MultiModel => edits.push((path("spec.multiModel"), false.into())),
-            Reason::MultiNode { .. } | Reason::Unserved { .. } => {
+            Reason::DeploymentMode { .. } | Reason::MultiNode { .. } | Reason::Unserved { .. } => {
                 return Err(rejection.reason.to_string());
             }
             Reason::WrongNamespace { runtime, .. } => {

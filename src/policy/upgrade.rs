@@ -101,6 +101,8 @@ pub struct ShippedRules {
     pub(crate) without_ingress: fn(&Policy, &Service, &OperatorConfig) -> bool,
     /// The image of the multi-node prober.
     pub(crate) prober: &'static Switch,
+    /// The grace period of pods whose service sets none.
+    pub(crate) grace_period: &'static Switch,
 }
 
 /// Facts that are not in the object itself.

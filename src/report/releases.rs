@@ -1,7 +1,8 @@
 //! The releases of operators as a list.
 
 use super::table::{Style, table};
-use crate::api::Release;
+use crate::api::{Knowledge, Release};
+use crate::quantity::grouped;
 use serde_json::{Value, json};
 
 /// One release that can be followed.
@@ -15,16 +16,37 @@ pub struct ReleaseRow {
     pub default: bool,
     /// How many runtimes it ships; `None` if that is unknown.
     pub runtimes: Option<usize>,
+    /// In how many rules it differs from the release before it; `None` if that is not counted.
+    pub rules: Option<usize>,
 }
 
 impl ReleaseRow {
     /// As JSON.
     pub fn json(&self) -> Value {
-        let Release { tag, date, commit } = self.release;
+        let Release { tag, date, commit, known } = self.release;
+        let (services, unread) = match known {
+            Knowledge::Recorded(services) => (Some(services).filter(|count| *count > 0), &[][..]),
+            Knowledge::Read(unread) => (None, unread),
+            Knowledge::Documents => (None, &[][..]),
+        };
         json!({
             "operator": self.operator, "release": tag, "date": date, "commit": commit,
-            "default": self.default, "runtimes": self.runtimes,
+            "default": self.default, "runtimes": self.runtimes, "known": known.as_str(),
+            "services": services, "rules": self.rules, "unread": unread,
         })
+    }
+}
+
+/// How a release is known: `recorded (3,090 services)`, `read (4 rules)`.
+fn known(row: &ReleaseRow) -> String {
+    let word = row.release.known.as_str();
+    match (row.release.known, row.rules) {
+        (Knowledge::Recorded(services @ 1..), _) => {
+            format!("{word} ({} services)", grouped(services.into()))
+        }
+        (Knowledge::Read(_), Some(1)) => format!("{word} (1 rule)"),
+        (Knowledge::Read(_), Some(rules)) => format!("{word} ({rules} rules)"),
+        _ => word.to_owned(),
     }
 }
 
@@ -36,8 +58,13 @@ pub fn text(rows: &[ReleaseRow], style: Style) -> String {
             row.release.date.to_owned(),
             row.release.commit.to_owned(),
             row.runtimes.map_or_else(|| "unknown".to_owned(), |count| count.to_string()),
+            known(row),
             if row.default { "default" } else { "" }.to_owned(),
         ]
     });
-    table(&["RELEASE", "DATE", "COMMIT", "RUNTIMES SHIPPED", "CONTROLLER MODE"], cells, style)
+    table(
+        &["RELEASE", "DATE", "COMMIT", "RUNTIMES SHIPPED", "KNOWN BY", "CONTROLLER MODE"],
+        cells,
+        style,
+    )
 }

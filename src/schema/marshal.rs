@@ -71,8 +71,12 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
                     continue;
                 }
                 // Go's decoder takes a key in other case for a field when nothing spells it
-                // exactly.
-                let same = |entry: &&Entry| entry.key.eq_ignore_ascii_case(field.name);
+                // exactly, and a key that spells a field for that one only.
+                let spells = |entry: &Entry| {
+                    definition.documented().fields.iter().any(|own| own.name == entry.key)
+                };
+                let same =
+                    |entry: &&Entry| entry.key.eq_ignore_ascii_case(field.name) && !spells(entry);
                 let found = map
                     .entry(field.name)
                     .or_else(|| map.iter().find(same))

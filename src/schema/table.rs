@@ -36,13 +36,14 @@ pub(super) struct Table {
 }
 
 /// The tables; the first one holds names without a prefix.
-pub(super) static TABLES: [Table; 6] = [
+pub(super) static TABLES: [Table; 7] = [
     Table::new("", include_str!("tables/kubernetes.txt")),
     Table::new("ome", include_str!("tables/ome.txt")),
     Table::new("kserve", include_str!("tables/kserve.txt")),
     Table::new("kthena", include_str!("tables/kthena.txt")),
     Table::new("operators", include_str!("tables/operators.txt")),
     Table::new("shared", include_str!("tables/shared.txt")),
+    Table::new("read", include_str!("tables/read.txt")),
 ];
 
 /// The lines of a text without its comments.

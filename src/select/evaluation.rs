@@ -12,6 +12,8 @@ pub(crate) enum Gate {
     MultiModel,
     Nodes,
     Accelerator,
+    /// The deployment modes of components.
+    Mode,
     Format,
     Size,
     Protocol,
@@ -22,13 +24,14 @@ pub(crate) enum Gate {
 }
 
 impl Gate {
-    pub(crate) const COUNT: usize = 11;
+    pub(crate) const COUNT: usize = 12;
     const ALL: [Self; Self::COUNT] = [
         Self::Discovery,
         Self::Enabled,
         Self::MultiModel,
         Self::Nodes,
         Self::Accelerator,
+        Self::Mode,
         Self::Format,
         Self::Size,
         Self::Protocol,
@@ -44,6 +47,7 @@ impl Gate {
             Self::MultiModel => "multi-model",
             Self::Nodes => "multi-node",
             Self::Accelerator | Self::Served => "accelerator",
+            Self::Mode => "deployment-mode",
             Self::Format => "format",
             Self::Size => "size",
             Self::Protocol => "protocol",
@@ -63,10 +67,11 @@ impl Gate {
             Gate::AutoSelection,
             Gate::Served,
         ];
-        const SCORED: [Gate; 7] = [
+        const SCORED: [Gate; 8] = [
             Gate::Discovery,
             Gate::Enabled,
             Gate::Accelerator,
+            Gate::Mode,
             Gate::Format,
             Gate::Size,
             Gate::AutoSelection,

@@ -1,6 +1,6 @@
 //! The inputs of a selection, and the trace of its evaluation.
 
-use crate::api::{Field, Model, Runtime};
+use crate::api::{DeploymentMode, Field, Model, Runtime};
 use crate::decision::{EntryChecks, Note, Rank, Rejection};
 use ecow::EcoString;
 
@@ -19,6 +19,8 @@ pub struct Request<'a> {
     pub accelerators: &'a [Field<EcoString>],
     /// True when the service must run on several nodes.
     pub multi_node: bool,
+    /// Deployment modes that the service's components set, by component and part of a runtime.
+    pub modes: Vec<(&'static str, &'static str, DeploymentMode)>,
     /// Tried runtimes that no accelerator class can serve, with the reason.
     pub unserved: Vec<(&'a Runtime, Rejection)>,
 }

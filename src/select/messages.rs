@@ -18,6 +18,10 @@ pub struct Messages {
     pub named: fn(&Policy, &Runtime, &RuntimeRef, &mut Vec<Rejection>) -> Result<(), Failure>,
     /// The referenced runtime does not match the request.
     pub incompatible: fn(&Request<'_>, &Candidate<'_>, &RuntimeRef) -> Failure,
+    /// Whether a referenced runtime runs a model that it does not list.
+    pub named_advises: fn(&Policy) -> bool,
+    /// Whether the kind of a reference selects where the runtime is looked up.
+    pub kind_counts: fn(&Policy) -> bool,
     /// No runtime matches the request.
     pub none_found: fn(&RuntimeSet, &Request<'_>, &Service, &RuntimeDecision<'_>) -> Failure,
 }

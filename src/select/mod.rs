@@ -24,7 +24,7 @@ mod tests;
 pub use input::{Request, Trace};
 pub use messages::Messages;
 
-use crate::api::{Failure, Service};
+use crate::api::{DeploymentMode, Failure, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::RuntimeDecision;
 use crate::policy::Policy;
@@ -50,6 +50,7 @@ struct Key {
     namespace: Option<EcoString>,
     protocol: Option<EcoString>,
     accelerators: Vec<EcoString>,
+    modes: Vec<(&'static str, DeploymentMode)>,
     /// Addresses of runtimes that no accelerator class can serve.
     unserved: Vec<usize>,
 }
@@ -68,6 +69,7 @@ impl Key {
             namespace: runtimes.has_namespace(request.namespace).then(|| request.namespace.clone()),
             protocol: request.asked.cloned(),
             accelerators: request.accelerators.iter().map(|class| class.value.clone()).collect(),
+            modes: request.modes.iter().map(|(component, _, mode)| (*component, *mode)).collect(),
             unserved: request
                 .unserved
                 .iter()

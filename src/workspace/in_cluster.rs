@@ -7,10 +7,12 @@
 //! in several releases of OME and of Kthena, and so is `controller-gen.kubebuilder.io/version` in
 //! all releases of each operator.
 
-use crate::api::{Api, Release};
+use crate::api::{Api, Knowledge, Release};
+use crate::diag::{Code, Diagnostic};
 use crate::load::Document;
 use crate::operators;
 use crate::policy::Unknown;
+use crate::source::Span;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use semver::Version;
@@ -26,6 +28,12 @@ pub struct ClusterRelease {
     pub place: EcoString,
     /// The known release that is used.
     pub followed: &'static str,
+    /// How its rules are known.
+    pub known: Knowledge,
+    /// Whether the release that was seen is newer than every known one.
+    pub newer: bool,
+    /// The object in which it was seen.
+    span: Option<Span>,
 }
 
 impl ClusterRelease {
@@ -52,32 +60,107 @@ pub(super) fn release(
                 of("namespace").unwrap_or("default"),
                 of("name").unwrap_or_default()
             );
-            let followed = nearest(tag, known)?;
-            Some(ClusterRelease { api, seen: tag.into(), place, followed })
+            let followed = nearest(tag, api, known)?;
+            Some(ClusterRelease {
+                api,
+                seen: tag.into(),
+                place,
+                followed: followed.tag,
+                known: followed.known,
+                newer: is_newer(tag, known),
+                span: Some(document.span),
+            })
         })
     })
 }
 
 /// The tag of a controller's image, without a digest.
 fn tag_of(image: &str, api: Api) -> Option<&str> {
-    let (image, _) = image.split_once('@').unwrap_or((image, ""));
-    let (repository, tag) = image.rsplit_once(':')?;
-    let name = repository.rsplit('/').next()?;
+    let (name, tag) = name_and_tag(image)?;
     operators::operator(api).is_some_and(|own| own.image() == name).then_some(tag)
 }
 
+/// The last part of an image's repository and its tag, without a digest.
+fn name_and_tag(image: &str) -> Option<(&str, &str)> {
+    let (image, _) = image.split_once('@').unwrap_or((image, ""));
+    let (repository, tag) = image.rsplit_once(':')?;
+    Some((repository.rsplit('/').next()?, tag))
+}
+
+/// The known release of the LeaderWorkerSet controller in a dump, by its image: the same, else the
+/// newest one before it, with the finding about a newer one.
+pub(super) fn leader_worker_set(
+    documents: &[Document],
+) -> Option<(&'static str, Option<Diagnostic>)> {
+    let (_, known) = operators::platform::released()
+        .into_iter()
+        .find(|(name, _)| *name == operators::platform::LEADER_WORKER_SET)?;
+    documents.iter().filter(|document| document.kind == "Deployment").find_map(|document| {
+        let containers = document.node.at(&["spec", "template", "spec", "containers"])?.items();
+        let tag = containers.iter().find_map(|container| {
+            let (name, tag) = name_and_tag(container.get("image")?.as_str()?)?;
+            (name == operators::platform::LEADER_WORKER_SET).then_some(tag)
+        })?;
+        let seen = version(tag)?;
+        let earlier = |release: &&Release| version(release.tag).is_some_and(|own| own <= seen);
+        let followed = *known.iter().rev().find(earlier).or_else(|| known.first())?;
+        let newer = is_newer(tag, &known).then(|| {
+            newer_than("LeaderWorkerSet", tag, followed.tag, followed.known, Some(document.span))
+        });
+        Some((followed.tag, newer))
+    })
+}
+
+/// The finding about a cluster that runs a newer release than any known one.
+pub(super) fn newer(release: &ClusterRelease) -> Option<Diagnostic> {
+    let ClusterRelease { api, seen, followed, known, span, .. } = release;
+    release.newer.then(|| newer_than(api.title(), seen, followed, *known, *span))
+}
+
+fn newer_than(
+    operator: &str,
+    seen: &str,
+    followed: &str,
+    known: Knowledge,
+    span: Option<Span>,
+) -> Diagnostic {
+    Diagnostic::new(
+        Code::ReleaseNewer,
+        format!(
+            "the cluster runs {operator} {seen}, newer than any release known here: the rules of {operator} {followed} ({}) are used",
+            known.as_str()
+        ),
+    )
+    .at(span)
+    .help("`ome catalog releases` lists the known releases; a newer `ome` may know this one")
+}
+
+fn version(tag: &str) -> Option<Version> {
+    Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok()
+}
+
+/// Whether a version is newer than every known one.
+fn is_newer(tag: &str, known: &[Release]) -> bool {
+    version(tag).is_some_and(|seen| {
+        known.iter().filter_map(|release| version(release.tag)).all(|own| own < seen)
+    })
+}
+
 /// Returns the nearest known release of a tag: the same, else the newest one before it, else the
-/// oldest; for a tag that is not a version, the newest.
-fn nearest(tag: &str, known: &[Release]) -> Option<&'static str> {
-    let version = |tag: &str| Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok();
+/// oldest; for a tag that is not a version, the default.
+fn nearest(tag: &str, api: Api, known: &[Release]) -> Option<Release> {
     if let Some(same) = known.iter().find(|release| {
         version(release.tag).is_some_and(|own| version(tag) == Some(own)) || release.tag == tag
     }) {
-        return Some(same.tag);
+        return Some(*same);
     }
-    let Some(seen) = version(tag) else { return Some(known.last()?.tag) };
+    let Some(seen) = version(tag) else {
+        let default = operators::default_tag(api.as_str());
+        let is_default = |release: &&Release| Some(release.tag) == default;
+        return known.iter().find(is_default).or_else(|| known.last()).copied();
+    };
     let earlier = |release: &&Release| version(release.tag).is_some_and(|own| own <= seen);
-    known.iter().rev().find(earlier).or_else(|| known.first()).map(|release| release.tag)
+    known.iter().rev().find(earlier).or_else(|| known.first()).copied()
 }
 
 /// Returns the release of the CRDs in a dump: the oldest release that has all their fields. CRDs
@@ -120,7 +203,15 @@ pub(super) fn by_definitions(
     let fits = known.iter().find(|(_, unknown)| !unknown.iter().any(has));
     let (release, _) = fits?;
     let place = eco_format!("fields of the CRDs of {group}");
-    Some(ClusterRelease { api, seen: release.tag.into(), place, followed: release.tag })
+    Some(ClusterRelease {
+        api,
+        seen: release.tag.into(),
+        place,
+        followed: release.tag,
+        known: release.known,
+        newer: false,
+        span: None,
+    })
 }
 
 /// Whether a schema has a field; `*` matches every key, `[]` after a key its elements.
@@ -151,12 +242,16 @@ mod tests {
             ("0.1.4", "v0.1.4"),
             ("v0.1.2", "v0.1.3"),
             ("v0.1.6", "v0.1.5"),
-            ("v1.2.0", "v0.1.5"),
+            ("v1.2.1", "v1.2.0"),
+            ("v1.9.0", "v1.2.2"),
             ("v0.1.5-rc1", "v0.1.4"),
-            ("latest", "head"),
+            ("latest", "17b77eda"),
         ] {
-            assert_eq!(nearest(seen, &known), Some(followed), "{seen}");
+            let found = nearest(seen, Api::Ome, &known).map(|release| release.tag);
+            assert_eq!(found, Some(followed), "{seen}");
         }
+        assert!(is_newer("v1.9.0", &known) && !is_newer("v1.2.2", &known));
+        assert!(!is_newer("v0.1.6", &known) && !is_newer("latest", &known));
     }
 
     #[test]

@@ -106,6 +106,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "check",
             "objects",
             "operator",
+            "rollout",
             "operators/kueue",
             "operators/kthena",
             "operators/kserve",

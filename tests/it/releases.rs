@@ -84,7 +84,7 @@ fn an_upgrade_names_the_rules_that_hit_each_service() {
         .collect();
     assert_eq!(notes, ["B6", "C10", "D"]);
     assert_eq!(upgrade("ome=v0.1.5", "ome=v0.1.5").0, Some(0));
-    assert_eq!(upgrade("ome=v0.1.5", "ome=head").0, Some(0));
+    assert_eq!(upgrade("ome=v0.1.5", "ome=17b77eda").0, Some(0));
 }
 
 #[test]
@@ -163,7 +163,7 @@ spec: {predictor: {model: {modelFormat: {name: sklearn}, storageUri: gs://acme/i
     let [documented, controller, one] = [
         &["--semantics", "documented"],
         &["--semantics", "controller"],
-        &["--release", "ome=head"],
+        &["--release", "ome=17b77eda"],
     ]
     .map(|args| plan(args));
     assert_eq!(of(&one, "ome"), of(&controller, "ome"));
@@ -280,7 +280,7 @@ spec: {model: {name: ghost}, engine: {}}
     assert_eq!(checked, ["ClusterServingRuntime/typo", &service("most")], "{earlier:?}");
     assert!(reached(&later, "G7").is_empty(), "{later:?}");
     assert!(reached(&later, "G8").is_empty() && reached(&earlier, "B6").is_empty());
-    let last = notes("ome=v0.1.5", "ome=head");
+    let last = notes("ome=v0.1.5", "ome=17b77eda");
     assert_eq!(last.iter().map(|note| note.0.as_str()).collect::<Vec<_>>(), ["D"]);
 }
 
@@ -369,7 +369,7 @@ spec: {model: {name: llama-1b}, runtime: {name: srt-llama-3-2-1b-instruct}, engi
     };
     assert_eq!(of("v0.1.4")["runtimes"], 35);
     assert_eq!(
-        (of("head")["default"].clone(), of("v0.1.5")["default"].clone()),
+        (of("17b77eda")["default"].clone(), of("v0.1.5")["default"].clone()),
         (true.into(), false.into())
     );
     let other =
@@ -409,11 +409,10 @@ spec:
     );
     // v0.1.4 gives the first class of the runtime to a service that names none.
     assert!(table.contains("in every row") && table.contains("class h100"), "{table}");
-    let (near, table) = header(&[&live, controller("v1.2.0").as_str()].concat(), &[]);
-    assert!(
-        near.contains("cluster: ome=v1.2.0") && near.contains("nearest known ome=v0.1.5"),
-        "{near}"
-    );
+    let (read, _) = header(&[&live, controller("v1.2.0").as_str()].concat(), &[]);
+    assert!(read.contains("cluster: ome=v1.2.0 (image of"), "{read}");
+    let (near, table) = header(&[&live, controller("v1.9.0").as_str()].concat(), &[]);
+    assert!(near.contains("rules of ome v1.2.2 (read), cluster runs v1.9.0"), "{near}");
     assert!(!table.contains("class h100") && table.contains("silent   -"), "{table}");
     let asked = ["--release", "ome=head"];
     let (asked, _) = header(&[&live, controller("v0.1.4").as_str()].concat(), &asked);

@@ -1,6 +1,5 @@
 //! `ome catalog`: runtimes, models and classes, with their source.
 
-use crate::api::Api;
 use crate::builtin;
 use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::Session;
@@ -8,7 +7,7 @@ use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
-use crate::operators::{self, released};
+use crate::operators;
 use crate::report::SCHEMA_VERSION;
 use crate::report::catalog::{self, Item, ItemKind};
 use crate::report::releases::{self as report, ReleaseRow};
@@ -188,19 +187,24 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn releases(args: &ReleasesArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let rows: Vec<ReleaseRow> = released()
-        .flat_map(|(operator, api)| {
-            let releases = operators::releases(api);
-            let newest = releases.last().map(|release| release.tag);
-            releases.into_iter().map(move |release| ReleaseRow {
-                operator,
-                release,
-                default: newest == Some(release.tag),
-                runtimes: (api == Api::Ome).then(|| builtin::shipped_count(release.tag)),
-            })
+/// Every known release, as a row.
+pub(super) fn known_releases() -> Vec<ReleaseRow> {
+    let rows = operators::known_releases().into_iter().flat_map(|(operator, releases)| {
+        let default = operators::default_tag(operator);
+        releases.into_iter().map(move |release| ReleaseRow {
+            operator,
+            release,
+            default: default == Some(release.tag),
+            runtimes: Some(builtin::shipped_count(operator, release.tag))
+                .filter(|count| *count > 0),
+            rules: operators::rules_of(operator, release.tag),
         })
-        .collect();
+    });
+    rows.collect()
+}
+
+fn releases(args: &ReleasesArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let rows = known_releases();
     if args.output != ReportFormat::Table {
         let rows: Vec<_> = rows.iter().map(ReleaseRow::json).collect();
         io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "releases": rows }))?;

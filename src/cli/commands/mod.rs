@@ -24,6 +24,7 @@ pub(crate) mod schema;
 mod subject;
 pub(crate) mod test;
 pub(crate) mod validate;
+pub(crate) mod version;
 pub(crate) mod why;
 
 use super::{Failure, Io, Outcome};
@@ -56,8 +57,7 @@ pub(crate) enum Command {
     Code(code::Args),
     Completions(completions::Args),
     Man(man::Args),
-    /// Print the version.
-    Version,
+    Version(version::Args),
 }
 
 impl Command {
@@ -104,9 +104,6 @@ pub(crate) fn run(
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),
         Some(Command::Man(args)) => man::run(&args, io),
-        Some(Command::Version) => {
-            io.print(&super::command().render_version())?;
-            Ok(Outcome::Done)
-        }
+        Some(Command::Version(args)) => version::run(&args, io),
     }
 }

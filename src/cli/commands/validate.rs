@@ -132,7 +132,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut input = args.input.clone();
     input.files.splice(0..0, args.paths.iter().cloned());
-    let ask = SessionOptions { context: &args.context, ..SessionOptions::default() };
+    let ask =
+        SessionOptions { context: &args.context, checks_fields: true, ..SessionOptions::default() };
     let mut session = Session::open(&input, &ask)?;
     let mut found = findings_of(&session, args, &rules)?;
     if args.fix && repair(&session, &found, io) {

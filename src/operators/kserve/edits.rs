@@ -15,6 +15,8 @@ type Edits = Vec<Vec<FieldEdit>>;
 pub(super) const NO_WAY: EditRule = EditRule::None(
     "`ociModelMode` is a setting of the operator that the earlier release does not have",
 );
+pub(super) const NO_TOKEN: EditRule =
+    EditRule::None("the variable comes from a Secret, which no field of the service changes");
 pub(super) const NO_PATH: EditRule = EditRule::None("another `mountPath` restarts the pods now");
 pub(super) const REFUSED_TODAY: EditRule =
     EditRule::None("the API server refuses the pods today, so nothing runs");

@@ -7,7 +7,7 @@
 //!
 //! Source: kserve/kserve at the tags. The fields of [`KServeRelease`] name the upstream functions.
 
-use crate::api::{Api, Release, Semantics};
+use crate::api::{Api, Knowledge, Release, Semantics};
 use crate::operators::kserve::rules::{ImageSuffixRule, KServeRelease};
 use crate::policy::{
     AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Policy, ProtocolRule,
@@ -19,7 +19,7 @@ pub static DOCUMENTED: Policy = Policy {
     semantics: Semantics::Documented,
     api: Api::KServe,
     release: "documents",
-    id: Release { tag: "documented", date: "", commit: "" },
+    id: Release { tag: "documented", date: "", commit: "", known: Knowledge::Documents },
     legacy_format_name: true,
     formats: FormatRule::Name,
     unset: UnsetRule::Unconstrained,
@@ -41,7 +41,12 @@ pub static DOCUMENTED: Policy = Policy {
 pub static HEAD: Policy = Policy {
     semantics: Semantics::Controller,
     release: "v0.20.0",
-    id: Release { tag: "head", date: "2026-08-21", commit: "aaac4e29" },
+    id: Release {
+        tag: "head",
+        date: "2026-08-21",
+        commit: "aaac4e29",
+        known: Knowledge::Recorded(802),
+    },
     legacy_format_name: false,
     unset: UnsetRule::Mismatch,
     version: VersionRule::Operator,
@@ -56,7 +61,13 @@ pub static HEAD: Policy = Policy {
 
 /// v0.20.0.
 pub static V0_20_0: Policy = Policy {
-    id: Release { tag: "v0.20.0", date: "2026-08-06", commit: "1fb78105" },
+    id: Release {
+        tag: "v0.20.0",
+        date: "2026-08-06",
+        commit: "1fb78105",
+        known: Knowledge::Recorded(802),
+    },
+    unknown: UNKNOWN_TO_V0_20_0,
     own: &V0_20_0_OWN,
     ..HEAD
 };
@@ -64,7 +75,12 @@ pub static V0_20_0: Policy = Policy {
 /// v0.19.0.
 pub static V0_19_0: Policy = Policy {
     release: "v0.19.0",
-    id: Release { tag: "v0.19.0", date: "2026-06-12", commit: "b0eda63d" },
+    id: Release {
+        tag: "v0.19.0",
+        date: "2026-06-12",
+        commit: "b0eda63d",
+        known: Knowledge::Recorded(802),
+    },
     unknown: UNKNOWN_TO_V0_19_0,
     own: &V0_19_0_OWN,
     ..V0_20_0
@@ -92,13 +108,14 @@ static HEAD_OWN: KServeRelease = KServeRelease {
     several_images: true,
     image_ways: true,
     images_fetched: true,
+    model_scope: true,
     quoted_paths: true,
     one_value: true,
     services_first: true,
 };
 
 static V0_20_0_OWN: KServeRelease =
-    KServeRelease { canary_routes: false, images_fetched: false, ..HEAD_OWN };
+    KServeRelease { canary_routes: false, images_fetched: false, model_scope: false, ..HEAD_OWN };
 
 static V0_19_0_OWN: KServeRelease = KServeRelease {
     vllm_speaks_v2: false,
@@ -117,7 +134,19 @@ const UNKNOWN_TO_V0_19_0: &[Unknown] = &[
     since_v0_20("spec.canary"),
     since_v0_20("spec.predictor.storageContainerName"),
     since_v0_20("spec.predictor.*.confidential"),
+    CLAIMS,
+    WORKER_CLAIMS,
 ];
+
+/// Fields that the CRDs of v0.20.0 drop (#5828).
+const UNKNOWN_TO_V0_20_0: &[Unknown] = &[CLAIMS, WORKER_CLAIMS];
+
+const CLAIMS: Unknown = since_head("spec.resourceClaims");
+const WORKER_CLAIMS: Unknown = since_head("spec.workerSpec.resourceClaims");
+
+const fn since_head(path: &'static str) -> Unknown {
+    Unknown { kinds: &["ServingRuntime", "ClusterServingRuntime"], path, known: "since head" }
+}
 
 const fn since_v0_20(path: &'static str) -> Unknown {
     Unknown { kinds: &["InferenceService"], path, known: "since v0.20.0" }

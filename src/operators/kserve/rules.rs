@@ -48,6 +48,9 @@ pub struct KServeRelease {
     /// `oci+fetch://` is pulled by the storage initializer (#5739;
     /// pkg/webhook/admission/pod/oci_fetch.go).
     pub images_fetched: bool,
+    /// A Secret with MODELSCOPE_API_TOKEN gives the storage initializer its token (#5330;
+    /// pkg/credentials/ms/ms_secret.go, BuildSecretEnvs).
+    pub model_scope: bool,
     /// Paths in the script of a modelcar are quoted for the shell (#5780; pkg/utils/storage.go,
     /// ShellQuote).
     pub quoted_paths: bool,

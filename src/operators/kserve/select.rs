@@ -25,6 +25,8 @@ pub(crate) static WORDS: Messages = Messages {
     },
     disabled: |name| format!("specified runtime {name} is disabled"),
     named,
+    named_advises: |_| false,
+    kind_counts: |_| false,
     incompatible,
     none_found,
 };
@@ -48,6 +50,7 @@ pub(crate) fn request<'a>(
         protocol: counts.then(|| protocol.clone()),
         accelerators: &[],
         multi_node: service.inline.as_ref().is_some_and(|inline| inline.multi_node),
+        modes: Vec::new(),
         unserved: Vec::new(),
     }
 }
@@ -193,9 +196,13 @@ fn none_found(
         message: format!(
             "no runtime found to support predictor with model type: {{{name} {version}}}"
         ),
-        help: Some(match near {
-            Some(near) => format!("did you mean \"{near}\"?"),
-            None => help_of_service(service),
+        help: Some(match (runtimes.switched_off(name), near) {
+            (Some(off), _) => format!(
+                "the runtimes of the input list this format and do not serve it; the built-in {} lists it too: `--builtin always` makes it a candidate",
+                off.object.id.name
+            ),
+            (None, Some(near)) => format!("did you mean \"{near}\"?"),
+            (None, None) => help_of_service(service),
         }),
         span: format
             .and_then(|format| format.name.span())

@@ -1,9 +1,11 @@
 //! Effects of a KServe upgrade: one rule per field in which the releases differ.
 
 use super::edits::{
-    KEEP_IMAGE, MODELCAR, NO_PATH, NO_TRAFFIC, NO_WAY, OLD_PROTOCOL, ONE_IMAGE, REFUSED_TODAY,
+    KEEP_IMAGE, MODELCAR, NO_PATH, NO_TOKEN, NO_TRAFFIC, NO_WAY, OLD_PROTOCOL, ONE_IMAGE,
+    REFUSED_TODAY,
 };
 use crate::operators::kserve::rules::Rules as _;
+use crate::policy::Policy;
 use crate::policy::upgrade::{
     EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, Upgrade, effects, switches,
 };
@@ -12,7 +14,11 @@ use crate::policy::upgrade::{
 pub(crate) static UPGRADE: Upgrade = Upgrade {
     rules: &[RULES],
     effects: EFFECTS,
-    fields: &[(&FIELDS, is_named), (&STORAGE_FIELDS, |field| !is_named(field))],
+    fields: &[
+        (&CLAIMS, |field| field.contains("resourceClaims")),
+        (&FIELDS, is_named),
+        (&STORAGE_FIELDS, |field| !is_named(field)),
+    ],
     fields_are_tried: false,
     shipped: None,
     protocol: Some(&PROTOCOL),
@@ -41,6 +47,8 @@ static RULES: &[Switch] = switches! { kserve
         "#5541, pkg/utils/container_merge.go MergeContainerWithPatch" "set the variable in one layer only" REFUSED_TODAY
     "I8" [images_fetched] "`oci+fetch://` and `ociModelMode: fetch` fetch an image with the storage initializer; before, it was a modelcar"
         "#5739, pkg/webhook/admission/pod/oci_fetch.go" "use `oci+modelcar://`" MODELCAR
+    "I10" [model_scope] "a Secret with MODELSCOPE_API_TOKEN gives the storage initializer its token; before, only HF_TOKEN was read"
+        "#5330, pkg/credentials/ms/ms_secret.go BuildSecretEnvs" "keep the token in a Secret that no service uses until pods may restart" NO_TOKEN
     "I7" [canary_routes] "HTTPRoutes split the traffic between the stable service and its canaries"
         "#5912, reconcilers/ingress/httproute_reconciler.go" "set `trafficPercent: 0` on canaries that must not receive requests" NO_TRAFFIC
 };
@@ -55,7 +63,7 @@ static FIELDS: Switch = Switch {
         action: "remove the fields from the manifests, or plan for a second Deployment while the first one is deleted",
         edit: EditRule::DroppedFields,
     },
-    differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
+    differs: |a, b| drops(a, "spec.canary") != drops(b, "spec.canary"),
     take: None,
 };
 
@@ -68,9 +76,27 @@ static STORAGE_FIELDS: Switch = Switch {
         action: "remove the fields from the manifests until pods may restart",
         edit: EditRule::DroppedFields,
     },
-    differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
+    differs: |a, b| drops(a, "spec.canary") != drops(b, "spec.canary"),
     take: None,
 };
+
+/// A rule about claims of devices in runtimes, detected like [`FIELDS`].
+static CLAIMS: Switch = Switch {
+    rule: ReleaseRule {
+        id: "I9",
+        title: "`resourceClaims` of a runtime are part of the pod, so that containers can use the claims; before, the CRD dropped the field",
+        source: "#5828, pkg/apis/serving/v1alpha1/servingruntime_types.go ServingRuntimePodSpec",
+        action: "remove the field from the runtime until pods may restart",
+        edit: EditRule::DroppedFields,
+    },
+    differs: |a, b| drops(a, "spec.resourceClaims") != drops(b, "spec.resourceClaims"),
+    take: None,
+};
+
+/// Whether the CRDs of a release drop a field.
+fn drops(policy: &Policy, path: &str) -> bool {
+    policy.unknown.iter().any(|field| field.path == path)
+}
 
 /// The rule about the default protocol of vLLM models, detected like [`FIELDS`].
 static PROTOCOL: Switch = Switch {

@@ -11,6 +11,7 @@
 //! documentation maps files to upstream), `upgrade` (differences between releases).
 
 pub mod booster;
+mod checks;
 pub mod objects;
 pub(crate) mod operator;
 pub mod read;

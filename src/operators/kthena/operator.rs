@@ -1,8 +1,9 @@
 //! Kthena as an operator: its names and its releases. Its ModelServings are pods already, so that
 //! nothing is decided about them.
 
-use super::{objects, releases};
+use super::{checks, objects, releases};
 use crate::api::{Api, Release};
+use crate::check::Check;
 use crate::operator::Operator;
 use crate::policy::Unknown;
 
@@ -32,5 +33,8 @@ impl Operator for Kthena {
 
     fn definitions(&self) -> Vec<(Release, &'static [Unknown])> {
         releases::RELEASES.iter().map(|release| (release.id, release.unknown)).collect()
+    }
+    fn checks(&self) -> &'static [Check] {
+        checks::CHECKS
     }
 }

@@ -3,7 +3,7 @@
 //! The documented constant is the blog of 2025-10 with the decisions of docs/decisions.md; a
 //! release lists its differences from another one. A new release is a row of [`RELEASES`].
 
-use crate::api::Release;
+use crate::api::{Knowledge, Release};
 use crate::operators::kthena::rules::{
     Admission, GangForm, GangResources, GangRule, KthenaPolicy, KthenaProfile, OrdinalRule,
     RoleRecreateRule, RoleScaling, RoleStruct, ScaleDownRule, UnlistedRole, UpdatePace,
@@ -15,6 +15,11 @@ pub static RELEASES: [&KthenaPolicy; 4] = [&KTHENA_V0_1, &KTHENA_V0_4, &KTHENA_V
 
 const ROLE_MAX_UNAVAILABLE: Unknown = since("since v1.0.0", "spec.template.roles[].maxUnavailable");
 const ROLE_PARTITION: Unknown = since("in head only", "spec.template.roles[].partition");
+
+/// Kinds that the CRDs of v1.0.0 no longer have: an AutoscalingPolicy has the target itself
+/// (charts/kthena/charts/workload/crds).
+pub const ENDED_WITH_V1_0: &[Unknown] =
+    &[Unknown { kinds: &["AutoscalingPolicyBinding"], path: "", known: "before v1.0.0" }];
 
 const fn since(known: &'static str, path: &'static str) -> Unknown {
     Unknown { kinds: &["ModelServing"], path, known }
@@ -28,7 +33,7 @@ pub fn of(profile: KthenaProfile) -> &'static KthenaPolicy {
 /// The Kthena blog as written, contradictions as docs/decisions.md reads them.
 pub static KTHENA_DOCUMENTED: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::Documented,
-    id: Release { tag: "documented", date: "", commit: "" },
+    id: Release { tag: "documented", date: "", commit: "", known: Knowledge::Documents },
     unknown: &[],
     admission: Admission::Documents,
     role_rolling_update: false,
@@ -57,7 +62,12 @@ pub static KTHENA_DOCUMENTED: KthenaPolicy = KthenaPolicy {
 /// Kthena v0.1.0.
 pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::V0_1,
-    id: Release { tag: "v0.1.0", date: "2025-10-31", commit: "f4305628" },
+    id: Release {
+        tag: "v0.1.0",
+        date: "2025-10-31",
+        commit: "f4305628",
+        known: Knowledge::Read(&[]),
+    },
     unknown: &[since("since v0.4.0", "spec.plugins"), ROLE_MAX_UNAVAILABLE, ROLE_PARTITION],
     admission: Admission::Documents,
     role_rolling_update: false,
@@ -86,7 +96,12 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
 /// Kthena v1.0.0.
 pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::V1_0,
-    id: Release { tag: "v1.0.0", date: "2026-07-16", commit: "2d67015a" },
+    id: Release {
+        tag: "v1.0.0",
+        date: "2026-07-16",
+        commit: "2d67015a",
+        known: Knowledge::Read(&[]),
+    },
     unknown: &[ROLE_PARTITION],
     admission: Admission::Documents,
     role_rolling_update: true,
@@ -115,7 +130,12 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
 /// Kthena v0.4.0: as v1.0.0, without `maxUnavailable` of roles and without the queue of PodGroups.
 pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::V0_4,
-    id: Release { tag: "v0.4.0", date: "2026-04-17", commit: "2916fb73" },
+    id: Release {
+        tag: "v0.4.0",
+        date: "2026-04-17",
+        commit: "2916fb73",
+        known: Knowledge::Read(&[]),
+    },
     unknown: &[ROLE_MAX_UNAVAILABLE, ROLE_PARTITION],
     selects_entries: false,
     gang_queue: false,
@@ -126,7 +146,12 @@ pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
 /// volcano-sh/kthena @3cc0572, with the documents' reading of manifests.
 pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::Head,
-    id: Release { tag: "head", date: "2026-08-21", commit: "3cc05728" },
+    id: Release {
+        tag: "head",
+        date: "2026-08-21",
+        commit: "3cc05728",
+        known: Knowledge::Recorded(576),
+    },
     unknown: &[],
     role_partition: true,
     role_max_unavailable_default: true,

@@ -150,6 +150,21 @@ impl<'a> Writer<'a> {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Reports a component whose object is named and not rendered.
+    fn not_rendered(&mut self, component: &Component) {
+        let service = self.service();
+        let message = format!(
+            "not planned: OMENative of OME main: InferenceReplica `{}` is not rendered, and its pods are counted and not placed",
+            component.name
+        );
+        self.diagnostics.push(
+            Diagnostic::new(Code::RuleNotRead, message)
+                .at(service.object.name_span())
+                .object(service.object.id.to_string())
+                .help("set the annotation `ome.io/deploymentMode` of the component to `RawDeployment` or `MultiNode` to see its objects"),
+        );
+    }
+
     fn component(&mut self, component: &'a Component) -> Result<(), Failure> {
         let service = self.service();
         let workload = decide::workload(service, component, self.settings)?;
@@ -172,6 +187,7 @@ impl<'a> Writer<'a> {
                 self.push(kind, service::of_leader(&frame, &pod));
             }
             Workload::Ray { clusters, prober } => self.ray(&frame, clusters, prober),
+            Workload::Native => self.not_rendered(component),
         }
         Ok(())
     }
@@ -200,7 +216,7 @@ impl<'a> Writer<'a> {
                 self.push(kind, leader_worker_set::object(&frame, pod, worker, size));
             }
             Ok(Workload::Ray { clusters, prober }) => self.clusters(&frame, clusters, prober),
-            Ok(Workload::Deployment(_) | Workload::Knative) | Err(_) => {}
+            Ok(Workload::Deployment(_) | Workload::Knative | Workload::Native) | Err(_) => {}
         }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Source: trees of sgl-project/ome at the tags; the fields cite the functions.
 
-use crate::api::{Api, NEWEST_PROBER, Release, Semantics};
+use crate::api::{Api, Knowledge, NEWEST_PROBER, Release, Semantics};
 use crate::operators::ome::rules::{
     AcceleratorRule, AgentRule, ArgumentRule, ClassResourceRule, ClassRule, ExternalPortRule,
     ExternalServiceRule, LongNameRule, MainContainerRule, ModelKindRule, ModelVolumeRule,
@@ -22,7 +22,7 @@ pub static DOCUMENTED: Policy = Policy {
     semantics: Semantics::Documented,
     api: Api::Ome,
     release: "documents",
-    id: Release { tag: "documented", date: "", commit: "" },
+    id: Release { tag: "documented", date: "", commit: "", known: Knowledge::Documents },
     legacy_format_name: true,
     formats: FormatRule::Attributes,
     unset: UnsetRule::Unconstrained,
@@ -42,7 +42,12 @@ pub static DOCUMENTED: Policy = Policy {
 
 /// OME v0.1.5.
 pub static V0_1_5: Policy = Policy {
-    id: Release { tag: "v0.1.5", date: "2026-03-27", commit: "957f541e" },
+    id: Release {
+        tag: "v0.1.5",
+        date: "2026-03-27",
+        commit: "957f541e",
+        known: Knowledge::Recorded(3090),
+    },
     semantics: Semantics::Controller,
     api: Api::Ome,
     release: "v0.1.5",
@@ -63,16 +68,96 @@ pub static V0_1_5: Policy = Policy {
     own: &V0_1_5_OWN,
 };
 
-/// OME at @17b77ed, whose rules are those of v0.1.5.
+/// OME main of September 2026, as far as its sources are public in part: the InferenceService
+/// controller of #804, the webhook, the selection.
 pub static HEAD: Policy = Policy {
-    id: Release { tag: "head", date: "2026-05-06", commit: "17b77eda" },
+    id: Release {
+        tag: "head",
+        date: "2026-09-17",
+        commit: "",
+        known: Knowledge::Read(&[
+            "pods of OMENative: the InferenceReplica of a component is named and its pods are counted, none is written",
+            "spec.rollout, RolloutPolicy, TrafficMap, WorkloadCluster, AutoscalerPolicy",
+            "AcceleratorQuota and ome-scheduler",
+            "profiles that the webhook writes by annotation",
+            LISTS_OF_PARENTS,
+            LEADER_LABEL,
+        ]),
+    },
     own: &HEAD_OWN,
+    ..V0_1_5
+};
+
+/// OME v1.2.2.
+pub static V1_2_2: Policy = Policy {
+    id: Release {
+        tag: "v1.2.2",
+        date: "2026-08-11",
+        commit: "",
+        known: Knowledge::Read(&[
+            "the tag itself: pull requests 681, 692, 693 and 710 were merged between its release and that of v1.2.1",
+            "components with `autoscaler` or `lifecycle`, and InferenceReplicas",
+            "size ranges and the order of runtimes with equal scores (#710)",
+            LISTS_OF_PARENTS,
+            LEADER_LABEL,
+        ]),
+    },
+    release: "v1.2.2",
+    own: &V1_2_2_OWN,
+    ..V0_1_5
+};
+
+/// OME v1.2.0 and v1.2.1, whose images alone differ.
+pub static V1_2_0: Policy = Policy {
+    id: Release {
+        tag: "v1.2.0",
+        date: "2026-07-14",
+        commit: "",
+        known: Knowledge::Read(&["pull requests 653 to 670 one by one"]),
+    },
+    release: "v1.2.0",
+    own: &V1_1_0_OWN,
+    ..V0_1_5
+};
+
+/// OME v1.1.0.
+pub static V1_1_0: Policy = Policy {
+    id: Release {
+        tag: "v1.1.0",
+        date: "2026-07",
+        commit: "",
+        known: Knowledge::Read(&["pull requests 592 to 642 one by one", "the day of its tag"]),
+    },
+    release: "v1.1.0",
+    own: &V1_1_0_OWN,
+    ..V0_1_5
+};
+
+const LISTS_OF_PARENTS: &str =
+    "how lists of a runtime are merged over those of its parent (#710): they replace them";
+const LEADER_LABEL: &str =
+    "the label by which the leader Service of a multi-node component selects (#693)";
+
+/// OME at @17b77ed, whose rules are those of v0.1.5.
+pub static SNAPSHOT: Policy = Policy {
+    id: Release {
+        tag: "17b77eda",
+        date: "2026-05-06",
+        commit: "17b77eda",
+        known: Knowledge::Recorded(3090),
+    },
+    own: &SNAPSHOT_OWN,
     ..V0_1_5
 };
 
 /// OME v0.1.4.
 pub static V0_1_4: Policy = Policy {
-    id: Release { tag: "v0.1.4", date: "2025-11-24", commit: "a26e43d4" },
+    id: Release {
+        tag: "v0.1.4",
+        date: "2025-11-24",
+        commit: "a26e43d4",
+        known: Knowledge::Recorded(3090),
+    },
     release: "v0.1.4",
     version: VersionRule::ThreeParts,
     unknown: UNKNOWN_TO_V0_1_4,
@@ -83,7 +168,12 @@ pub static V0_1_4: Policy = Policy {
 
 /// OME v0.1.3.
 pub static V0_1_3: Policy = Policy {
-    id: Release { tag: "v0.1.3", date: "2025-07-16", commit: "578577ad" },
+    id: Release {
+        tag: "v0.1.3",
+        date: "2025-07-16",
+        commit: "578577ad",
+        known: Knowledge::Recorded(3090),
+    },
     release: "v0.1.3",
     unknown: UNKNOWN_TO_V0_1_3,
     retired: &[],
@@ -92,7 +182,8 @@ pub static V0_1_3: Policy = Policy {
 };
 
 /// The releases of OME that can be followed, oldest first.
-pub static RELEASES: [&Policy; 4] = [&V0_1_3, &V0_1_4, &V0_1_5, &HEAD];
+pub static RELEASES: [&Policy; 8] =
+    [&V0_1_3, &V0_1_4, &V0_1_5, &SNAPSHOT, &V1_1_0, &V1_2_0, &V1_2_2, &HEAD];
 
 /// Fields that the CRDs of v0.1.3 drop (`git diff v0.1.3 v0.1.4 -- config/crd/full`).
 const UNKNOWN_TO_V0_1_3: &[Unknown] = &[
@@ -197,11 +288,33 @@ static DOCUMENTED_OWN: OmeRelease = OmeRelease {
     group_size_wraps: false,
     missing_annotations_crash: false,
     needs_istio_types: false,
-    ..HEAD_OWN
+    ..SNAPSHOT_OWN
 };
 
+/// ome-projects/ome, main.
+static HEAD_OWN: OmeRelease = OmeRelease {
+    model_optional: true,
+    native: true,
+    runtime_kind: true,
+    grace_period: Some(600),
+    ..V1_2_2_OWN
+};
+
+/// v1.2.2.
+static V1_2_2_OWN: OmeRelease = OmeRelease {
+    serverless: false,
+    ray: false,
+    ray_leader_label: false,
+    inherits: true,
+    ..V1_1_0_OWN
+};
+
+/// v1.1.0.
+static V1_1_0_OWN: OmeRelease =
+    OmeRelease { named_runtime_advises: true, compares_mode: true, ..SNAPSHOT_OWN };
+
 /// sgl-project/ome @17b77ed.
-static HEAD_OWN: OmeRelease =
+static SNAPSHOT_OWN: OmeRelease =
     OmeRelease { agent: AgentRule::Nested, prober_image: NEWEST_PROBER, ..V0_1_5_OWN };
 
 /// v0.1.5.
@@ -265,6 +378,15 @@ static V0_1_5_OWN: OmeRelease = OmeRelease {
     models_checked: true,
     predictor_used_by_most: true,
     strategy_required: true,
+    named_runtime_advises: false,
+    compares_mode: false,
+    serverless: true,
+    ray: true,
+    ray_leader_label: true,
+    inherits: false,
+    native: false,
+    runtime_kind: false,
+    grace_period: None,
     agent: AgentRule::AnyTransformer,
     ingress_disabled: true,
     prober_image: "ghcr.io/sgl-project/ome/multinode-prober:v1.0-84-3-g5dff59e",

@@ -326,6 +326,30 @@ pub struct OmeRelease {
     /// A fine-tuned weight with an unreadable strategy fails the service (#318). Otherwise it is
     /// only logged.
     pub strategy_required: bool,
+    /// A runtime that the service names runs a model whose format it does not list, with a warning
+    /// (#643; pkg/webhook/admission/isvc, resolveModelAndRuntime; controller.go, Reconcile).
+    pub named_runtime_advises: bool,
+    /// A runtime whose engineConfig or decoderConfig sets another deployment mode than the
+    /// service's component is not selected automatically (#647; pkg/runtimeselector/matcher.go).
+    pub compares_mode: bool,
+    /// The mode Serverless: Knative Services and VirtualServices (removed in #681).
+    pub serverless: bool,
+    /// The mode MultiNodeRayVLLM: RayClusters with their probers (removed in #693).
+    pub ray: bool,
+    /// The leader Service of a multi-node component selects by `ray.io/node-type` (until #693).
+    pub ray_leader_label: bool,
+    /// A runtime is merged over the one that its annotation `ome.io/inherit-from` names (#710;
+    /// pkg/runtimeinheritance).
+    pub inherits: bool,
+    /// The mode OMENative: of a leader or worker, of `spec.deploymentMode`, or of an annotation
+    /// (#771, #804; utils/deployment.go, DetermineDeploymentModes).
+    pub native: bool,
+    /// `spec.runtime.kind` selects where the runtime is looked up
+    /// (pkg/runtimeselector/fetcher.go, GetRuntime).
+    pub runtime_kind: bool,
+    /// `deploy.terminationGracePeriodSeconds` of the shipped ConfigMap: the webhook writes it into
+    /// components without one (inference_service_defaults.go, defaultTerminationGracePeriod).
+    pub grace_period: Option<i64>,
     /// The models that its model agent can read (pkg/modelagent, pkg/hfutil).
     pub agent: AgentRule,
     /// `disableIngressCreation` in the shipped ConfigMap (config/configmap).
@@ -337,7 +361,10 @@ pub struct OmeRelease {
 impl OmeRelease {
     /// Returns the operator's default settings.
     pub fn config(&self) -> OperatorConfig {
-        OperatorConfig::shipped(self.ingress_disabled, self.prober_image)
+        OperatorConfig {
+            grace_period: self.grace_period,
+            ..OperatorConfig::shipped(self.ingress_disabled, self.prober_image)
+        }
     }
 }
 

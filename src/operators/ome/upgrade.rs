@@ -18,13 +18,31 @@ use crate::policy::upgrade::{
 };
 use crate::yaml::Node;
 
+/// The grace period is a value of the shipped settings, which services are built with.
+static GRACE_PERIOD: Switch = Switch {
+    rule: ReleaseRule {
+        id: "J8",
+        title: "pods get terminationGracePeriodSeconds 600 where the service sets none",
+        source: "read: pkg/webhook/admission/isvc/inference_service_defaults.go defaultTerminationGracePeriod",
+        action: "set `terminationGracePeriodSeconds` on the component to keep its own",
+        edit: OF_OPERATOR,
+    },
+    differs: |a, b| a.ome().grace_period != b.ome().grace_period,
+    take: None,
+};
+
 /// Changes between the releases of OME, except rules that are found in the input.
 pub(crate) static UPGRADE: Upgrade = Upgrade {
     rules: &[RULES, &WHOLE],
     effects: EFFECTS,
     fields: &READ,
     fields_are_tried: true,
-    shipped: Some(ShippedRules { ingress: &INGRESS, without_ingress, prober: &PROBER }),
+    shipped: Some(ShippedRules {
+        ingress: &INGRESS,
+        without_ingress,
+        prober: &PROBER,
+        grace_period: &GRACE_PERIOD,
+    }),
     protocol: None,
     crash: Some((&CRASH, "A2")),
     basis: None,
@@ -85,6 +103,18 @@ static RULES: &[Switch] = switches! { ome
         "#283, reconcilers/pdb" "set `maxUnavailable` or `minAvailable` where more than 1 pod may be evicted at a time" OF_OPERATOR
     "G3" [layered_selector] "nodeSelectors of the runtime and of the service are set on all pods of a component"
         "utils/merging.go MergeNodeSelector" "remove the selectors from the runtime that must not apply" NO_SELECTOR
+    "J1" [named_runtime_advises] "a runtime that the service names runs a model that it does not list, with a warning; before, the service was refused"
+        "read: #643, pkg/webhook/admission/isvc resolveModelAndRuntime" "nothing" REPAIRED
+    "J2" [compares_mode] "a runtime whose engineConfig or decoderConfig sets another `ome.io/deploymentMode` than the service's component is no longer selected"
+        "read: #647, pkg/runtimeselector/matcher.go" "name the runtime: `spec.runtime.name`" NAME_RUNTIME
+    "J3" [serverless] "the mode Serverless is gone: no Knative Service and no VirtualService is written, and those that exist are no longer updated"
+        "read: #681, reconcilers/knative" "migrate first: set minReplicas to 1 or more, or scale by KEDA, and delete the Knative Service" OF_OPERATOR
+    "J4" [ray] "the mode MultiNodeRayVLLM is gone: no RayCluster and no prober is written, and those that exist are no longer updated"
+        "read: #693, reconcilers/multinodevllm" "migrate first: write leader and worker, which run as a LeaderWorkerSet" OF_OPERATOR
+    "J6" [native] "components with leader or worker become OMENative: an InferenceReplica in place of the LeaderWorkerSet"
+        "read: #771 and #804, utils/deployment.go determineComponentDeploymentMode" "keep the LeaderWorkerSet: set the annotation `ome.io/deploymentMode: MultiNode` on the component" OF_OPERATOR
+    "J7" [runtime_kind] "`spec.runtime.kind` selects where the runtime is looked up, and its default is ClusterServingRuntime: of two runtimes of one name the cluster's is taken"
+        "read: pkg/runtimeselector/fetcher.go GetRuntime" "set `spec.runtime.kind: ServingRuntime` where a runtime of the namespace is meant" OF_OPERATOR
     "G6" [autoscaler_follows_suffix] "the autoscaler targets the Deployment without the suffix `-new`, which does not exist"
         "reconcilers/hpa" "scale these services by hand until v0.1.5" OF_OPERATOR
 };
@@ -253,6 +283,12 @@ static EFFECTS: &[Effect] = effects! { ome
     "B6" [address_with_port] "`status.url` and `status.address` end with the port of the Service"
         "#416, reconcilers/ingress" "change clients that read the address from the status to use its port"
         |object, _| is_service(object) && !is_serverless(object)
+    "J9" [ray_leader_label] "the leader Service of a multi-node component selects by another label, which was not read"
+        "read in part: #693, reconcilers/service" "check after the upgrade that the Service `NAME-engine` has endpoints"
+        |object, _| is_service(object) && is_multi_node(object)
+    "J5" [inherits] "a runtime with the annotation `ome.io/inherit-from` is merged over the runtime that it names"
+        "read in part: #710, pkg/runtimeinheritance" "remove the annotation where the runtime is complete in itself"
+        |object, _| object.id.kind.ends_with("ServingRuntime") && object.annotation("ome.io/inherit-from").is_some()
     "B7" [owned_router_roles] "ServiceAccount, Role and RoleBinding of the router are deleted together with the service"
         "#492, reconcilers/rbac" "nothing, unless other pods use the router's ServiceAccount"
         |object, _| is_service(object) && has(object, "router")
@@ -285,6 +321,14 @@ static EFFECTS: &[Effect] = effects! { ome
 
 fn is_service(object: &Object) -> bool {
     object.id.kind == "InferenceService"
+}
+
+/// Whether a component of the service itself has leader or worker.
+fn is_multi_node(object: &Object) -> bool {
+    ["engine", "decoder"].into_iter().any(|component| {
+        let spec = object.spec(component);
+        ["leader", "worker"].iter().any(|part| spec.is_some_and(|spec| spec.get(part).is_some()))
+    })
 }
 
 fn is_model(object: &Object) -> bool {

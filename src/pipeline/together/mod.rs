@@ -316,7 +316,7 @@ fn place<'a>(
     beside: PlacementOptions,
     before: &[SettledWorkload],
 ) -> Together {
-    let context = PodContext::new(catalog.machines(), catalog.others());
+    let context = PodContext::of(catalog);
     let running = RunningPods::new(catalog.others());
     let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
     let (mut plain, not_counted) = workloads::read(catalog, &context, &running, &own);

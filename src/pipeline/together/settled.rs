@@ -36,7 +36,7 @@ pub(crate) struct Ground<'a> {
 impl<'a> Ground<'a> {
     /// The nodes and running pods of an input.
     pub(crate) fn new(catalog: &'a Catalog) -> Self {
-        let context = PodContext::new(catalog.machines(), catalog.others());
+        let context = PodContext::of(catalog);
         let running = RunningPods::new(catalog.others());
         let templates = running.templates(&context);
         Self { catalog, context, running, templates, machines: nodes(catalog) }

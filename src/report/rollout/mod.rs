@@ -30,6 +30,9 @@ pub struct Rollout<'a> {
     pub to: &'a ModelServing,
     /// The outcome of the simulation.
     pub outcome: &'a Outcome,
+    /// Groups that run at the lowest point by the releases since v0.4.0, if the mode is documented
+    /// and fewer do.
+    pub since_v0_4: Option<i64>,
     /// Whether the pods of each stage fit; `None` if no node reports its resources.
     pub fits: Option<&'a [bool]>,
     /// Findings about the rollout below severity error.
@@ -282,6 +285,11 @@ impl Rollout<'_> {
                 "groups running: at least {} of {total}, in stage {}; pods restarted: {restarted}",
                 lowest.groups, lowest.stage
             ));
+            if let Some(groups) = self.since_v0_4 {
+                out.push(format!(
+                    "kthena v0.4.0 and later update several groups at once: at least {groups} of {total} run"
+                ));
+            }
             let surge = match self.shown(self.gpus_extra()) {
                 extra if extra == Count::from(0) => "no surge".to_owned(),
                 extra => format!("a surge of {extra}"),

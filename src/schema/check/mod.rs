@@ -10,6 +10,7 @@ mod scalars;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::quantity::{Quantity, Range};
 use crate::schema::hint;
+use crate::schema::newer::{self, Newer};
 use crate::schema::types::{Definition, Field, Item, Object, Schema, Type};
 use crate::source::{SourceMap, Span};
 use crate::yaml::{Entry, FieldPath, Node, Segment, Value};
@@ -276,7 +277,10 @@ impl Check<'_> {
                     self.range(entry, node, field, place);
                 }
                 None if object.open => {}
-                None => self.unknown(entry, node, object, place),
+                None => match newer::field(definition.name, &entry.key) {
+                    Some(newer) => self.newer(entry, newer, place),
+                    None => self.unknown(entry, node, object, place),
+                },
             }
         }
         // A Go struct of Kubernetes has the zero value for an absent field; the server checks
@@ -341,6 +345,21 @@ impl Check<'_> {
         if self.strictness == Strictness::Server {
             self.findings.last_mut().expect("it was just added").severity = Severity::Warning;
         }
+    }
+
+    fn newer(&mut self, entry: &Entry, newer: Newer, place: &Place<'_>) {
+        let path = place.key(entry).path();
+        let Newer { project, since, .. } = newer;
+        let finding = Diagnostic::new(
+            Code::NewerThanKnown,
+            format!("`{path}` is a field of {project} {since} and later"),
+        );
+        self.findings.push(
+            finding
+                .at(entry.key_origin.span().or_else(|| entry.node.origin.span()))
+                .path(path)
+                .help("nothing here reads it; an older release drops or refuses it"),
+        );
     }
 
     fn unknown(

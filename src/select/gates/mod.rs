@@ -5,7 +5,9 @@
 
 pub(super) mod format;
 
-use crate::api::{Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size, SizeRange};
+use crate::api::{
+    DeploymentMode, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size, SizeRange,
+};
 use crate::decision::{Note, Reason, Rejection};
 use crate::policy::{AutoSelectRule, FormatRule, Policy, ProtocolRule, RangeRule, RankRule};
 use crate::select::entry::is_on;
@@ -49,6 +51,7 @@ pub(crate) fn evaluate<T: Trace>(
         return evaluation;
     }
     accelerator(request, runtime, &mut evaluation, trace);
+    deployment_mode(request, runtime, &mut evaluation, trace);
     format(policy, request.model, runtime, &mut evaluation, trace);
     if !T::ON && !evaluation.eligible() {
         return evaluation;
@@ -116,6 +119,32 @@ fn accelerator(
             },
             origin: Some(missing.origin),
         });
+    }
+}
+
+/// Compares the modes that components of the service set with those of the runtime's parts; a mode
+/// that either leaves out, or that is none, is not compared (pkg/runtimeselector/matcher.go).
+fn deployment_mode(
+    request: &Request<'_>,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
+    for (component, part, service) in &request.modes {
+        let path = ["spec", part, "annotations", DeploymentMode::ANNOTATION];
+        let Some(node) = runtime.object.node.at(&path) else { continue };
+        let Some(own) = node.as_str().and_then(DeploymentMode::from_annotation) else { continue };
+        if own != *service {
+            evaluation.fail(Gate::Mode);
+            trace.reject(|| Rejection {
+                reason: Reason::DeploymentMode {
+                    component,
+                    runtime: own.as_str(),
+                    service: service.as_str(),
+                },
+                origin: Some(node.origin),
+            });
+        }
     }
 }
 

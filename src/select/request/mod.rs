@@ -16,7 +16,7 @@ use crate::diag::{Code, proposed};
 use crate::policy::{Policy, RankRule};
 use crate::select::evaluation::{Evaluation, Gate};
 use crate::select::input::{Recorder, Request, Trace};
-use ecow::{EcoString, eco_format};
+use ecow::{EcoString, EcoVec, eco_format};
 
 /// Returns the protocol that a service requests, or the default.
 pub(crate) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
@@ -84,6 +84,7 @@ fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
         protocol: None,
         accelerators: &[],
         multi_node: false,
+        modes: Vec::new(),
         unserved: Vec::new(),
     }
 }
@@ -132,7 +133,8 @@ pub(crate) fn select<'a, T: Trace>(
     let mut eligible: Vec<Candidate<'a>> = Vec::new();
     let mut rejected: Vec<Candidate<'a>> = Vec::new();
     let (mut total, mut rejections) = (0, 0);
-    for runtime in runtimes.seen_from(request.namespace, T::ON) {
+    let wanted = request.model.format.as_ref().map(|format| format.name.value.as_str());
+    for runtime in runtimes.seen_for(request.namespace, wanted, T::ON) {
         total += 1;
         let mut trace = T::default();
         let evaluation = crate::select::gates::evaluate(policy, request, runtime, &mut trace);
@@ -180,9 +182,10 @@ pub(crate) fn select<'a, T: Trace>(
     }
     let mut steps = Vec::with_capacity(Gate::COUNT + 1);
     let mut left = total;
-    // The step `Served` is evaluated only for runtimes that would be chosen, so it is listed only
-    // when it rejected one.
-    let asked = |gate: &&Gate| **gate != Gate::Served || lost[Gate::Served as usize] > 0;
+    // The step `Served` is evaluated only for runtimes that would be chosen, and few services set a
+    // mode, so these are listed only when they rejected one.
+    let asked =
+        |gate: &&Gate| !matches!(gate, Gate::Served | Gate::Mode) || lost[**gate as usize] > 0;
     for gate in Gate::steps(policy).iter().filter(asked) {
         let out = left - lost[*gate as usize];
         steps.push(Step { id: gate.id(), r#in: left, out });
@@ -210,37 +213,42 @@ pub(crate) fn select<'a, T: Trace>(
             policy,
             request,
             chosen,
-            runtimes.seen_from(request.namespace, false),
+            runtimes.seen_for(request.namespace, wanted, false),
         ),
+        advice: EcoVec::new(),
         candidates: if T::ON { eligible.into_iter().chain(rejected).collect() } else { Vec::new() },
     })
 }
 
 fn lookup<'a>(
+    policy: &Policy,
     words: &Messages,
     runtimes: &'a RuntimeSet,
     namespace: &EcoString,
     named: &RuntimeRef,
 ) -> Result<&'a Runtime, Failure> {
     let name = &named.name.value;
-    runtimes
-        .get(&Scope::Namespace(namespace.clone()), name)
-        .or_else(|| runtimes.get(&Scope::Cluster, name))
-        .ok_or_else(|| {
-            let elsewhere = runtimes.iter().find(|runtime| runtime.object.id.name == *name);
-            let help = match elsewhere {
-                Some(runtime) => {
-                    Some(format!("`{}` belongs to another namespace", runtime.object.id))
-                }
-                None => proposed(runtimes.nearest(namespace, name)),
-            };
-            Failure {
-                code: Code::RuntimeNotFound,
-                message: (words.not_found)(name, namespace),
-                help: help.or_else(|| Some("load the runtime with `-f`".into())),
-                span: named.name.span(),
-            }
-        })
+    let in_namespace = || runtimes.get(&Scope::Namespace(namespace.clone()), name);
+    let in_cluster = || runtimes.get(&Scope::Cluster, name);
+    let kind = named.kind.as_ref().filter(|_| (words.kind_counts)(policy));
+    match kind.map(|kind| kind.value.as_str()) {
+        Some("ClusterServingRuntime") => in_cluster().or_else(in_namespace),
+        Some("ServingRuntime") => in_namespace(),
+        _ => in_namespace().or_else(in_cluster),
+    }
+    .ok_or_else(|| {
+        let elsewhere = runtimes.iter().find(|runtime| runtime.object.id.name == *name);
+        let help = match elsewhere {
+            Some(runtime) => Some(format!("`{}` belongs to another namespace", runtime.object.id)),
+            None => proposed(runtimes.nearest(namespace, name)),
+        };
+        Failure {
+            code: Code::RuntimeNotFound,
+            message: (words.not_found)(name, namespace),
+            help: help.or_else(|| Some("load the runtime with `-f`".into())),
+            span: named.name.span(),
+        }
+    })
 }
 
 fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<'a> {
@@ -265,12 +273,13 @@ fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<
 
 /// Takes the runtime that a service without a model references; only `disabled` can reject it.
 pub(crate) fn named_without_model<'a>(
+    policy: &Policy,
     words: &Messages,
     runtimes: &'a RuntimeSet,
     service: &Service,
     named: &RuntimeRef,
 ) -> Result<RuntimeDecision<'a>, Failure> {
-    let runtime = lookup(words, runtimes, &service.namespace, named)?;
+    let runtime = lookup(policy, words, runtimes, &service.namespace, named)?;
     if runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
         return Err(disabled(words, runtime, named));
     }
@@ -298,9 +307,15 @@ pub(crate) fn named<'a>(
     request: &Request<'_>,
     named: &RuntimeRef,
 ) -> Result<RuntimeDecision<'a>, Failure> {
-    let runtime = lookup(words, runtimes, request.namespace, named)?;
+    let runtime = lookup(policy, words, runtimes, request.namespace, named)?;
     let mut candidate = asked_of_named(policy, words, request, runtime, named)?;
     let mut decision = explicit(runtimes, runtime);
+    if (words.named_advises)(policy) {
+        // What is not about compatibility stays an error.
+        let is_grave = |rejection: &Rejection| rejection.reason == Reason::Disabled;
+        let (grave, advice) = candidate.reasons.into_iter().partition(is_grave);
+        (candidate.reasons, decision.advice) = (grave, Vec::into_iter(advice).collect());
+    }
     let fits = candidate.reasons.is_empty();
     decision.assumed =
         assumed::decisive(policy, request, fits.then_some(runtime), std::iter::once(runtime));
@@ -336,7 +351,10 @@ pub(crate) fn asked_of_named<'a>(
     candidate.reasons.retain(|rejection| {
         !matches!(
             rejection.reason,
-            Reason::AutoSelectOff { .. } | Reason::ScoreZero(_) | Reason::MultiModel
+            Reason::AutoSelectOff { .. }
+                | Reason::ScoreZero(_)
+                | Reason::MultiModel
+                | Reason::DeploymentMode { .. }
         )
     });
     (words.named)(policy, runtime, named, &mut candidate.reasons)?;

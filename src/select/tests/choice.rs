@@ -270,7 +270,7 @@ fn a_runtime_that_is_named_is_taken_or_refused() {
                 }
                 Err(error) => vec![error.message, error.help.unwrap_or_default()],
             };
-            let without = match named_without_model(&WORDS, runtimes, service, runtime) {
+            let without = match named_without_model(policy, &WORDS, runtimes, service, runtime) {
                 Ok(decision) => lines(&decision).remove(0),
                 Err(error) => error.message,
             };

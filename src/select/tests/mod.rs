@@ -131,6 +131,7 @@ pub(super) fn asks(model: &Model) -> Request<'_> {
         protocol: None,
         accelerators: &[],
         multi_node: false,
+        modes: Vec::new(),
         unserved: Vec::new(),
     }
 }

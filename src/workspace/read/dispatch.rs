@@ -14,6 +14,7 @@ use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
 use crate::source::SourceMap;
 use crate::workspace::pruning;
+use crate::workspace::read::newer;
 use crate::workspace::read::related::{CONFIG_MAP, Settings};
 use crate::workspace::read::{ReadOptions, api_of, followed, object};
 use crate::yaml::{Node, Origin, Rule};
@@ -54,7 +55,12 @@ pub(super) fn typed(
         pruning::stored(&mut document.node, &document.kind, release, diagnostics);
     }
     if let Some(schema) = schema {
-        let server = match api_of(document.group()) {
+        // Kthena has a second group, for its routes.
+        let owner = match document.group() {
+            kthena::ROUTES => Api::Kthena,
+            group => api_of(group),
+        };
+        let server = match owner {
             // A release without tables of its CRD is checked as the documents define.
             Api::Kthena => given.kthena.admission == Admission::Server,
             api => given.semantics.of(api) == Semantics::Controller,
@@ -68,7 +74,10 @@ pub(super) fn typed(
             // The defaulting webhook decodes and encodes the object before it is checked.
             schema.fill_zeroes(&mut document.node);
         }
-        schema.check(&document.node, strictness, sources, diagnostics);
+        let mut found = Vec::new();
+        schema.check(&document.node, strictness, sources, &mut found);
+        newer::grade(&mut found, owner, server, given);
+        diagnostics.append(&mut found);
         schema.drop_nulls(&mut document.node);
     }
     if is_model_serving {

@@ -3,15 +3,20 @@
 mod boosters;
 mod cache;
 pub(super) mod dispatch;
+mod inherited;
+mod newer;
 mod related;
+mod stock;
 
 use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Semantics, Views};
 use crate::catalog::{Builder, Catalog, Item, Options};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded};
 use crate::operators;
-use crate::operators::kthena::rules::KthenaPolicy;
-use crate::policy::{BuiltinMode, Policy, Releases};
+use crate::operators::kthena::releases::ENDED_WITH_V1_0;
+use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
+use crate::operators::ome::rules::Rules as _;
+use crate::policy::{BuiltinMode, Platform, Policy, Releases};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
@@ -38,6 +43,12 @@ pub struct ReadOptions {
     pub protocol: Option<EcoString>,
     /// The releases that are followed.
     pub releases: Releases,
+    /// The releases beneath the operators.
+    pub platform: Platform,
+    /// Whether a flag or a setting names the release of LeaderWorkerSets.
+    pub groups_named: bool,
+    /// Whether fields that no known release has are errors.
+    pub checks_fields: bool,
     /// Operators whose release is set by a flag or a setting; for the others a live cluster
     /// decides.
     pub named: Vec<Api>,
@@ -65,6 +76,9 @@ impl ReadOptions {
             namespace: "default".into(),
             protocol: None,
             releases: operators::newest(),
+            platform: operators::platform::default(),
+            groups_named: false,
+            checks_fields: true,
             named: Vec::new(),
             kthena,
             deployment_mode: None,
@@ -93,6 +107,8 @@ pub struct World {
     pub input: Vec<InputRow>,
     /// The releases of the cluster that was read, where it is a live one.
     pub in_cluster: Vec<ClusterRelease>,
+    /// The day on which the newest object of a live cluster was created.
+    pub newest_object: Option<EcoString>,
     /// The options it was read with.
     pub(super) given: ReadOptions,
 }
@@ -121,9 +137,17 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     if is_live && given.builtin == BuiltinMode::Auto {
         documents.retain(|document| !document.builtin);
     }
+    stock::leave_out(&mut documents, &sources);
     let mut given = given.clone();
-    let in_cluster = if is_live { running(&documents, &mut given) } else { Vec::new() };
+    let in_cluster =
+        if is_live { running(&documents, &mut given, &mut diagnostics) } else { Vec::new() };
+    diagnostics.extend(in_cluster.iter().filter_map(in_cluster::newer));
+    let newest_object = if is_live { newest_object(&documents) } else { None };
     let given = &given;
+    let ome = given.releases.policy(Api::Ome, given.semantics);
+    if ome.is_some_and(|release| release.ome().inherits) {
+        inherited::merge(&mut documents, &given.namespace, &mut diagnostics);
+    }
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
@@ -164,6 +188,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         all_builtin: given.builtin == BuiltinMode::Always,
         shipped: given.shipped,
         releases: Some(given.releases),
+        platform: Some(given.platform),
     });
     let mut found_builtin = Vec::new();
     let mut accounting = Accounting::default();
@@ -213,12 +238,25 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     diagnostics.extend(found);
     let input = accounting.finish();
     diagnostics.extend(accounting::findings(&input));
-    World { input, sources, catalog, diagnostics, unread, in_cluster, given: given.clone() }
+    World {
+        input,
+        sources,
+        catalog,
+        diagnostics,
+        unread,
+        in_cluster,
+        newest_object,
+        given: given.clone(),
+    }
 }
 
 /// The releases that a live cluster runs; those that no flag and no setting names are followed. For
 /// ModelServings a release is followed in controller mode alone: the document is none.
-fn running(documents: &[Document], given: &mut ReadOptions) -> Vec<ClusterRelease> {
+fn running(
+    documents: &[Document],
+    given: &mut ReadOptions,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<ClusterRelease> {
     let mut found = Vec::new();
     for operator in operators::OPERATORS {
         let (api, group) = (operator.api(), operator.group());
@@ -238,7 +276,22 @@ fn running(documents: &[Document], given: &mut ReadOptions) -> Vec<ClusterReleas
         }
         found.push(release);
     }
+    if !given.groups_named
+        && let Some((tag, newer)) = in_cluster::leader_worker_set(documents)
+    {
+        given.platform.leader_worker_set = tag;
+        diagnostics.extend(newer);
+    }
     found
+}
+
+/// The day on which the newest object was created.
+fn newest_object(documents: &[Document]) -> Option<EcoString> {
+    let created = |document: &Document| {
+        let text = document.node.at(&["metadata", "creationTimestamp"])?.as_str()?;
+        text.get(..10).map(EcoString::from)
+    };
+    documents.iter().filter_map(created).max()
 }
 
 /// The Kthena release of a tag. If the selected policy has that tag, it stays: it can have more
@@ -279,6 +332,15 @@ fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
 /// The kinds and fields of the release that decides about services of an API; `None` under the
 /// documents.
 fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
+    if api == Api::Kthena {
+        let ended = matches!(given.kthena.profile, KthenaProfile::V1_0 | KthenaProfile::Head);
+        return ended.then(|| ReleaseSchema {
+            operator: api.title(),
+            tag: given.kthena.id.tag,
+            unknown: ENDED_WITH_V1_0,
+            retired: &[],
+        });
+    }
     let policy = given.releases.policy(api, given.semantics)?;
     let Policy { unknown, retired, .. } = *policy;
     (policy.semantics == Semantics::Controller).then(|| ReleaseSchema {

@@ -10,8 +10,10 @@ use crate::cluster::{Inventory, Shape};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators::kthena::objects::{names, too_many_pods};
 use crate::operators::kthena::read as kthena;
-use crate::operators::kthena::rollout::{Before, Scenario, fits};
-use crate::operators::kthena::rules::Admission;
+use crate::operators::kthena::releases::KTHENA_V0_4;
+use crate::operators::kthena::rollout::findings::play;
+use crate::operators::kthena::rollout::{Before, Outcome as Played, Scenario, fits};
+use crate::operators::kthena::rules::{Admission, KthenaProfile};
 use crate::pipeline::{self, Changes, ComponentRollout, RollEnd, RollOptions, RunningPods, State};
 use crate::report::{findings, markdown, roll, rollout};
 use ecow::EcoString;
@@ -88,7 +90,7 @@ pub(super) fn run(
         fail: names(&args.fail),
         stagger: args.stagger,
     };
-    let (mut outcome, said) = crate::operators::kthena::rollout::findings::play(&scenario);
+    let (mut outcome, said) = play(&scenario);
     if let Some(unknown) = outcome.unknown.first() {
         return Err(Failure::NotFound {
             message: format!("`{}` has no pod `{unknown}` in this rollout", to.name()),
@@ -129,6 +131,7 @@ pub(super) fn run(
         from: scenario.from.last().map(|before| before.serving),
         to,
         outcome: &outcome,
+        since_v0_4: since_v0_4(&scenario, &outcome),
         fits: fits.as_deref(),
         notes: &notes,
         found: &json,
@@ -194,6 +197,19 @@ fn rolled(
 fn shown(rolled: Option<&[ComponentRollout]>) -> impl Iterator<Item = &ComponentRollout> {
     let all = rolled.unwrap_or_default().iter();
     all.filter(|own| matches!(own.end, RollEnd::Stuck | RollEnd::Waits))
+}
+
+/// The groups that run at the lowest point by the releases since v0.4.0, if the document lets more
+/// run.
+fn since_v0_4(scenario: &Scenario<'_>, outcome: &Played) -> Option<i64> {
+    if scenario.policy.profile != KthenaProfile::Documented {
+        return None;
+    }
+    let lowest =
+        |outcome: &Played| outcome.trace.capacity.iter().map(|capacity| capacity.groups).min();
+    let later = Scenario { policy: &KTHENA_V0_4, ..scenario.clone() };
+    let (later, _) = play(&later);
+    lowest(&later).filter(|groups| lowest(outcome).is_some_and(|own| *groups < own))
 }
 
 /// Returns the server's objections to the change. Where the document allows it, they are warnings.

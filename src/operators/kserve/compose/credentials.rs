@@ -10,6 +10,7 @@ use super::fields::{parameters as json_of, variable};
 use crate::api::{Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, mapping, position, text};
+use crate::operators::kserve::rules::Rules as _;
 use crate::pods::container::push;
 use crate::pods::rules::KSERVE_CREDENTIALS;
 use crate::quantity::base64;
@@ -49,7 +50,8 @@ const AZURE_ALWAYS: &str = "AZURE_TENANT_ID";
 /// Keys that mark a Secret as one for Azure.
 const AZURE_KNOWN: [&str; 3] = ["AZ_CLIENT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_TOKEN"];
 /// Keys of hub tokens; the first one in a Secret is used.
-const TOKENS: [&str; 2] = ["HF_TOKEN", "MODELSCOPE_API_TOKEN"];
+const TOKENS: [&str; 2] = ["HF_TOKEN", MODEL_SCOPE];
+const MODEL_SCOPE: &str = "MODELSCOPE_API_TOKEN";
 /// Storages that the shared Secret may name.
 const TYPES: [&str; 3] = ["s3", "hdfs", "webhdfs"];
 
@@ -250,7 +252,9 @@ impl Credentials<'_, '_> {
             }
         } else if holds(secret, "HDFS_NAMENODE") {
             mounted(container, pod, "hdfs-secrets", "/var/secrets/kserve-hdfscreds", name);
-        } else if let Some(key) = TOKENS.into_iter().find(|key| holds(secret, key)) {
+        } else if let Some(key) = TOKENS.into_iter().find(|key| {
+            holds(secret, key) && (*key != MODEL_SCOPE || self.facts.policy.kserve().model_scope)
+        }) {
             push(container, "env", reference(key, name, key));
         }
     }

@@ -56,26 +56,27 @@ pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Res
         .any(|container| initializer::fetches(container, &text));
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let local = !text.match_indices("://").any(|(at, _)| text[..at].ends_with(word));
+    let is_known = |scheme: &&str| match *scheme {
+        "oci+native://" => facts.policy.kserve().image_ways,
+        "oci+fetch://" => facts.policy.kserve().images_fetched,
+        _ => true,
+    };
+    let schemes: Vec<&str> = SCHEMES.into_iter().filter(is_known).collect();
     let served = if text.contains(AZURE) {
         is_azure_blob(&text)
     } else {
-        let known = |scheme: &&str| match *scheme {
-            "oci+native://" => facts.policy.kserve().image_ways,
-            "oci+fetch://" => facts.policy.kserve().images_fetched,
-            _ => true,
-        };
-        SCHEMES.iter().filter(|scheme| known(scheme)).any(|scheme| text.starts_with(scheme))
+        schemes.iter().any(|scheme| text.starts_with(scheme))
     };
     if known || local || served {
         return Ok(());
     }
     Err(Failure {
         code: Code::StorageUriScheme,
-        help: Some(format!("use one of {}", SCHEMES.join(", "))),
+        help: Some(format!("use one of {}", schemes.join(", "))),
         span: origin.span(),
         ..facts.invalid(format!(
             "StorageURI not supported: storageUri, must be one of: [{}] or match https://{{}}.blob.core.windows.net/{{}}/{{}} or be an absolute or relative local path. StorageUri [{text}] is not supported",
-            SCHEMES.join(", ")
+            schemes.join(", ")
         ))
     })
 }

@@ -42,6 +42,9 @@ pub fn is_model_serving(api_version: &str, kind: &str) -> bool {
     api_version == API_VERSION && kind == "ModelServing"
 }
 
+/// The API group of ModelRoutes, ModelServers and ExternalModelProviders.
+pub const ROUTES: &str = "networking.serving.volcano.sh";
+
 /// Brings spellings of the document to those of the CRD, before the schema sees them (Kthena blog,
 /// A Deep Dive of ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#gang-policy).
 pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {

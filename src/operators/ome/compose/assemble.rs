@@ -213,7 +213,8 @@ impl Builder<'_> {
                 })
             })
             .transpose()?;
-        let used = self.component.mode == DeploymentMode::MultiNode;
+        let used =
+            matches!(self.component.mode, DeploymentMode::MultiNode | DeploymentMode::OmeNative);
         Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.written_workers()))))
     }
 

@@ -17,7 +17,7 @@ use crate::pods::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
 use crate::pods::{gpus, lint};
 use crate::policy::{AcceleratorOptions, FaultRule, MergeRule, Policy};
 use crate::quantity::Range;
-use crate::yaml::{Node, Origin};
+use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ impl MergedComponent<'_> {
     pub(crate) fn written_workers(&self) -> i64 {
         let written = || self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
         match self.mode {
-            DeploymentMode::MultiNode => written(),
+            DeploymentMode::MultiNode | DeploymentMode::OmeNative => written(),
             // Upstream always makes one worker of the head's pod
             // (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm/ray.go,
             // createRayCluster).
@@ -189,7 +189,12 @@ pub fn merged<'a, R: Record>(
                 accelerator::overwrite_resources(rule, &mut spec, accelerator.class, rec);
             });
         }
-        let mode = mode::of_component(policy, *kind, &spec, beside_decoder);
+        let mode = if policy.ome().native {
+            mode::of_native_component(policy, service, *kind, &spec)
+        } else {
+            mode::of_component(policy, *kind, &spec, beside_decoder)
+        };
+        grace_period(&written, config, &mut spec);
         if policy.ome().replicas == ReplicaRule::Runtime {
             let at_least_one = *kind == ComponentKind::Decoder
                 || (*kind == ComponentKind::Engine && beside_decoder)
@@ -219,6 +224,23 @@ pub fn merged<'a, R: Record>(
         components.push(component);
     }
     Ok(Checked { value: Merged { components }, diagnostics: findings })
+}
+
+static GRACE_PERIOD: Rule = Rule {
+    id: "ome-grace-period",
+    text: "the webhook writes the grace period of the operator's settings into a component without one",
+    cite: "pkg/webhook/admission/isvc/inference_service_defaults.go, defaultTerminationGracePeriod",
+};
+
+/// Sets the grace period of the operator's settings, which the webhook writes into a component of
+/// the service without one; there it overrides the runtime's.
+fn grace_period(written: &Node, config: &OperatorConfig, spec: &mut Node) {
+    const KEY: &str = "terminationGracePeriodSeconds";
+    if let (Some(seconds), None, Some(spec)) =
+        (config.grace_period, written.get(KEY), spec.as_map_mut())
+    {
+        spec.insert(KEY, Node::int(seconds, Origin::Default(&GRACE_PERIOD)));
+    }
 }
 
 /// Findings about a merged component that need no pods.

@@ -21,14 +21,16 @@ pub(crate) fn of_component(
     beside_decoder: bool,
 ) -> DeploymentMode {
     let nodes = spec.get("leader").is_some() || spec.get("worker").is_some();
-    let zero = spec.get("minReplicas").and_then(Node::as_int) == Some(0);
+    let has_serverless = policy.ome().serverless;
+    let zero = has_serverless && spec.get("minReplicas").and_then(Node::as_int) == Some(0);
     match kind {
         ComponentKind::Engine => {
             let asked = Some(spec)
                 .filter(|_| policy.ome().mode_by_annotation)
                 .and_then(|spec| spec.at(&["annotations", MODE_ANNOTATION]))
                 .and_then(Node::as_str)
-                .and_then(DeploymentMode::from_annotation);
+                .and_then(DeploymentMode::from_annotation)
+                .filter(|mode| is_known(policy, *mode));
             let mode = match asked {
                 Some(mode) => mode,
                 None if nodes => DeploymentMode::MultiNode,
@@ -47,6 +49,45 @@ pub(crate) fn of_component(
     }
 }
 
+/// Whether a release has a mode.
+pub(crate) fn is_known(policy: &Policy, mode: DeploymentMode) -> bool {
+    match mode {
+        DeploymentMode::Serverless => policy.ome().serverless,
+        DeploymentMode::MultiNodeRayVllm => policy.ome().ray,
+        DeploymentMode::OmeNative => policy.ome().native,
+        _ => true,
+    }
+}
+
+/// The mode of one component of a release with OMENative: its annotation, `spec.deploymentMode`,
+/// leader or worker (pkg/controller/v1beta1/inferenceservice/utils/deployment.go,
+/// determineComponentDeploymentMode).
+pub(crate) fn of_native_component(
+    policy: &Policy,
+    service: &Service,
+    kind: ComponentKind,
+    spec: &Node,
+) -> DeploymentMode {
+    let known = |node: Option<&Node>| {
+        let word = node.and_then(Node::as_str)?;
+        let mode = if word == DeploymentMode::OmeNative.as_str() {
+            Some(DeploymentMode::OmeNative)
+        } else {
+            DeploymentMode::from_annotation(word)
+        };
+        mode.filter(|mode| is_known(policy, *mode))
+    };
+    let nodes = spec.get("leader").is_some() || spec.get("worker").is_some();
+    let by_shape = if nodes && kind != ComponentKind::Router {
+        DeploymentMode::OmeNative
+    } else {
+        DeploymentMode::RawDeployment
+    };
+    known(spec.at(&["annotations", MODE_ANNOTATION]))
+        .or_else(|| known(service.object.spec("deploymentMode")))
+        .unwrap_or(by_shape)
+}
+
 /// The mode of the whole service: its own annotation, else the operator's default.
 ///
 /// It decides only whether the service is a `VirtualDeployment`, for which nothing is deployed
@@ -63,8 +104,10 @@ pub fn of_service(service: &Service, config: &OperatorConfig) -> Option<Deployme
 /// Whether the main pod of a component is built from `leader`: in both multi-node modes, if the
 /// spec has a leader.
 pub(crate) fn uses_leader(mode: DeploymentMode, spec: &Node) -> bool {
-    matches!(mode, DeploymentMode::MultiNode | DeploymentMode::MultiNodeRayVllm)
-        && spec.get("leader").is_some()
+    matches!(
+        mode,
+        DeploymentMode::MultiNode | DeploymentMode::MultiNodeRayVllm | DeploymentMode::OmeNative
+    ) && spec.get("leader").is_some()
 }
 
 #[cfg(test)]

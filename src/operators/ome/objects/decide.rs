@@ -32,6 +32,8 @@ pub(super) enum Workload<'a> {
     Group { worker: &'a Node, size: i64 },
     /// RayClusters with their probers.
     Ray { clusters: i64, prober: Option<&'a Node> },
+    /// An InferenceReplica, whose fields were not read.
+    Native,
 }
 
 /// How a service is reached from outside its namespace.
@@ -156,6 +158,7 @@ pub(super) fn before_sidecar<'a>(
             host(service, component, settings)?;
             ray_clusters(service, component, settings)
         }
+        DeploymentMode::OmeNative => Ok(Workload::Native),
         DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => {
             let annotation = component.annotations.get(DeploymentMode::ANNOTATION);
             Err(failure(

@@ -36,6 +36,7 @@ const PROBER_NUMBERS: [&str; 5] = [
 /// fail is also in [`OperatorConfig::error`], with the operator's message.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorConfig {
     let mut config = OperatorConfig {
+        grace_period: None,
         default_deployment_mode: EcoString::new(),
         ingress: ingress::empty(),
         multinode_prober: None,
@@ -62,7 +63,8 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
     };
 
     if let Some((entry, text)) = texts("deploy")
-        && let Err(message) = deploy(text, &mut config.default_deployment_mode)
+        && let Err(message) =
+            deploy(text, &mut config.default_deployment_mode, &mut config.grace_period)
     {
         fail(
             entry,
@@ -106,8 +108,11 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
     config
 }
 
-fn deploy(text: &str, mode: &mut EcoString) -> Result<(), EcoString> {
+fn deploy(text: &str, mode: &mut EcoString, grace: &mut Option<i64>) -> Result<(), EcoString> {
     for (key, value) in fields(text, "deploy config")? {
+        if key.eq_ignore_ascii_case("terminationGracePeriodSeconds") {
+            *grace = value.as_i64();
+        }
         if key.eq_ignore_ascii_case("defaultDeploymentMode") {
             string(mode, &value, "deploy config", "DeployConfig.defaultDeploymentMode")?;
         }

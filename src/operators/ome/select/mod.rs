@@ -7,6 +7,7 @@ pub(crate) mod model;
 
 use super::accelerators::memo::Memo;
 use super::admission::is_stored;
+use super::compose::mode::is_known;
 use crate::api::{DeploymentMode, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{Basis, Reason, Rejection, Resolution, RuntimeDecision};
@@ -26,6 +27,8 @@ pub(crate) static WORDS: Messages = Messages {
     },
     disabled: |name| format!("runtime {name} is disabled"),
     named: |_, _, _, _| Ok(()),
+    named_advises: |policy| policy.ome().named_runtime_advises,
+    kind_counts: |policy| policy.ome().runtime_kind,
     incompatible: |request, candidate, named| {
         let all: Vec<String> =
             candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
@@ -88,8 +91,24 @@ pub(crate) fn request<'a>(
             &[]
         },
         multi_node: false,
+        modes: modes(policy, service),
         unserved: Vec::new(),
     }
+}
+
+/// The deployment modes that the components of a service set, where runtimes are compared with them;
+/// annotations of the service itself are not read (pkg/runtimeselector/matcher.go).
+fn modes(policy: &Policy, service: &Service) -> Vec<(&'static str, &'static str, DeploymentMode)> {
+    if !policy.ome().compares_mode {
+        return Vec::new();
+    }
+    let set = |(component, part): (&'static str, &'static str)| {
+        let own = service.object.spec(component)?;
+        let word = own.at(&["annotations", DeploymentMode::ANNOTATION]).and_then(Node::as_str)?;
+        let mode = DeploymentMode::from_annotation(word);
+        Some((component, part, mode.filter(|mode| is_known(policy, *mode))?))
+    };
+    [("engine", "engineConfig"), ("decoder", "decoderConfig")].into_iter().filter_map(set).collect()
 }
 
 /// Decides for one service.
@@ -140,7 +159,7 @@ fn judged<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {
             let help = "add `spec.model.name`";
             return failed(None, Failure::with_help(service, Code::InvalidInput, message, help));
         };
-        return match named_without_model(&WORDS, runtimes, service, runtime) {
+        return match named_without_model(policy, &WORDS, runtimes, service, runtime) {
             Ok(mut decision) => {
                 decision.protocol = protocol;
                 with_accelerators(scene, service, None, decision, None)

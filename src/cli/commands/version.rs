@@ -1,0 +1,30 @@
+//! `ome version`: the version, and the releases that are known.
+
+use super::catalog::known_releases;
+use crate::cli::args::ReportFormat;
+use crate::cli::{Failure, Io, Outcome, command};
+use crate::report::SCHEMA_VERSION;
+use crate::report::releases::ReleaseRow;
+use serde_json::{Value, json};
+
+/// Print the version; with `-o json`, also the known releases of operators and how each is known.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Output format.
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: ReportFormat,
+}
+
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    if args.output != ReportFormat::Table {
+        let releases: Vec<Value> = known_releases().iter().map(ReleaseRow::json).collect();
+        io.print_json(&json!({
+            "schemaVersion": SCHEMA_VERSION,
+            "version": env!("CARGO_PKG_VERSION"),
+            "releases": releases,
+        }))?;
+    } else {
+        io.print(&command().render_version())?;
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,74 @@
+//! Fields and kinds that no known release has: of a newer release, or a mistake.
+//!
+//! A field that a newer release is known to have is an error only where an older one is followed.
+//! Of any other field that nothing marks as wrong, no near name and no hint, a command that does
+//! not check the input says that it may be newer; `validate` calls it an error, as the server does.
+
+use super::ReadOptions;
+use crate::api::{Api, Semantics};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::operators;
+use crate::schema::newer_at_path;
+
+/// Grades findings of one document about fields that the schemas lack.
+pub(super) fn grade(found: &mut Vec<Diagnostic>, api: Api, server: bool, given: &ReadOptions) {
+    found.retain(|finding| finding.code != Code::NewerThanKnown || !is_followed(finding, given));
+    for finding in found.iter_mut() {
+        match finding.code {
+            Code::NewerThanKnown if server => {
+                let path = finding.path.clone().unwrap_or_default();
+                finding.code = Code::UnknownField;
+                finding.severity = Severity::Error;
+                finding.message = format!("unknown field `{path}`: {}", finding.message);
+            }
+            Code::UnknownField
+                if !server
+                    && !given.checks_fields
+                    && api != Api::Cluster
+                    && is_unmarked(finding) =>
+            {
+                finding.code = Code::NewerThanKnown;
+                finding.severity = Severity::Warning;
+                finding.message =
+                    format!("{}: no known release of {} has it", finding.message, api.title());
+                finding.help = Some("delete it, unless a newer release has it".to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether nothing near was meant: no other name, no other place, no table of moved names.
+fn is_unmarked(finding: &Diagnostic) -> bool {
+    finding.fix.is_empty()
+        && finding.help.as_ref().is_none_or(|help| {
+            help.starts_with("the fields are") || help.starts_with("delete the key")
+        })
+}
+
+/// Whether the release that is followed has the field.
+fn is_followed(finding: &Diagnostic, given: &ReadOptions) -> bool {
+    let Some(newer) = finding.path.as_deref().and_then(newer_at_path) else { return false };
+    let tags = |releases: Vec<crate::api::Release>| -> Vec<&'static str> {
+        releases.into_iter().map(|release| release.tag).collect()
+    };
+    let Some((name, releases)) =
+        operators::known_releases().into_iter().find(|(name, _)| *name == newer.project)
+    else {
+        return false;
+    };
+    let followed = if name == operators::platform::KUBERNETES {
+        Some(given.platform.kubernetes)
+    } else {
+        let api = operators::released().find(|(own, _)| *own == name).map(|(_, api)| api);
+        let policy = api.and_then(|api| given.releases.policy(api, Semantics::Controller));
+        let is_controller = api.is_some_and(|api| given.semantics.of(api) == Semantics::Controller);
+        policy.filter(|_| is_controller).map(|policy| policy.id.tag)
+    };
+    let known = tags(releases);
+    let place = |tag: &str| known.iter().position(|own| *own == tag);
+    match (followed.and_then(place), place(newer.since)) {
+        (Some(followed), Some(since)) => followed >= since,
+        _ => false,
+    }
+}
