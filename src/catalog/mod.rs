@@ -19,9 +19,10 @@ use crate::cluster::Machine;
 use crate::diag::Nearby;
 use crate::policy::{AcceleratorOptions, Platform, Policy, Releases};
 use crate::source::{SourceId, Span};
+use crate::yaml::Node;
 use ecow::EcoString;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{LazyLock, OnceLock};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 /// All loaded objects.
 #[derive(Debug, Default)]
@@ -55,13 +56,60 @@ pub struct Catalog {
     others: Vec<Object>,
     /// Places in `others`, by kind, namespace and name; made when one is first looked up.
     other_index: OnceLock<HashMap<ObjectRef, usize>>,
+    /// Results that several services share.
+    memo: Memo,
     /// Which object a place belongs to: by source, sorted by start.
     owners: HashMap<SourceId, Vec<(u32, ObjectRef)>>,
     /// Built-in objects that a user's object replaced.
     overridden: BTreeSet<(Api, ObjectRef)>,
 }
 
+/// Results that an operator computed for one service and that hold for others.
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    /// Merged trees, by the objects that were merged.
+    merged: Mutex<HashMap<Vec<ObjectRef>, Node>>,
+    /// Fingerprints of what was checked and found valid.
+    valid: Mutex<HashSet<u64>>,
+}
+
+impl Memo {
+    /// The merged tree of some objects, made on the first request.
+    ///
+    /// # Errors
+    /// That of `make`; it is not remembered.
+    pub(crate) fn merged<E>(
+        &self,
+        of: Vec<ObjectRef>,
+        make: impl FnOnce() -> Result<Node, E>,
+    ) -> Result<Node, E> {
+        let known = self.merged.lock().unwrap_or_else(PoisonError::into_inner).get(&of).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let made = make()?;
+        let mut all = self.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(of, made.clone());
+        Ok(made)
+    }
+
+    /// Whether something of this fingerprint was found valid.
+    pub(crate) fn is_valid(&self, fingerprint: u64) -> bool {
+        self.valid.lock().unwrap_or_else(PoisonError::into_inner).contains(&fingerprint)
+    }
+
+    /// Remembers that something was found valid.
+    pub(crate) fn found_valid(&self, fingerprint: u64) {
+        self.valid.lock().unwrap_or_else(PoisonError::into_inner).insert(fingerprint);
+    }
+}
+
 impl Catalog {
+    /// Results that several services share.
+    pub(crate) fn memo(&self) -> &Memo {
+        &self.memo
+    }
+
     /// A model by scope and name.
     pub fn model(&self, scope: &Scope, name: &str) -> Option<&Model> {
         self.model_index.get(&(scope.clone(), name.into())).map(|index| &self.models[*index])

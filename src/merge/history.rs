@@ -40,6 +40,10 @@ pub trait Record {
     fn leave(&mut self);
     /// Records that `winner` replaced `loser` at the current path; `None`: `loser` was removed.
     fn lost(&mut self, loser: &Node, winner: Option<&Node>);
+    /// Whether anything is recorded: a merge whose result is known need not be done again.
+    fn keeps(&self) -> bool {
+        true
+    }
 }
 
 impl Record for () {
@@ -49,6 +53,10 @@ impl Record for () {
     fn leave(&mut self) {}
     #[inline]
     fn lost(&mut self, _: &Node, _: Option<&Node>) {}
+    #[inline]
+    fn keeps(&self) -> bool {
+        false
+    }
 }
 
 /// One overridden value.

@@ -197,9 +197,15 @@ pub(crate) fn expand(text: &str, values: &ObjectValues<'_>) -> Result<String, Er
     expanded.map_err(|failure| failure.into_error(text))
 }
 
-/// Whether a text can be parsed alone: its branches begin and end in it.
-pub(crate) fn is_whole(text: &str) -> bool {
-    parse_with("config", text, &OWN).is_ok_and(|program| program.definition.is_none())
+/// Expands a text that is a template of its own: its branches begin and end in it. `None` for any
+/// other text, and where an action fails.
+pub(crate) fn expand_alone(text: &str, values: &ObjectValues<'_>) -> Option<String> {
+    let program = parse_with("config", text, &OWN).ok()?;
+    if program.definition.is_some() {
+        return None;
+    }
+    let output = execute_with(&program, &ConfigFunctions, Root::Object(values)).ok()?;
+    Some(output.text)
 }
 
 const OWN: [&str; 3] = ["ChildName", "kvTransferConfig", "shutdownTimeout"];

@@ -20,6 +20,7 @@ use crate::schema::{self, Library, Type};
 use crate::source::SourceMap;
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 const BY: Origin = Origin::Derived(&COMBINED);
@@ -226,15 +227,35 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
     if applied.iter().any(|applied| applied.found.is_none()) {
         return Err(missing_preset(scene));
     }
-    let specs = applied.iter().filter_map(|applied| applied.found?.node.get("spec"));
-    let mut spec: Option<Node> = None;
-    for upper in specs.chain([&own]) {
-        spec = Some(match spec {
-            // The first one is decoded already.
-            None => upper.clone(),
-            Some(lower) => merged(scene, lower, upper, rec)?,
-        });
-    }
+    let fold = |uppers: &mut dyn Iterator<Item = &Node>, rec: &mut R, first: Option<Node>| {
+        let mut spec = first;
+        for upper in uppers {
+            spec = Some(match spec {
+                // The first one is decoded already.
+                None => upper.clone(),
+                Some(lower) => merged(scene, lower, upper, rec)?,
+            });
+        }
+        Ok::<Option<Node>, Failure>(spec)
+    };
+    let spec_of =
+        |applied: &Applied<'_>| -> Option<Node> { applied.found?.node.get("spec").cloned() };
+    let (shipped, named): (Vec<&Applied<'_>>, Vec<&Applied<'_>>) =
+        applied.iter().partition(|applied| applied.preset);
+    let shipped_specs: Vec<Node> = shipped.iter().filter_map(|own| spec_of(own)).collect();
+    let base = if shipped.len() > 1 && !rec.keeps() {
+        // A fleet has few combinations of shipped configurations.
+        let of = shipped.iter().filter_map(|own| Some(own.found?.id.clone())).collect();
+        let whole = scene.catalog.memo().merged(of, || {
+            let made = fold(&mut shipped_specs.iter(), rec, None)?;
+            Ok::<Node, Failure>(made.unwrap_or_else(|| Node::map(BY)))
+        })?;
+        Some(whole)
+    } else {
+        fold(&mut shipped_specs.iter(), rec, None)?
+    };
+    let named_specs: Vec<Node> = named.iter().filter_map(|own| spec_of(own)).collect();
+    let spec = fold(&mut named_specs.iter().chain([&own]), rec, base)?;
     let mut spec = spec.unwrap_or_else(|| own.clone());
     before_templates(scene, &mut spec);
     let mut spec = expand::replace(scene, &own, spec)?;
@@ -244,8 +265,45 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
             "failed to combine base-configurations: failed to enumerate LoRA adapters: {message}"
         ))
     })?;
-    dry_run(scene, &spec)?;
+    // Of services that set the same fields over the same configurations, one is checked as a whole;
+    // the values of each are checked where they are read.
+    let fingerprint = fingerprint(&own, &applied);
+    let memo = scene.catalog.memo();
+    if !memo.is_valid(fingerprint) {
+        dry_run(scene, &spec)?;
+        memo.found_valid(fingerprint);
+    }
     Ok(Combined { spec })
+}
+
+/// The fields that a specification sets, with the numbers and switches among their values, and the
+/// configurations below it.
+fn fingerprint(own: &Node, applied: &[Applied<'_>]) -> u64 {
+    fn shape(node: &Node, into: &mut DefaultHasher) {
+        match &node.value {
+            Value::Map(map) => {
+                map.len().hash(into);
+                for entry in map {
+                    entry.key.hash(into);
+                    shape(&entry.node, into);
+                }
+            }
+            Value::List(items) => {
+                items.len().hash(into);
+                items.iter().for_each(|item| shape(item, into));
+            }
+            Value::Str(text) => (text.is_empty(), text.contains("{{")).hash(into),
+            Value::Int(number) => number.hash(into),
+            Value::Bool(value) => value.hash(into),
+            Value::Null | Value::Big(_) | Value::Float(_) => {}
+        }
+    }
+    let mut into = DefaultHasher::new();
+    shape(own, &mut into);
+    for config in applied {
+        config.found.map(|object| &object.id).hash(&mut into);
+    }
+    into.finish()
 }
 
 /// The shipped configurations that apply and were not read.

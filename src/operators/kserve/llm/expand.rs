@@ -14,7 +14,7 @@ use crate::api::Failure;
 use crate::quantity::{go_json, names::child_name};
 use crate::schema::{self, Library};
 use crate::template::Metadata;
-use crate::template::structs::{ObjectValues, Struct, expand, is_whole};
+use crate::template::structs::{ObjectValues, Struct, expand, expand_alone};
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
 use std::fmt::Write as _;
@@ -117,10 +117,7 @@ impl Walk<'_> {
         let mut quoted = String::with_capacity(text.len() + 16);
         go_json::string(&mut quoted, text);
         let inner = &quoted[1..quoted.len() - 1];
-        if !is_whole(inner) {
-            return None;
-        }
-        let expanded = expand(inner, self.values).ok()?;
+        let expanded = expand_alone(inner, self.values)?;
         serde_json::from_str::<String>(&format!("\"{expanded}\"")).ok().map(EcoString::from)
     }
 }
