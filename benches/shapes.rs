@@ -84,7 +84,7 @@ fn serving(groups: usize, image: &str) -> String {
     )
 }
 
-const SHAPES: [Shape; 17] = [
+const SHAPES: [Shape; 24] = [
     Shape {
         name: "runtimes of one priority, `validate`",
         size: 16_000,
@@ -214,6 +214,76 @@ const SHAPES: [Shape; 17] = [
             vec![("new.yaml", merged("", &format!("      volumeMounts:\n{mounts}")))]
         },
         verb: &["validate", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "flags that changed, `diff`",
+        size: 16_000,
+        files: |n| {
+            let of = |value: &str| merged(&flags(n, value), "");
+            vec![("new.yaml", of("y")), ("old.yaml", of("x"))]
+        },
+        verb: &["diff", "-f", "new.yaml", "--base", "old.yaml"],
+    },
+    Shape {
+        name: "formats of a runtime without a name, `validate`",
+        size: 16_000,
+        files: |n| {
+            let format = |at| format!("  - {{modelFormat: {{name: f{at}}}, autoSelect: true}}\n");
+            vec![("new.yaml", runtime("r", &many(n, format)))]
+        },
+        verb: &["validate", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "ambiguous scalars on one line, `validate`",
+        size: 20_000,
+        files: |n| {
+            let all = many(n, |at| format!("a{at}: on, "));
+            let annotations = format!("  annotations: {{{all}}}\n");
+            vec![("new.yaml", merged("", "") + &service("c", &annotations, ""))]
+        },
+        verb: &["validate", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "findings, `validate -o html`",
+        size: 8_000,
+        files: |n| {
+            let all = many(n, |at| format!("    a{at}: on\n"));
+            let annotations = format!("  annotations:\n{all}");
+            vec![("new.yaml", merged("", "") + &service("c", &annotations, ""))]
+        },
+        verb: &["validate", "-f", "new.yaml", "-o", "html"],
+    },
+    Shape {
+        name: "secrets in variables, `validate`",
+        size: 16_000,
+        files: |n| {
+            let lines = many(n, |at| format!("      - {{name: V{at}_TOKEN, value: 'x{at}'}}\n"));
+            vec![("new.yaml", merged("", &format!("      env:\n{lines}")))]
+        },
+        verb: &["validate", "-f", "new.yaml", "-o", "json"],
+    },
+    Shape {
+        name: "fields that are not known, `validate`",
+        size: 16_000,
+        files: |n| {
+            let fields = many(n, |at| format!("      zz{at}: 1\n"));
+            vec![("new.yaml", merged("", &fields))]
+        },
+        verb: &["validate", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "nodes, `discover`",
+        size: 20_000,
+        files: |n| {
+            let node = |at: usize| {
+                node(at).replace(
+                    "gpu: h100",
+                    "nvidia.com/gpu.product: NVIDIA-L4, nvidia.com/gpu.memory: '23034'",
+                )
+            };
+            vec![("new.yaml", many(n, node))]
+        },
+        verb: &["discover", "-f", "new.yaml", "--max-file-size", "64Mi", "--max-nodes", "9000000"],
     },
 ];
 

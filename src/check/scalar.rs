@@ -28,6 +28,8 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
     for in_file in objects.values_mut() {
         in_file.sort_by_key(|object| object.span.start);
     }
+    // The scalars of the last object: findings are sorted by place.
+    let mut known: Option<(Span, Scalars<'_>)> = None;
     for finding in wanted {
         let Some(span) = finding.span() else { continue };
         let Some(in_file) = objects.get(&span.source) else { continue };
@@ -40,7 +42,14 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
             continue;
         };
         let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
-        let Some((node, ty)) = find(&object.node, schema.root(), span) else { continue };
+        if known.as_ref().is_none_or(|(own, _)| *own != object.span) {
+            let mut scalars = Scalars::new();
+            gather(&object.node, schema.root(), &mut scalars);
+            known = Some((object.span, scalars));
+        }
+        let Some((node, ty)) = known.as_ref().and_then(|(_, own)| own.get(&span)) else {
+            continue;
+        };
         if let (Some(text), [edit]) = (spelled(node, ty), finding.fix.as_mut_slice())
             && edit.span == span
         {
@@ -50,24 +59,33 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
     }
 }
 
-/// Returns the node at a place, with its type.
-fn find<'n>(node: &'n Node, ty: &'n Type, span: Span) -> Option<(&'n Node, &'n Type)> {
-    if node.origin.span() == Some(span) && !matches!(node.value, Value::Map(_) | Value::List(_)) {
-        return Some((node, ty));
-    }
+/// Scalars by their places, with their types.
+type Scalars<'n> = HashMap<Span, (&'n Node, &'n Type)>;
+
+/// Gathers the scalars of an object whose types are known.
+fn gather<'n>(node: &'n Node, ty: &'n Type, found: &mut Scalars<'n>) {
     match &node.value {
-        Value::Map(map) => map.iter().find_map(|entry| {
-            let below = match ty {
-                Type::Map(item) => &item.ty,
-                _ => &ty.field(&entry.key)?.ty,
-            };
-            find(&entry.node, below, span)
-        }),
-        Value::List(items) => {
-            let below = &ty.item()?.ty;
-            items.iter().find_map(|item| find(item, below, span))
+        Value::Map(map) => {
+            for entry in map {
+                let below = match ty {
+                    Type::Map(item) => Some(&item.ty),
+                    _ => ty.field(&entry.key).map(|field| &field.ty),
+                };
+                if let Some(below) = below {
+                    gather(&entry.node, below, found);
+                }
+            }
         }
-        _ => None,
+        Value::List(items) => {
+            if let Some(item) = ty.item() {
+                items.iter().for_each(|own| gather(own, &item.ty, found));
+            }
+        }
+        _ => {
+            if let Some(span) = node.origin.span() {
+                found.entry(span).or_insert((node, ty));
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::api::Object;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::schema::{self, Strictness};
 use crate::source::SourceMap;
+use std::collections::HashSet;
 
 /// Reports every object that violates a rule of its definition.
 pub(crate) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
@@ -22,6 +23,9 @@ pub(crate) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Number of fields that a finding about an object names; the others are counted.
+const MOST_SAID: usize = 100;
+
 /// Returns one finding for the fields that the shipped definition of the object's kind rejects
 /// although the documents allow them; its place is the first such field.
 pub fn refused_by_definition(object: &Object, sources: &SourceMap) -> Option<Diagnostic> {
@@ -37,11 +41,16 @@ pub fn refused_by_definition(object: &Object, sources: &SourceMap) -> Option<Dia
         return None;
     }
     let known = faults(Strictness::Documented);
-    refused.retain(|fault| {
-        !known.iter().any(|other| (other.code, &other.path) == (fault.code, &fault.path))
-    });
+    let known: HashSet<(Code, &Option<String>)> =
+        known.iter().map(|fault| (fault.code, &fault.path)).collect();
+    refused.retain(|fault| !known.contains(&(fault.code, &fault.path)));
     let first = refused.first()?;
-    let said: Vec<&str> = refused.iter().map(|fault| fault.message.as_str()).collect();
+    let mut said: Vec<String> =
+        refused.iter().take(MOST_SAID).map(|fault| fault.message.clone()).collect();
+    let more = refused.len().saturating_sub(MOST_SAID);
+    if more > 0 {
+        said.push(format!("and {more} more"));
+    }
     let message =
         format!("a server with the shipped definitions refuses {}: {}", object.id, said.join("; "));
     let mut finding = about(Code::ServerRefuses, object, message)
@@ -51,7 +60,7 @@ pub fn refused_by_definition(object: &Object, sources: &SourceMap) -> Option<Dia
     if let Some(path) = &first.path {
         finding = finding.path(path.clone());
     }
-    for other in &refused[1..] {
+    for other in refused.iter().take(MOST_SAID).skip(1) {
         finding = finding.label(other.span(), "and here");
     }
     Some(finding)

@@ -20,7 +20,7 @@ use crate::tree::Change;
 use crate::workspace::{Ground, Replacements, World, bare};
 use crate::yaml::{Node, Segment, Value};
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Maximum number of trials in a run, and of fields that are tried for one service.
 const MOST_TRIALS: usize = 160;
@@ -82,9 +82,8 @@ impl<'c, 'a> Trials<'c, 'a> {
         let [Some(Subject::Service(before)), Some(Subject::Service(after))] = both else {
             return candidates;
         };
-        let known = |other: &Candidate<'_, '_>| {
-            candidates.iter().any(|candidate| std::ptr::eq(candidate.field, other.field))
-        };
+        let fields = fields(&candidates);
+        let known = |other: &Candidate<'_, '_>| fields.contains(&std::ptr::from_ref(other.field));
         let alone = candidates.len() < 2 && self.beside.iter().all(known);
         let own = key(self.object(before));
         let name = |candidate: &Candidate<'_, '_>| {
@@ -140,9 +139,8 @@ impl<'c, 'a> Trials<'c, 'a> {
             None => return Found::Nothing(self.turned(service)),
         }
         let mut others = self.beside.clone();
-        others.retain(|other| {
-            !candidates.iter().any(|candidate| std::ptr::eq(candidate.field, other.field))
-        });
+        let fields = fields(candidates);
+        others.retain(|other| !fields.contains(&std::ptr::from_ref(other.field)));
         match self.tried(service, &others) {
             Some(tried) if counts(&tried) => {
                 for (cause, tried) in others.iter_mut().zip(&tried) {
@@ -235,6 +233,11 @@ impl<'c, 'a> Trials<'c, 'a> {
         };
         Some((0..candidates.len()).map(kept).collect())
     }
+}
+
+/// The changed fields of some candidates, by their addresses.
+fn fields(candidates: &[Candidate<'_, '_>]) -> HashSet<*const Change> {
+    candidates.iter().map(|candidate| std::ptr::from_ref(candidate.field)).collect()
 }
 
 fn key(object: &Object) -> (Api, ObjectRef) {

@@ -93,7 +93,11 @@ impl Lock {
         file.set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(HEAD.as_bytes()))
-            .map_err(|error| Error::io("write", &path, error))?;
+            .map_err(|error| {
+                // On a full disk the file would stay behind without its first line.
+                let _ = fs::remove_file(&path);
+                Error::io("write", &path, error)
+            })?;
         held.push(directory.to_owned());
         drop(held);
         #[cfg(unix)]

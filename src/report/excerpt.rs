@@ -60,6 +60,7 @@ impl miette::Diagnostic for Drawn<'_> {
                 .labels
                 .iter()
                 .filter(move |label| label.span.source == first)
+                .take(MOST_LABELS)
                 .enumerate()
                 .map(|(index, label)| {
                     let said = (!label.text.is_empty()).then(|| printable(&label.text));
@@ -206,6 +207,9 @@ fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
     let (severity, code) = (finding.severity.as_str(), finding.code.as_str());
     printable(&format!("{place}{severity}[{code}]: {}", finding.message))
 }
+
+/// Number of locations of one finding to draw.
+const MOST_LABELS: usize = 50;
 
 /// Maximum number of lines to draw for one location. For a longer one, such as a document, only the
 /// first line is drawn to identify it.

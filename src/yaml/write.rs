@@ -161,10 +161,17 @@ impl Writer<'_, '_> {
             && let Some(text) = remark(&self.path, node)
         {
             self.out.push_str(" # ");
-            self.out.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+            self.out.extend(text.chars().map(|c| if ends_comment(c) { ' ' } else { c }));
         }
         self.out.push('\n');
     }
+}
+
+/// Whether a character may not be in a comment: YAML 1.1 ends a line at NEL, LS and PS (5.4. Line
+/// Break Characters), and what follows would be a field; others turn the direction of the text.
+fn ends_comment(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 fn push_spaces(out: &mut String, count: usize) {

@@ -4,3 +4,4 @@
 mod outside;
 mod planted;
 mod programs;
+mod supply;

@@ -11,6 +11,8 @@ use std::io::{self, BufRead, Read, Write};
 /// Bytes of the longest message that is read: a text of the largest file that can be requested,
 /// with all of its characters escaped, is shorter.
 const LONGEST: u64 = 256 << 20;
+/// A length that no message has: what follows is not passed over, and the next header is looked for.
+const ABSURD: u64 = 16 * LONGEST;
 /// Bytes of the longest line of a header.
 const LONGEST_LINE: u64 = 4 << 10;
 
@@ -43,13 +45,14 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
             return Ok(None);
         }
         let line = String::from_utf8_lossy(&line);
-        let line = line.trim_end_matches(['\r', '\n']);
+        let line = after_rest(line.trim_end_matches(['\r', '\n']));
         match (line.split_once(':'), length) {
             (None, Some(length)) if line.is_empty() => return body(stream, length).map(Some),
             // Empty lines between messages are ignored.
             (None, None) if line.is_empty() => {}
             (Some((name, value)), _) if name.eq_ignore_ascii_case("content-length") => {
-                let Ok(number) = value.trim().parse() else {
+                let number = value.trim().parse().ok().filter(|number| *number <= ABSURD);
+                let Some(number) = number else {
                     let reason = format!("the header `{line}` has no length");
                     return Ok(Some(unreadable(ErrorCode::ParseError, reason)));
                 };
@@ -62,6 +65,14 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
             }
         }
     }
+}
+
+/// A line without the rest of a body before it: after a length that was too small, the next header
+/// begins within the line.
+fn after_rest(line: &str) -> &str {
+    const NAME: &str = "content-length:";
+    let lower = line.to_ascii_lowercase();
+    lower.rfind(NAME).filter(|at| *at > 0).map_or(line, |at| &line[at..])
 }
 
 fn body(stream: &mut impl BufRead, length: u64) -> io::Result<Incoming> {
@@ -118,6 +129,9 @@ mod tests {
         let stream = [
             "no header\r\n",
             "Content-Length: many\r\n\r\n",
+            // What is behind a length that is none, or too small, is passed over.
+            "Content-Length: 99999999999999\r\n\r\n",
+            "Content-Length: 3\r\n\r\n{\"a\": 1}",
             &message("{"),
             &message("[1]"),
             &message(r#"{"id":3,"method":5}"#),
@@ -139,6 +153,8 @@ mod tests {
         assert_eq!(
             seen,
             [
+                "-32700 None",
+                "-32700 None",
                 "-32700 None",
                 "-32700 None",
                 "-32700 None",

@@ -8,6 +8,7 @@ use crate::report::phrases::class_decided_by;
 use crate::report::screen::printable;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::collections::HashSet;
 
 /// Number of fields of an object to show; the rest is counted.
 pub(super) const FIELDS: usize = 12;
@@ -98,13 +99,7 @@ pub(super) fn lines(change: &Change, all: bool) -> Vec<Line> {
     };
     if let (Some(old), Some(new)) = (words(&from), words(&to)) {
         let mut out = vec![line("~", path)];
-        for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
-            let (_, before, after) = op.as_tag_tuple();
-            if !matches!(op, DiffOp::Equal { .. }) {
-                out.extend(old[before].iter().map(|word| line("-", format!("  {word}"))));
-                out.extend(new[after].iter().map(|word| line("+", format!("  {word}"))));
-            }
-        }
+        out.extend(differing(&old, &new).map(|(sign, word)| line(sign, format!("  {word}"))));
         return out;
     }
     vec![match (&change.from, &change.to) {
@@ -112,6 +107,43 @@ pub(super) fn lines(change: &Change, all: bool) -> Vec<Line> {
         (_, None) => line("-", format!("{path}: {}", short(&from, all))),
         _ => line("~", format!("{path}: {} → {}", short(&from, all), short(&to, all))),
     }]
+}
+
+/// The elements that are in one list and not in the other, in order. Of long lists, those that only
+/// one of them has are set aside first: comparing them with each other takes the product of both
+/// lengths.
+fn differing<'w>(
+    old: &'w [String],
+    new: &'w [String],
+) -> impl Iterator<Item = (&'static str, &'w String)> {
+    const SHORT: usize = 1_000_000;
+    let mut out = Vec::new();
+    let mut pieces = |old: &[&'w String], new: &[&'w String], algorithm| {
+        for op in capture_diff_slices(algorithm, old, new) {
+            let (_, before, after) = op.as_tag_tuple();
+            if !matches!(op, DiffOp::Equal { .. }) {
+                out.extend(old[before].iter().map(|word| ("-", *word)));
+                out.extend(new[after].iter().map(|word| ("+", *word)));
+            }
+        }
+    };
+    if old.len().saturating_mul(new.len()) <= SHORT {
+        let all = |words: &'w [String]| words.iter().collect::<Vec<_>>();
+        pieces(&all(old), &all(new), Algorithm::Myers);
+    } else {
+        let set = |words: &'w [String]| words.iter().collect::<HashSet<_>>();
+        let (has_old, has_new) = (set(old), set(new));
+        let (kept, gone): (Vec<&String>, Vec<&String>) =
+            old.iter().partition(|word| has_new.contains(word));
+        let (also, come): (Vec<&String>, Vec<&String>) =
+            new.iter().partition(|word| has_old.contains(word));
+        if kept != also {
+            pieces(&kept, &also, Algorithm::Patience);
+        }
+        out.extend(gone.into_iter().map(|word| ("-", word)));
+        out.extend(come.into_iter().map(|word| ("+", word)));
+    }
+    out.into_iter()
 }
 
 /// A value on one line: strings unchanged, other values as JSON.
