@@ -45,6 +45,19 @@ pub struct Outcome {
 /// A repair is made as a whole or not at all. One that overlaps another is left for the next run,
 /// because its text changes.
 pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
+    apply(found, sources, |_, _, _| true)
+}
+
+/// The same for repairs that nobody looks at: a file in which one would change a value is left.
+pub fn repair(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
+    apply(found, sources, keeps_values)
+}
+
+fn apply(
+    found: &[Diagnostic],
+    sources: &SourceMap,
+    may: impl Fn(SourceId, &str, &[&Edit]) -> bool,
+) -> Outcome {
     let mut outcome = Outcome::default();
     for (id, chosen) in chosen(found, sources) {
         let source = sources.get(id);
@@ -54,7 +67,7 @@ pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
             continue;
         }
         let edits: Vec<&Edit> = chosen.iter().flat_map(|index| &found[*index].fix).collect();
-        if !keeps_values(id, &source.text, &edits) {
+        if !may(id, &source.text, &edits) {
             outcome.left.push((id, Left::Value));
             continue;
         }

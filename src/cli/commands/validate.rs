@@ -411,7 +411,7 @@ fn shadow(found: &mut Vec<Diagnostic>) {
 /// Makes the repairs and prints them; whether anything changed.
 fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
     let sources = &session.world.sources;
-    let outcome = fix::fix(found, sources);
+    let outcome = fix::repair(found, sources);
     for index in &outcome.repaired {
         let finding = &found[*index];
         let place = finding.span().map_or(String::new(), |span| {
