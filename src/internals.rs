@@ -35,6 +35,10 @@ pub mod emit {
         pub use crate::emit::stream::{Format, render, text};
     }
 }
+pub mod engine {
+    pub use crate::engine::logs::{Errors, Row, errors, rows};
+    pub use crate::engine::{CONSTANTS, Constants, Estimate, Load};
+}
 pub mod exchange {
     pub mod class {
         pub use crate::exchange::class::Action;

@@ -181,26 +181,34 @@ static VLLM: [Releases; 6] = [
 ];
 
 /// The constants of all releases of vLLM, fitted to the logs.
-struct Constants {
-    /// GiB of the device that no process gets, and their growth with its memory.
-    driver: (f64, f64),
+#[derive(Clone, Copy, Debug)]
+pub struct Constants {
+    /// GiB of the device that no process gets.
+    pub driver: f64,
+    /// Their growth with the memory of the device.
+    pub driver_part: f64,
     /// Bytes of a logit in the trial run of the sorting sampler.
-    sorting: f64,
+    pub sorting: f64,
     /// Bytes of a logit otherwise.
-    logit: f64,
-    /// Part of the activations of a dense layer, and of a mixture, that is alive at the peak.
-    dense: f64,
-    mixture: f64,
-    /// GiB outside of PyTorch: one device, several, and several with large buffers of NCCL.
-    alone: f64,
-    together: f64,
-    linked: f64,
+    pub logit: f64,
+    /// Part of the activations of a dense layer that is alive at the peak.
+    pub dense: f64,
+    /// The same of a mixture.
+    pub mixture: f64,
+    /// GiB outside of PyTorch on one device.
+    pub alone: f64,
+    /// The same on each of several devices.
+    pub together: f64,
+    /// The same with large buffers of NCCL.
+    pub linked: f64,
     /// The same on a device that shares the memory of the host.
-    unified: f64,
+    pub unified: f64,
 }
 
-static CONSTANTS: Constants = Constants {
-    driver: (0.2, 0.0037),
+/// The constants in use.
+pub static CONSTANTS: Constants = Constants {
+    driver: 0.2,
+    driver_part: 0.0037,
     sorting: 39.8,
     logit: 7.0,
     dense: 0.82,
@@ -226,8 +234,13 @@ const GIB: f64 = 1_073_741_824.0;
 impl Load {
     /// The memory that is left for the cache; nothing for an engine without a formula.
     pub fn estimate(&self, model: &Dimensions) -> Option<Estimate> {
+        self.estimate_with(model, &CONSTANTS)
+    }
+
+    /// The same with other constants; for fitting them.
+    pub fn estimate_with(&self, model: &Dimensions, constants: &Constants) -> Option<Estimate> {
         let mut found = match self.engine {
-            Engine::VLlm => self.vllm(model),
+            Engine::VLlm => self.vllm(model, constants),
             Engine::SGLang => self.sglang(),
             Engine::TensorRtLlm => self.after_loading(0.9, 0.5 + 1.6, 1.2, 3, "0.8–1.x"),
             Engine::LmDeploy => self.after_loading(0.8, 1.5, 3.0, 0, ""),
@@ -240,6 +253,14 @@ impl Load {
             found.high = fixed;
         }
         Some(found)
+    }
+
+    /// The range of releases that it belongs to, and the logs behind its constants.
+    pub fn releases_of(&self) -> (&'static str, u32) {
+        match self.releases() {
+            [own] => (own.text, own.logs),
+            _ => ("unknown", 0),
+        }
     }
 
     fn is_of(&self, names: &[&str]) -> bool {
@@ -258,7 +279,7 @@ impl Load {
         at.map_or(&VLLM[3..], |at| &VLLM[at..=at])
     }
 
-    fn vllm(&self, model: &Dimensions) -> Estimate {
+    fn vllm(&self, model: &Dimensions, constants: &Constants) -> Estimate {
         let ranges = self.releases();
         let mut scenes: Vec<(f64, f64, Vec<Term>, &Releases)> = Vec::new();
         // Newer releases are more probable where the tag shows none.
@@ -274,10 +295,10 @@ impl Load {
                 let known = self.sampler.map(|sampler| vec![sampler]);
                 for sampler in known.unwrap_or_else(|| range.samplers.to_vec()) {
                     for is_large in self.sizes() {
-                        let terms = self.terms(model, range, sampler, is_large);
+                        let terms = self.terms(model, range, sampler, is_large, constants);
                         let taken: f64 = terms.iter().map(|term| term.gib).sum();
                         scenes.push((
-                            share * (self.memory - self.driver()) - taken,
+                            share * (self.memory - self.driver(constants)) - taken,
                             share,
                             terms,
                             range,
@@ -313,12 +334,12 @@ impl Load {
         }
     }
 
-    fn driver(&self) -> f64 {
+    fn driver(&self, constants: &Constants) -> f64 {
         // ROCm gives a process the whole device.
         if self.is_of(&["MI2", "MI3", "RX "]) {
             return 0.1;
         }
-        CONSTANTS.driver.0 + CONSTANTS.driver.1 * self.memory
+        constants.driver + constants.driver_part * self.memory
     }
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -328,6 +349,7 @@ impl Load {
         range: &Releases,
         sampler: Sampler,
         is_large: bool,
+        constants: &Constants,
     ) -> Vec<Term> {
         let first = self.first_generation.unwrap_or(range.first_generation);
         let is_large = is_large && !first;
@@ -344,11 +366,11 @@ impl Load {
             Some(experts) => {
                 let (chosen, width) = (experts.chosen as f64, experts.width as f64);
                 let own = 2.0 * chosen * (3.0 * width / tensor + hidden) + 24.0 * hidden;
-                CONSTANTS.mixture * own
+                constants.mixture * own
             }
             None => {
                 let width = model.intermediate.unwrap_or(0) as f64;
-                CONSTANTS.dense * 8.0 * (width / tensor + hidden)
+                constants.dense * 8.0 * (width / tensor + hidden)
             }
         };
         let sorts = match (first, sampler) {
@@ -358,19 +380,19 @@ impl Load {
         // A model that returns vectors has no logits.
         let (sorting, logits) = match (model.is_pooling, sorts) {
             (true, _) => (0.0, 0.0),
-            (false, true) => (CONSTANTS.sorting, CONSTANTS.logit),
-            (false, false) => (0.0, CONSTANTS.logit),
+            (false, true) => (constants.sorting, constants.logit),
+            (false, false) => (0.0, constants.logit),
         };
         let activations = (sorting * sequences * vocabulary)
             .max(logits * sequences * vocabulary + per_token * tokens);
         let outside = if self.is_unified() {
-            CONSTANTS.unified
+            constants.unified
         } else if self.tensor >= 4 && self.is_of(&["H100", "H200"]) {
-            CONSTANTS.linked
+            constants.linked
         } else if self.tensor > 1 {
-            CONSTANTS.together
+            constants.together
         } else {
-            CONSTANTS.alone
+            constants.alone
         };
         let graphs = if self.eager { 0.0 } else { range.graphs };
         let term = |what, gib| Term { what, gib };

@@ -9,6 +9,7 @@
 mod command;
 mod flags;
 mod identity;
+pub mod logs;
 mod memory;
 mod number;
 mod ranks;
@@ -17,7 +18,7 @@ mod shell;
 mod variables;
 
 pub use identity::Engine;
-pub use memory::{Estimate, Load, loaded_weights};
+pub use memory::{CONSTANTS, Constants, Estimate, Load, loaded_weights};
 pub use ranks::Ranks;
 pub use settings::{Container, EngineSettings, Fault, Known, Setting};
 pub(crate) use settings::{is_own_server, tensor_parallel_by_document};
