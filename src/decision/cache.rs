@@ -76,6 +76,17 @@ impl CacheFit {
         Some(self.on_all(self.estimate.as_ref()?.middle))
     }
 
+    /// Returns the bytes that remain for sure: the middle where nothing is left open, else that of
+    /// the worst case.
+    pub fn promised(&self) -> Option<u64> {
+        Some(self.on_all(self.estimate.as_ref()?.at_least))
+    }
+
+    /// Returns the bytes beyond which a server is sure to refuse a request.
+    pub fn refused_beyond(&self) -> Option<u64> {
+        Some(self.on_all(self.estimate.as_ref()?.at_most))
+    }
+
     /// Returns the least and the most bytes of one copy that remain for the cache.
     pub fn left_range(&self) -> Option<(u64, u64)> {
         let found = self.estimate.as_ref()?;
@@ -100,7 +111,7 @@ impl CacheFit {
 
     /// Returns the number of requests of so many tokens that fit in one replica.
     pub fn requests_of(&self, tokens: u64) -> Option<u64> {
-        let (left, request) = (self.left()?, self.cache.request(tokens, self.layout()));
+        let (left, request) = (self.promised()?, self.cache.request(tokens, self.layout()));
         let held = left.checked_div(request)?.saturating_mul(self.copies);
         Some(self.most.as_ref().map_or(held, |most| held.min(most.value)))
     }
@@ -108,6 +119,6 @@ impl CacheFit {
     /// Returns the tokens of the longest request that fits in one replica, at most the context.
     pub fn longest(&self) -> Option<u64> {
         let most = self.context.as_ref()?.value;
-        Some(self.cache.longest(self.left()?, most, self.layout()))
+        Some(self.cache.longest(self.promised()?, most, self.layout()))
     }
 }

@@ -197,9 +197,8 @@ pub fn errors<'r>(
         all.push((found.middle - row.reported).abs() / row.reported.max(f64::EPSILON));
         inside += usize::from(found.low <= row.reported && row.reported <= found.high);
         if let Some(request) = row.request {
-            let fits = request <= found.middle;
-            promised += usize::from(row.is_refused && fits);
-            accused += usize::from(!row.is_refused && !fits);
+            promised += usize::from(row.is_refused && request <= found.at_least);
+            accused += usize::from(!row.is_refused && request > found.at_most);
         }
     }
     all.sort_by(f64::total_cmp);

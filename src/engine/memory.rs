@@ -75,6 +75,11 @@ pub struct Term {
 pub struct Estimate {
     /// The middle; less than 0 when the weights leave nothing.
     pub middle: f64,
+    /// The middle where what is not known (release, image, product) is as bad as it can be: what
+    /// is promised.
+    pub at_least: f64,
+    /// The same where it is as good as it can be: beyond it a server is refused.
+    pub at_most: f64,
     /// The least.
     pub low: f64,
     /// The most.
@@ -249,6 +254,7 @@ impl Load {
         };
         if let Some(fixed) = self.fixed {
             found.middle = fixed;
+            (found.at_least, found.at_most) = (fixed, fixed);
             found.low = fixed;
             found.high = fixed;
         }
@@ -319,7 +325,17 @@ impl Load {
         let logs = ranges.iter().map(|range| range.logs).sum();
         let releases = if ranges.len() > 1 { "0.11–0.27" } else { ranges[0].text };
         let (middle, share, terms, _) = scenes.swap_remove(0);
-        Estimate { middle, low: low - half, high: high + half, share, terms, logs, releases }
+        Estimate {
+            middle,
+            at_least: low,
+            at_most: high,
+            low: low - half,
+            high: high + half,
+            share,
+            terms,
+            logs,
+            releases,
+        }
     }
 
     /// Whether the device counts as a large one: a large device of an unknown product may be an
@@ -430,6 +446,8 @@ impl Load {
         let terms = vec![Term { what: "weights", gib: self.weights }];
         Estimate {
             middle,
+            at_least: middle,
+            at_most: middle,
             low: middle - half,
             high: middle + half,
             share,
@@ -451,7 +469,17 @@ impl Load {
         let share = self.share.unwrap_or(default);
         let middle = share * (self.memory - reserved - self.weights);
         let terms = vec![Term { what: "weights", gib: share * self.weights }];
-        Estimate { middle, low: middle - half, high: middle + half, share, terms, logs, releases }
+        Estimate {
+            middle,
+            at_least: middle,
+            at_most: middle,
+            low: middle - half,
+            high: middle + half,
+            share,
+            terms,
+            logs,
+            releases,
+        }
     }
 
     /// An engine without logs: the share without the weights, less an allowance.
@@ -461,6 +489,8 @@ impl Load {
         let terms = vec![Term { what: "weights", gib: self.weights }];
         Estimate {
             middle,
+            at_least: middle,
+            at_most: middle,
             low: middle - half,
             high: middle + half,
             share,
@@ -471,111 +501,5 @@ impl Load {
     }
 }
 
-/// Bytes of the weights as an engine loads them: quantized parts with their scales, and embedding
-/// and head in 16 bits where the dimensions are known.
-pub fn loaded_weights(
-    parameters: f64,
-    quantization: &str,
-    model: Option<&Dimensions>,
-) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    let outer = model.map_or(0.0, |model| {
-        let matrices = if model.is_tied { 1.0 } else { 2.0 };
-        model.vocabulary as f64 * model.hidden as f64 * matrices
-    });
-    let width = match quantization.to_lowercase().as_str() {
-        "fp32" => return Some(parameters * 4.0),
-        "" | "none" | "fp16" | "bf16" => return Some(parameters * 2.0),
-        "fp8" | "fbgemm_fp8" | "int8" | "w8a8" => 1.0,
-        "int4" | "awq" | "gptq" | "w4a16" => 0.516,
-        "nf4" => 0.53,
-        "nvfp4" => 0.5625,
-        // Widths are padded for the kernels.
-        "mxfp4" => 0.565,
-        _ => return None,
-    };
-    Some((parameters - outer).max(0.0) * width + outer * 2.0)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn llama() -> Dimensions {
-        Dimensions {
-            layers: 32,
-            hidden: 4096,
-            intermediate: Some(14_336),
-            heads: 32,
-            kv_heads: Some(8),
-            vocabulary: 128_256,
-            is_tied: false,
-            experts: None,
-            positions: Some(8192),
-            is_multimodal: false,
-            is_pooling: false,
-        }
-    }
-
-    fn load() -> Load {
-        Load {
-            engine: Engine::VLlm,
-            version: Some([0, 11, 2]),
-            product: "H200".into(),
-            memory: 143_771.0 / 1024.0,
-            tensor: 1,
-            weights: 14.96,
-            share: None,
-            sequences: None,
-            tokens: None,
-            context: Some(1024),
-            chunked: None,
-            eager: false,
-            sampler: None,
-            first_generation: None,
-            images: 0,
-            fixed: None,
-        }
-    }
-
-    /// A public log of vLLM 0.11.2: 105.97 GiB.
-    #[test]
-    fn the_cache_is_what_a_log_reports() {
-        let found = load().estimate(&llama()).expect("vLLM has a formula");
-        assert!((found.middle - 105.97).abs() < 0.5, "{found:?}");
-        assert!(found.low < 105.97 && 105.97 < found.high);
-    }
-
-    #[test]
-    fn what_is_not_known_widens_the_interval() {
-        let width = |load: &Load| {
-            let found = load.estimate(&llama()).expect("vLLM has a formula");
-            found.high - found.low
-        };
-        let known = load();
-        let unknown_version = Load { version: None, ..load() };
-        let unknown_product = Load { product: String::new(), ..load() };
-        let depends_on_image = Load { version: Some([0, 9, 0]), ..load() };
-        let unsure_share = Load { version: Some([0, 20, 0]), ..load() };
-        for wider in [unknown_version, unknown_product, depends_on_image, unsure_share] {
-            assert!(width(&wider) > width(&known) + 1.0, "{wider:?}");
-        }
-    }
-
-    #[test]
-    fn weights_are_those_that_engines_load() {
-        for (parameters, quantization, hidden, vocabulary, expected) in [
-            (8.03e9, "", 4096, 128_256, 14.96),
-            (32.76e9, "fp8", 5120, 152_064, 32.2),
-            (30.53e9, "awq", 2048, 151_936, 15.6),
-            (14.66e9, "gptq", 5120, 100_352, 8.51),
-            (116.83e9, "mxfp4", 2880, 201_088, 64.4),
-        ] {
-            let model = Dimensions { hidden, vocabulary, ..llama() };
-            let found = loaded_weights(parameters, quantization, Some(&model)).expect("a width");
-            let gib = found / GIB;
-            assert!((gib - expected).abs() / expected < 0.03, "{quantization}: {gib}");
-        }
-        assert!(loaded_weights(1e9, "new", None).is_none());
-    }
-}
+mod tests;

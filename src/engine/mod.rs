@@ -7,6 +7,7 @@
 //! This module must not depend on a service, a model or a cluster.
 
 mod command;
+mod document;
 mod flags;
 mod identity;
 pub mod logs;
@@ -16,9 +17,12 @@ mod ranks;
 mod settings;
 mod shell;
 mod variables;
+mod weights;
 
+pub(crate) use document::tensor_parallel_by_document;
 pub use identity::Engine;
-pub use memory::{CONSTANTS, Constants, Estimate, Load, loaded_weights};
+pub use memory::{CONSTANTS, Constants, Estimate, Load};
 pub use ranks::Ranks;
+pub(crate) use settings::is_own_server;
 pub use settings::{Container, EngineSettings, Fault, Known, Setting};
-pub(crate) use settings::{is_own_server, tensor_parallel_by_document};
+pub use weights::loaded_weights;

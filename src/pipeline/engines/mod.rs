@@ -6,9 +6,12 @@
 //! makes none.
 
 mod devices;
+mod memory;
 mod model;
 mod pod;
 mod surroundings;
+#[cfg(test)]
+mod tests;
 
 use super::PlannedComponent;
 use super::serving::PlannedServing;

@@ -1,15 +1,13 @@
 //! Judges one pod: the form of its arguments, ranks against devices, heads, context and memory.
 
-use super::devices::{self, DeviceMemory, Devices, Nodes, Sharing, gib};
+use super::devices::{self, Devices, Nodes, Sharing};
 use super::model::ServedModel;
 use super::{Engines, Judged, Pods, at, surroundings};
-use crate::decision::{CacheFit, Operand};
 use crate::diag::{Code, Diagnostic};
-use crate::engine::{Container, Engine, EngineSettings, Fault, Known, Load, Ranks, Setting};
+use crate::engine::{Container, Engine, EngineSettings, Fault, Known, Ranks, Setting};
 use crate::facts;
-use crate::quantity::{Dimensions, Memory};
+use crate::quantity::Dimensions;
 use crate::yaml::Node;
-use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 
 impl Judged {
@@ -18,21 +16,21 @@ impl Judged {
     }
 
     /// Adds a finding after which the server does not run.
-    fn stop(&mut self, finding: Diagnostic) {
+    pub(super) fn stop(&mut self, finding: Diagnostic) {
         self.stop.get_or_insert_with(|| finding.message.as_str().into());
         self.findings.push(finding);
     }
 }
 
 /// What belongs to one container.
-struct Server<'s, 'p> {
-    pods: &'s Pods<'p>,
-    container: &'s Node,
-    settings: &'s EngineSettings,
-    ranks: Option<&'s Ranks>,
-    devices: Option<&'s Devices>,
-    nodes: Option<Arc<Nodes>>,
-    model: Option<Arc<ServedModel>>,
+pub(super) struct Server<'s, 'p> {
+    pub(super) pods: &'s Pods<'p>,
+    pub(super) container: &'s Node,
+    pub(super) settings: &'s EngineSettings,
+    pub(super) ranks: Option<&'s Ranks>,
+    pub(super) devices: Option<&'s Devices>,
+    pub(super) nodes: Option<Arc<Nodes>>,
+    pub(super) model: Option<Arc<ServedModel>>,
 }
 
 fn plural(count: u64, one: &str) -> String {
@@ -148,11 +146,11 @@ fn form(pods: &Pods<'_>, fault: &Fault, out: &mut Judged) {
 }
 
 impl Server<'_, '_> {
-    fn finding(&self, code: Code, message: String) -> Diagnostic {
+    pub(super) fn finding(&self, code: Code, message: String) -> Diagnostic {
         Diagnostic::new(code, message).object(self.pods.object.id.to_string())
     }
 
-    fn engine(&self) -> Engine {
+    pub(super) fn engine(&self) -> Engine {
         self.settings.engine
     }
 
@@ -368,7 +366,7 @@ impl Server<'_, '_> {
         );
     }
 
-    fn dimensions(&self) -> Option<&Dimensions> {
+    pub(super) fn dimensions(&self) -> Option<&Dimensions> {
         self.model.as_ref()?.dimensions.as_ref()
     }
 
@@ -456,319 +454,5 @@ impl Server<'_, '_> {
             .at(self.place(context))
             .help(format!("set at most {most}")),
         );
-    }
-
-    /// Memory of one device of the server.
-    fn device_memory(&self) -> Option<DeviceMemory> {
-        let nodes = self.nodes.as_deref();
-        let is_part = nodes.is_some_and(|nodes| nodes.sharing.is_some())
-            || self.devices.is_some_and(Devices::is_slice);
-        let of_nodes = || nodes.and_then(|nodes| nodes.memory.clone());
-        match &self.pods.class {
-            Some((class, memory)) if !is_part => Some(DeviceMemory {
-                least: *memory,
-                most: *memory,
-                from: class.clone(),
-                is_measured: of_nodes()
-                    .is_some_and(|nodes| nodes.is_measured && nodes.least == *memory),
-            }),
-            _ => of_nodes(),
-        }
-    }
-
-    /// Weights, cache and context against the memory of the devices.
-    fn memory(&self, out: &mut Judged) {
-        let Some(model) = &self.model else { return };
-        let memory = self.device_memory();
-        let copy = match (self.ranks, self.devices) {
-            (Some(ranks), devices) if !ranks.is_least || devices.is_none() => ranks.copy,
-            (_, Some(devices)) => {
-                devices.count.unsigned_abs().saturating_mul(self.pods.pods.unsigned_abs())
-            }
-            (ranks, None) => ranks.map_or(1, |ranks| ranks.copy),
-        };
-        let quantization = self.settings.quantization.set().map(|own| own.value.as_str());
-        // Weights on the host, experts on all ranks, and settings that are unknown change what one
-        // device holds.
-        let spreads = self.settings.expert.set().is_some_and(|expert| expert.value)
-            && self.settings.data.set().is_some_and(|data| data.value > 1);
-        let is_whole = self.settings.offload.set().is_none()
-            && !spreads
-            && self.engine() != Engine::LlamaCpp
-            && !matches!(self.settings.quantization, Known::Unknown if self.settings.may_set_more);
-        let weights = model.weights_as(quantization).filter(|_| is_whole);
-        let estimate = |memory: &DeviceMemory, bytes: Memory| {
-            let load = self.load(memory, bytes, weights.as_ref()?.value, copy)?;
-            let dimensions = self.dimensions()?;
-            let mut found = load.estimate(dimensions)?;
-            if !memory.is_measured && gib(bytes.0) < 70.0 {
-                // Nominal sizes of cards with error correction are up to a sixteenth too large.
-                found.low -= found.share * gib(bytes.0) / 16.0;
-            }
-            if self.settings.speculative.set().is_some() {
-                found.low -= 2.0;
-            }
-            Some(found)
-        };
-        let least = memory.as_ref().and_then(|memory| estimate(memory, memory.least));
-        let most = memory.as_ref().and_then(|memory| estimate(memory, memory.most));
-        let share = self.share(least.as_ref().map(|found| found.share));
-        let fit = model.cache.as_ref().map(|cache| {
-            self.fit(cache.clone(), copy, memory.as_ref(), weights.clone(), share.clone())
-        });
-        if let (Some(memory), Some(weights)) = (&memory, &weights) {
-            self.misfit(memory, weights, copy, share.as_ref(), out);
-        }
-        let is_misfit = out.findings.iter().any(|finding| finding.code == Code::GpuMisfit);
-        if let Some(mut fit) = fit {
-            if let Some(most) = most.filter(|_| !is_misfit) {
-                fit.estimate = Some(most);
-                self.context(&fit, out);
-            }
-            fit.estimate = least;
-            out.cache = Some(fit);
-        }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn load(&self, memory: &DeviceMemory, bytes: Memory, weights: u64, copy: u64) -> Option<Load> {
-        let own = self.settings;
-        let value = |known: &Known<u64>| match known {
-            Known::Set(setting) => Some(Some(setting.value)),
-            Known::Default => Some(None),
-            Known::Unknown => None,
-        };
-        let is_on = |known: &Known<bool>| known.set().is_some_and(|on| on.value);
-        let product = self.nodes.as_ref().map(|nodes| nodes.product.to_string());
-        let product = product.filter(|product| !product.is_empty());
-        Some(Load {
-            engine: own.engine,
-            version: own.version.as_ref().map(|version| version.numbers),
-            product: product.unwrap_or_else(|| {
-                let name = memory.from.to_uppercase();
-                let known = ["A100", "H100", "H200", "H800", "B200", "GB10"];
-                known.into_iter().find(|known| name.contains(known)).unwrap_or_default().to_owned()
-            }),
-            memory: gib(bytes.0),
-            tensor: own.tensor.or(1, own.engine)?.value,
-            weights: gib(weights) / copy.max(1) as f64,
-            share: match &own.share {
-                Known::Set(share) => Some(share.value),
-                Known::Default => None,
-                Known::Unknown => return None,
-            },
-            sequences: value(&own.sequences)?,
-            tokens: value(&own.batched_tokens)?,
-            context: self.context_of().map(|context| context.value),
-            chunked: own.chunked.set().map(|chunked| chunked.value),
-            eager: is_on(&own.eager),
-            sampler: None,
-            first_generation: match own.variable("VLLM_USE_V1") {
-                Some("0") => Some(true),
-                Some("1") => Some(false),
-                _ => None,
-            },
-            images: 8192,
-            fixed: own.cache_bytes.set().map(|bytes| gib(bytes.value)),
-        })
-    }
-
-    /// Tokens of a request of full length: as set, else as the model has them.
-    fn context_of(&self) -> Option<Operand<u64>> {
-        match &self.settings.context {
-            Known::Set(context) => Some(operand(context)),
-            Known::Default => self.model.as_ref()?.longest.clone(),
-            Known::Unknown => None,
-        }
-    }
-
-    fn share(&self, used: Option<f64>) -> Option<Operand<f64>> {
-        let engine = self.engine();
-        match &self.settings.share {
-            Known::Set(share) if share.value > 0.0 && share.value <= 1.0 => Some(operand(share)),
-            Known::Set(_) | Known::Unknown => None,
-            Known::Default => used.map(|value| Operand {
-                value,
-                from: eco_format!("default of {engine}"),
-                span: None,
-            }),
-        }
-    }
-
-    fn fit(
-        &self,
-        cache: Arc<crate::quantity::KvCache>,
-        copy: u64,
-        memory: Option<&DeviceMemory>,
-        weights: Option<Operand<u64>>,
-        share: Option<Operand<f64>>,
-    ) -> CacheFit {
-        let own = self.settings;
-        let number = |known: &Known<u64>| known.set().map_or(1, |setting| setting.value);
-        let (group, data) = (number(&own.tensor), number(&own.data));
-        let divides = own.data_attention.set().is_some_and(|divides| divides.value);
-        // Data-parallel attention splits requests instead of heads, within one tensor-parallel group.
-        let (ways, copies) =
-            if divides { ((group / data.min(group)).max(1), 1) } else { (group, data) };
-        let width = match own.kv_dtype.set() {
-            Some(setting) if setting.value != "auto" && setting.value != "0" => {
-                let text = setting.value.as_str();
-                let is_8_bits = text.starts_with("fp8") || text.starts_with("int8") || text == "8";
-                let value = if is_8_bits { 1 } else { 2 };
-                Operand {
-                    value,
-                    from: eco_format!("{} {text}", setting.from),
-                    ..operand_of(setting, value)
-                }
-            }
-            _ if cache.in_8_bits => {
-                Operand { value: 1, from: "8 bits by the model's quantization".into(), span: None }
-            }
-            _ => Operand { value: cache.width, from: "as the model computes".into(), span: None },
-        };
-        let accelerators = match self.ranks {
-            Some(ranks) => Operand {
-                value: copy,
-                from: if ranks.origin().is_some() {
-                    let flags: Vec<&str> = ranks
-                        .factors
-                        .iter()
-                        .filter(|factor| !factor.what.contains("data"))
-                        .map(|factor| factor.setting.from.as_str())
-                        .collect();
-                    flags.join(", ").into()
-                } else {
-                    "no parallelism is set".into()
-                },
-                span: ranks.origin().and_then(crate::yaml::Origin::span),
-            },
-            None => Operand { value: copy, from: "the container's requests".into(), span: None },
-        };
-        CacheFit {
-            cache,
-            width,
-            ways,
-            accelerators,
-            copies,
-            context: self.context_of(),
-            memory: memory.map(|memory| Operand {
-                value: memory.least,
-                from: memory.from.clone(),
-                span: None,
-            }),
-            share,
-            weights,
-            most: own.sequences.set().map(operand),
-            engine: Some(own.engine),
-            estimate: None,
-        }
-    }
-
-    /// Weights that are larger than what the server may use of its devices.
-    fn misfit(
-        &self,
-        memory: &DeviceMemory,
-        weights: &Operand<u64>,
-        copy: u64,
-        share: Option<&Operand<f64>>,
-        out: &mut Judged,
-    ) {
-        let share = match (self.engine(), share, &self.settings.share) {
-            (Engine::VLlm | Engine::SGLang, Some(share), _) => share.value,
-            (Engine::VLlm, None, Known::Default) => 0.92,
-            _ => 1.0,
-        };
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-        let usable = gib(memory.most.0) * copy as f64 * share;
-        if gib(weights.value) <= usable {
-            return;
-        }
-        let name = self.model.as_ref().map(|model| model.name.clone()).unwrap_or_default();
-        let per_device = gib(memory.most.0) * share;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a small number of devices"
-        )]
-        let needed = (gib(weights.value) * 1.05 / per_device.max(0.01)).ceil() as u64;
-        out.stop(
-            self.finding(
-                Code::GpuMisfit,
-                format!(
-                    "the weights of `{name}`, {} ({}), do not fit the {}: {} × {} ({}) × {share} = {}",
-                    Memory(weights.value).short(),
-                    weights.from,
-                    self.pods.what,
-                    copy,
-                    memory.most.short(),
-                    memory.from,
-                    format_args!("{usable:.1} GiB"),
-                ),
-            )
-            .at(self.pods.object.name_span())
-            .help(format!(
-                "split the model over {} of them, or take devices with more memory",
-                needed.next_power_of_two()
-            )),
-        );
-    }
-
-    /// A request of full length that is larger than the cache.
-    fn context(&self, fit: &CacheFit, out: &mut Judged) {
-        let (Some(context), Some(request), Some(left)) =
-            (fit.context.as_ref(), fit.request(), fit.left())
-        else {
-            return;
-        };
-        // SGLang shortens requests, and vLLM derives a context that is not set only when asked.
-        let refuses = matches!(self.engine(), Engine::VLlm | Engine::TensorRtLlm | Engine::SGLang);
-        if !refuses || fit.estimate.as_ref().is_none_or(|found| found.logs == 0) || request <= left
-        {
-            return;
-        }
-        let longest = fit.longest().unwrap_or(0);
-        let flag = match self.engine() {
-            Engine::SGLang => "--context-length",
-            Engine::TensorRtLlm => "--max_seq_len",
-            _ => "--max-model-len",
-        };
-        let by_context = if longest >= 16 {
-            format!("set `{flag}={}`, ", longest / 16 * 16)
-        } else {
-            String::new()
-        };
-        let fewer = match (self.engine(), self.settings.sequences.is_default()) {
-            (Engine::VLlm, true) => ", lower `--max-num-seqs`",
-            _ => "",
-        };
-        out.stop(
-            self.finding(
-                Code::ContextExceedsMemory,
-                format!(
-                    "one request of {} tokens needs {} of KV cache in the {}, and {} has about {} left: the server does not start",
-                    context.value,
-                    Memory(request).short(),
-                    self.pods.what,
-                    self.engine(),
-                    Memory(left).short(),
-                ),
-            )
-            .at(at(context.span, self.pods.object))
-            .help(format!(
-                "{by_context}keep the cache in 8 bits by `--kv-cache-dtype fp8`{fewer}, or take more or larger accelerators"
-            )),
-        );
-    }
-}
-
-fn operand<T: Clone>(setting: &Setting<T>) -> Operand<T> {
-    operand_of(setting, setting.value.clone())
-}
-
-fn operand_of<S, T>(setting: &Setting<S>, value: T) -> Operand<T> {
-    Operand {
-        value,
-        from: EcoString::clone(&setting.from),
-        span: setting.origin.and_then(crate::yaml::Origin::span),
     }
 }

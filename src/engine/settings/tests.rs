@@ -1,0 +1,111 @@
+//! Command lines as the engines read them.
+
+use super::*;
+use crate::engine::Ranks;
+use crate::yaml::Rule;
+
+static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
+
+fn container(value: serde_json::Value) -> Node {
+    Node::from_json(&value, Origin::Default(&TEST))
+}
+
+fn settings(value: serde_json::Value) -> EngineSettings {
+    EngineSettings::of(&container(value)).expect("an engine")
+}
+
+fn vllm(args: &[&str]) -> EngineSettings {
+    settings(serde_json::json!({"image": "vllm/vllm-openai:v0.11.0", "args": args,
+        "env": [{"name": "LEN", "value": "77"}, {"name": "SECRET", "valueFrom": {}}]}))
+}
+
+#[test]
+fn a_value_is_the_last_one_that_is_set() {
+    for (args, expected) in [
+        (vec!["--max-model-len", "8192"], Some(8192)),
+        (vec!["--max-model-len=8k"], Some(8000)),
+        (vec!["--max_model_len=8K"], Some(8192)),
+        (vec!["--max-model-len", "$(LEN)"], Some(77)),
+        (vec!["--max-model-len", "1", "--max-model-len", "2"], Some(2)),
+        (vec!["--max-model-len", "2", "--max-model-len", "$(SECRET)"], None),
+        (vec!["--max-model-len", "2", "--seed", "3", "$(SECRET)"], None),
+        (vec!["$(SECRET)", "--max-model-len", "2"], Some(2)),
+        (vec!["--name", "$(SECRET)", "--max-model-len", "2"], Some(2)),
+        (vec!["--max-model-len", "many"], None),
+        (vec!["--max-model-len"], None),
+        (vec!["--max-model-len", "0"], None),
+        (vec!["--max-model-len", "99999999999999999999K"], None),
+    ] {
+        let found = vllm(&args).context.set().map(|found| found.value);
+        assert_eq!(found, expected, "{args:?}");
+    }
+    let script = settings(serde_json::json!({"image": "x", "command": ["/bin/bash", "-lc", "--"],
+        "args": ["vllm serve \\\n  --max-model-len 16 \\\n --port 1"]}));
+    assert_eq!(script.context.set().map(|found| found.value), Some(16));
+}
+
+#[test]
+fn defaults_hold_only_where_nothing_else_may_set_the_value() {
+    assert!(vllm(&["--model", "m"]).tensor.is_default());
+    for args in [vec!["--model", "m", "$(SECRET)"], vec!["--config", "/c.yaml"]] {
+        assert!(matches!(vllm(&args).tensor, Known::Unknown), "{args:?}");
+    }
+    let own = settings(serde_json::json!({"image": "me/my-vllm", "args": ["-tp", "4"]}));
+    assert_eq!(own.tensor.set().map(|found| found.value), Some(4));
+    assert!(matches!(own.pipeline, Known::Unknown));
+    for image in ["me/serve:1", "me/vllm-router:1"] {
+        assert!(EngineSettings::of(&container(serde_json::json!({"image": image}))).is_none());
+    }
+    let wrapped = serde_json::json!({"image": "vllm/vllm-openai:v0.11.0", "command": ["/run.sh"]});
+    assert!(EngineSettings::of(&container(wrapped)).is_none());
+}
+
+#[test]
+fn what_an_engine_cannot_read_is_found() {
+    let faults = |args: &[&str]| -> Vec<String> {
+        let faults = vllm(args).faults;
+        faults
+            .into_iter()
+            .map(|fault| match fault {
+                Fault::FlagAndValue { text, .. } | Fault::CommandLine { text, .. } => {
+                    text.to_string()
+                }
+                Fault::Number { flag, text, .. } => format!("{flag} {text}"),
+            })
+            .collect()
+    };
+    assert_eq!(faults(&["--max-num-seqs=2.56e+02"]), ["--max-num-seqs 2.56e+02"]);
+    assert_eq!(faults(&["--max-model-len 4096"]), ["--max-model-len 4096"]);
+    assert_eq!(faults(&["--served-model-name my model"]), ["--served-model-name my model"]);
+    assert!(
+        faults(&["--max-model-len", "8k", "--chat-template", "a b", "--max-model-len", "auto"])
+            .is_empty()
+    );
+    assert!(faults(&["--override={\"a\": 1}", "--max-num-seqs", "$(SECRET)"]).is_empty());
+    let one = container(serde_json::json!({"image": "vllm/vllm-openai:v0.11.0",
+        "command": ["vllm serve m --port 1"]}));
+    assert!(matches!(EngineSettings::container(&one), Container::Fault(Fault::CommandLine { .. })));
+}
+
+#[test]
+fn ranks_are_those_of_the_engine() {
+    let ranks = |image: &str, args: &[&str]| {
+        let own = settings(serde_json::json!({"image": image, "args": args}));
+        Ranks::of(&own).map(|own| (own.all, own.copy, own.is_least))
+    };
+    let vllm = |args: &[&str]| ranks("vllm/vllm-openai:v0.11.0", args);
+    let sglang = |args: &[&str]| ranks("lmsysorg/sglang:v0.5.2", args);
+    assert_eq!(vllm(&[]), Some((1, 1, false)));
+    assert_eq!(vllm(&["-tp", "4", "-pp=2"]), Some((8, 8, false)));
+    assert_eq!(vllm(&["-tp", "2", "-dp", "4"]), Some((8, 2, false)));
+    assert_eq!(vllm(&["-tp", "2", "-dp", "16", "-dpl", "4"]), Some((8, 2, false)));
+    assert_eq!(vllm(&["-tp", "2", "-dp", "16", "--headless"]), Some((2, 2, false)));
+    assert_eq!(vllm(&["-dp", "16", "--data-parallel-rank", "0"]), Some((1, 1, false)));
+    assert_eq!(vllm(&["-tp", "2", "-dp", "16", "-dpb", "ray"]), Some((2, 2, true)));
+    assert_eq!(sglang(&["--tp", "8", "--dp", "2"]), Some((16, 8, false)));
+    assert_eq!(sglang(&["--tp", "8", "--dp", "8", "--enable-dp-attention"]), Some((8, 8, false)));
+    assert_eq!(ranks("me/my-vllm", &["-tp", "4"]), Some((4, 4, true)));
+    assert_eq!(ranks("me/my-vllm", &["--port", "4"]), None);
+    assert_eq!(ranks("x/text-generation-inference:3", &[]), None);
+    assert_eq!(ranks("x/text-generation-inference:3", &["--num-shard=4"]), Some((4, 4, false)));
+}
