@@ -1,10 +1,9 @@
 //! The memory that an engine has left for its KV cache, on one device.
 //!
-//! In: an engine with its release, a device, the weights of one device, the dimensions of the model
-//! and the settings that count. Out: an interval with its middle, every term, and the number of
-//! public start-up logs behind it. The constants are in one table per engine and range of releases;
-//! `examples/engine_memory.rs` fits them and prints the errors, `tests/it/engine_memory.rs` fails
-//! when an error grows.
+//! In: an engine with its release, a device, its weights, the dimensions of the model. Out: an
+//! interval with its middle, every term, and the number of public start-up logs behind it. The
+//! constants are in a table per range of releases; `examples/engine_memory.rs` fits them and prints
+//! the errors, and the tests of `logs.rs` fail when an error grows.
 //!
 //! vLLM measures the peak of a trial run and gives the rest of its share to the cache
 //! (`vllm/v1/worker/gpu_worker.py`, `determine_available_memory`); the sampler's part of that run
@@ -224,11 +223,10 @@ pub static CONSTANTS: Constants = Constants {
     unified: 3.0,
 };
 
-/// Half of the width of an interval in GiB: 90% of the logs of models of text are inside.
+/// Half of the width of an interval in GiB: 90% of the logs are inside. Models that read images
+/// have towers with memory of their own.
 const HALF: f64 = 0.9;
-/// The same for models that read images, whose towers need memory of their own.
 const HALF_OF_IMAGES: f64 = 3.0;
-/// The same for devices that share the memory of the host.
 const HALF_OF_UNIFIED: f64 = 4.0;
 
 /// Memory of a device from which vLLM takes more requests and tokens by default, in GiB.
@@ -288,7 +286,6 @@ impl Load {
     fn vllm(&self, model: &Dimensions, constants: &Constants) -> Estimate {
         let ranges = self.releases();
         let mut scenes: Vec<(f64, f64, Vec<Term>, &Releases)> = Vec::new();
-        // Newer releases are more probable where the tag shows none.
         for range in ranges.iter().rev() {
             let is_pinned = self.version.is_some_and(|[_, minor, _]| minor != 20);
             let defaults = match range.shares {
