@@ -3,6 +3,7 @@
 use super::metadata;
 use crate::api::{Api, ComponentKind, DeploymentMode, Object, ObjectRef, Scope, Service};
 use crate::operators::ome::objects::component::Frame;
+use crate::operators::ome::rules::Rules;
 use crate::pods::built::Component;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
