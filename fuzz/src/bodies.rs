@@ -353,7 +353,12 @@ pub fn plan(bytes: &[u8]) {
             kthena,
             &mut planned,
             &mut servings,
-            PlacementOptions { look: true, map: true, settled: true },
+            PlacementOptions {
+                look: true,
+                map: true,
+                settled: true,
+                ..PlacementOptions::default()
+            },
         );
         let (together, costs) = (together.as_ref(), costs(&planned, &servings));
         let totals = totals(&planned, &servings, world.catalog.machines(), together);

@@ -7,6 +7,7 @@ use crate::load::{ModelFiles, default_cache};
 use crate::operators;
 use crate::operators::ome::accelerators::condition::tokens;
 use crate::operators::ome::objects::workload::Workload;
+use crate::pipeline::At;
 use crate::policy::{AcceleratorOptions, ArgsOrder, BuiltinMode};
 use crate::source::SourceId;
 use crate::workspace::complete::ModelFacts;
@@ -448,5 +449,27 @@ impl PageFormat {
     /// Whether the output is one document for programs.
     pub(crate) fn is_data(self) -> bool {
         matches!(self, Self::Json | Self::Yaml)
+    }
+}
+
+/// `--at`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AtArg {
+    /// minReplicas.
+    #[default]
+    Min,
+    /// maxReplicas of everything at once.
+    Max,
+    /// As running pods and `spec.replicas` in the input have it.
+    Current,
+}
+
+impl From<AtArg> for At {
+    fn from(at: AtArg) -> Self {
+        match at {
+            AtArg::Min => Self::Min,
+            AtArg::Max => Self::Max,
+            AtArg::Current => Self::Current,
+        }
     }
 }

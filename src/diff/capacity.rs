@@ -7,7 +7,7 @@ use super::{Fate, Group, Pair, Settings, Side};
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::{
     self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
-    SettledWorkload, State, Together, Verdict, roll, same_room, together_after,
+    SettledWorkload, State, Together, Verdict, other_workloads, roll, same_room, together_after,
 };
 use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
@@ -76,7 +76,11 @@ pub(super) fn capacity(
     between_releases: bool,
 ) -> Option<Capacity> {
     let same_room = same_room(&before.world.catalog, &after.world.catalog);
-    if groups.is_empty() && same_room && !settings.places {
+    let alike = || {
+        let [one, other] = [before, after].map(|side| other_workloads(&side.world.catalog));
+        one == other
+    };
+    if groups.is_empty() && same_room && !settings.places && alike() {
         return None;
     }
     // The same input has the same placement if no pod differs.
@@ -174,7 +178,11 @@ fn placed(
     before: Option<&Together>,
 ) -> Option<Together> {
     let planner = Planner::new(&side.world.catalog, settings.semantics);
-    let beside = PlacementOptions { settled: before.is_none(), ..PlacementOptions::default() };
+    let beside = PlacementOptions {
+        settled: before.is_none(),
+        at: settings.at,
+        ..PlacementOptions::default()
+    };
     let before = before.map_or(&[][..], |before| &before.settled);
     together_after(&planner, kthena, &mut Vec::new(), &mut Vec::new(), beside, before)
 }

@@ -41,7 +41,7 @@ use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, ObjectRef, R
 use crate::diag::{Code, Diagnostic};
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::render::{Renderer, WINDOW};
-use crate::pipeline::{ServingUpgrade, Upgrades};
+use crate::pipeline::{At, ServingUpgrade, Upgrades};
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::workspace::World;
@@ -76,6 +76,8 @@ pub struct Settings<'a> {
     pub cluster_domain: &'a str,
     /// The policy of ModelServings on each side.
     pub kthena: [&'static KthenaPolicy; 2],
+    /// The number of replicas that is placed.
+    pub at: At,
     /// The pods are placed even if nothing differs.
     pub places: bool,
 }

@@ -52,9 +52,10 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads,
-    Pending, Placement, PlacementOptions, PodCounts, RemedyFound, SettledWorkload, Stands,
-    Together, Verdict, Victim, Waiting, advice, has_room, same_room, together, together_after,
+    At, Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, NotCounted, NotJudged,
+    OtherWorkloads, Pending, Placement, PlacementOptions, PodCounts, RemedyFound, SettledWorkload,
+    Stands, Together, Verdict, Victim, Waiting, advice, has_current, has_room, other_workloads,
+    same_room, together, together_after,
 };
 
 pub use totals::{ClassTotal, Totals, totals};

@@ -38,6 +38,8 @@ pub struct PlannedComponent {
     pub mode_basis: Option<&'static str>,
     /// minReplicas.
     pub min_replicas: Count,
+    /// Replicas that the controllers run when nothing scales further.
+    pub settled_replicas: Count,
     /// Maximum replicas; `None` if nothing scales it.
     pub max_replicas: Option<i64>,
     /// Pods of one replica: 1, or 1 + workers.
@@ -65,6 +67,7 @@ impl From<Outline> for PlannedComponent {
             mode: outline.mode,
             mode_basis: outline.mode_basis,
             min_replicas: outline.min_replicas.into(),
+            settled_replicas: outline.settled_replicas.into(),
             max_replicas: outline.max_replicas,
             pods_per_replica: outline.pods_per_replica.into(),
             gpus_by_resource: outline.accelerators.map(|found| found.into_iter().collect()),
@@ -88,12 +91,12 @@ impl PlannedComponent {
 
     /// Pods at minReplicas.
     pub fn least_pods(&self) -> Count {
-        self.min_replicas * self.pods_per_replica
+        self.settled_replicas * self.pods_per_replica
     }
 
     /// GPUs at minReplicas.
     pub fn least_gpus(&self) -> Count {
-        self.min_replicas * self.gpus()
+        self.settled_replicas * self.gpus()
     }
 
     /// Whether all its pods have a node, together with everything else; `None` if no node reports

@@ -9,7 +9,7 @@ use super::together::{OtherWorkloads, Together, asked};
 use crate::api::AcceleratorClass;
 use crate::cluster as machines;
 use crate::cluster::Machine;
-use crate::quantity::Count;
+use crate::quantity::{Count, is_accelerator};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
@@ -34,6 +34,8 @@ pub struct Totals {
     pub others: OtherWorkloads,
     /// Accelerator classes, by name.
     pub classes: Vec<ClassTotal>,
+    /// Device resources of the nodes, if no class is requested.
+    pub resources: Vec<ClassTotal>,
 }
 
 /// Requests for one class.
@@ -74,7 +76,7 @@ pub fn totals(
         totals.add(
             component.least_pods(),
             devices.map(|(name, count)| (name, *count)),
-            component.min_replicas,
+            component.settled_replicas,
         );
         totals.components_not_counted += usize::from(!component.is_counted());
     }
@@ -89,7 +91,32 @@ pub fn totals(
         .into_values()
         .map(|(class, asked)| of_class(class, asked, machines, together))
         .collect();
+    if let Some(together) = together.filter(|_| totals.classes.is_empty()) {
+        totals.resources = of_resources(&totals, machines, together);
+    }
     totals
+}
+
+/// What is requested and free of each device resource on usable nodes.
+fn of_resources(totals: &Totals, machines: &[Machine], together: &Together) -> Vec<ClassTotal> {
+    let mut allocatable: BTreeMap<EcoString, i64> = BTreeMap::new();
+    for machine in machines.iter().filter(|machine| machine.usable(&[], true)) {
+        for (name, amount) in machine.allocatable.iter().flatten() {
+            if is_accelerator(name) {
+                *allocatable.entry(name.clone()).or_default() += amount.value().unwrap_or(0);
+            }
+        }
+    }
+    for name in totals.gpus.keys() {
+        allocatable.entry(name.clone()).or_default();
+    }
+    let row = |(name, allocatable): (EcoString, i64)| ClassTotal {
+        asked: totals.gpus.get(&name).copied().unwrap_or(0),
+        allocatable: Some(allocatable),
+        in_use: Some(together.resources_in_use.get(&name).copied().unwrap_or(0)),
+        name,
+    };
+    allocatable.into_iter().map(row).collect()
 }
 
 impl Totals {

@@ -97,6 +97,9 @@ pub struct Outline {
     pub mode_basis: Option<&'static str>,
     /// Minimum number of replicas; `None` if the value is not a valid number.
     pub min_replicas: Option<i64>,
+    /// Replicas that its controllers run when nothing scales it further: an HPA runs at least one,
+    /// and without a number a Deployment has one.
+    pub settled_replicas: Option<i64>,
     /// Greatest number of replicas; none when nothing scales it.
     pub max_replicas: Option<i64>,
     /// Pods of one replica; none when the number of workers is none.

@@ -15,6 +15,9 @@ pub fn classes(totals: &Totals, style: Style) -> String {
     if !totals.classes.is_empty() {
         let rows = totals.classes.iter().map(total);
         out.draw(&table(&["CLASS", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
+    } else if !totals.resources.is_empty() {
+        let rows = totals.resources.iter().map(total);
+        out.draw(&table(&["RESOURCE", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
     }
     out.finish()
 }
@@ -25,6 +28,9 @@ pub fn classes_markdown(totals: &Totals) -> String {
     if !totals.classes.is_empty() {
         let titles = ["class", "requested", "allocatable", "in use", "free"];
         markdown::table(&mut out, &titles, totals.classes.iter().map(total));
+    } else if !totals.resources.is_empty() {
+        let titles = ["resource", "requested", "allocatable", "in use", "free"];
+        markdown::table(&mut out, &titles, totals.resources.iter().map(total));
     }
     out.finish()
 }

@@ -1,7 +1,7 @@
 //! `ome diff`: the effect of a change of the manifests.
 
 use crate::api::{ModelServing, Object, Views};
-use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
+use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
 use crate::cli::input::Session;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names};
@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// the input that have their names.
     #[arg(long, requires = "to_release")]
     own_catalog: bool,
+    /// Place minReplicas, maxReplicas of everything at once, or what the input says runs.
+    #[arg(long, value_enum, default_value_t)]
+    at: AtArg,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
@@ -185,7 +188,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         semantics: after.semantics,
         cluster_domain: &args.cluster_domain,
         kthena: [before.kthena, after.kthena],
-        places: args.fail_on.contains(&FailOn::DoesNotFit),
+        places: args.fail_on.contains(&FailOn::DoesNotFit) || args.at != AtArg::Min,
+        at: args.at.into(),
     };
     let mut answer = diff(&sides[0], &sides[1], settings);
     let base_found = before.settle([]);

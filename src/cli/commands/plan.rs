@@ -1,12 +1,12 @@
 //! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
 use crate::api::Views;
-use crate::cli::args::{DecisionArgs, InputArgs};
+use crate::cli::args::{AtArg, DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Diagnostic, Severity};
-use crate::pipeline::{Depth, PlacementOptions, Planner, costs, together, totals};
+use crate::pipeline::{Depth, PlacementOptions, Planner, costs, has_current, together, totals};
 use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{accounting, json, markdown, page, plan, serving, table, together as report};
 use std::path::PathBuf;
@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// Show every service; of more than 200, a table shows those that need attention.
     #[arg(long)]
     all: bool,
+    /// Place minReplicas, maxReplicas of everything at once, or what the input says runs.
+    #[arg(long, value_enum, default_value_t)]
+    at: AtArg,
     /// Run again whenever the input changes.
     #[arg(long)]
     watch: bool,
@@ -90,8 +93,17 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let found = planner.engines().of_serving(planned);
         planned.diagnostics.extend(found);
     }
-    let beside =
-        PlacementOptions { map: args.output == Format::Html, ..PlacementOptions::default() };
+    let beside = PlacementOptions {
+        map: args.output == Format::Html,
+        at: args.at.into(),
+        ..PlacementOptions::default()
+    };
+    if args.at == AtArg::Current && !has_current(&session.world.catalog) {
+        return Err(Failure::NotFound {
+            message: "`--at current` needs a dump: no Pod and no Deployment was read".into(),
+            help: Some("load one with `-f`: `ome dump --print-command` prints the command".into()),
+        });
+    }
     let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let together = together.as_ref();
     let costs = costs(&planned, &servings);
@@ -116,7 +128,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let waits = report::is_short(&planned, &servings)
         || whole && together.is_some_and(|own| own.others.pending > 0);
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
-    let outcome = if waits { outcome.and(Outcome::No) } else { outcome };
+    let unknown = args.input.strict && together.is_some_and(|own| !own.not_judged.is_empty());
+    let outcome = if waits || unknown { outcome.and(Outcome::No) } else { outcome };
     let read = Read { whole, is_partly_read, fails: outcome != Outcome::Done };
     let last = |style| verdict(&totals, &planned, &servings, together, read, style);
     let passed_over = accounting::line(&session.world.input);
@@ -165,7 +178,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                     serving::text(&servings, &notes, sources, style)
                 ))?;
             }
-            if !totals.classes.is_empty() {
+            if !totals.classes.is_empty() || !totals.resources.is_empty() {
                 io.print(&format!("\n{}", classes(&totals, style)))?;
             }
             if let Some(said) = &said {
@@ -201,7 +214,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !servings.is_empty() {
                 io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;
             }
-            if !totals.classes.is_empty() {
+            if !totals.classes.is_empty() || !totals.resources.is_empty() {
                 io.print(&format!("\n{}", classes_markdown(&totals)))?;
             }
             if let Some(said) = &said {

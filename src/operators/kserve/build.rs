@@ -53,6 +53,21 @@ fn outlines(made: &[BuiltComponent]) -> Vec<Outline> {
     made.iter().map(outline).collect()
 }
 
+/// Replicas of a component that nothing has scaled yet: the Deployment of an external autoscaler has
+/// no number, which is 1, and no HPA has a minimum of 0
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go, createHPA).
+fn settled(component: &crate::pods::built::Component, least: Option<i64>) -> Option<i64> {
+    if component.mode != DeploymentMode::RawDeployment {
+        return least;
+    }
+    let class = component.annotations.get("serving.kserve.io/autoscalerClass");
+    match class.and_then(Node::as_str) {
+        Some("external") => Some(1),
+        Some("keda" | "none") => least,
+        _ => least.map(|least| least.max(1)),
+    }
+}
+
 /// The mode, replicas, pods and accelerators of a component. Without maxReplicas, the maximum is
 /// minReplicas, except in Serverless mode (hpa_reconciler.go).
 fn outline(BuiltComponent { component, basis }: &BuiltComponent) -> Outline {
@@ -64,6 +79,7 @@ fn outline(BuiltComponent { component, basis }: &BuiltComponent) -> Outline {
         mode: component.mode,
         mode_basis: Some(basis),
         min_replicas: least,
+        settled_replicas: settled(component, least),
         max_replicas: most
             .or_else(|| least.filter(|_| follows).map(|least| least.max(1)))
             .and_then(|most| Range::COUNT.count(most)),

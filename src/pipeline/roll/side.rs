@@ -59,7 +59,7 @@ pub(super) fn made<'a>(
     let found = context.workloads(objects);
     let replicas = |kind: ComponentKind| {
         let own = components.iter().find(|component| component.kind == kind);
-        own.and_then(|component| component.min_replicas.known()).unwrap_or(1)
+        own.and_then(|component| component.settled_replicas.known()).unwrap_or(1)
     };
     let specs = |own: &Workload| {
         let object = objects.iter().find(|object| {

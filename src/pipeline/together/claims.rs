@@ -1,5 +1,6 @@
 //! The pods that each service and ModelServing needs, and which of them run.
 
+use super::At;
 use super::workloads::PlainWorkload;
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
@@ -171,6 +172,30 @@ impl Claim {
         &self.key.1
     }
 
+    /// Wants as many replicas as an autoscaler may run, or as the dump has.
+    pub(super) fn resize(&mut self, at: At, dump: &HashMap<(EcoString, EcoString), i64>) {
+        let replicas = &mut self.workload.replicas;
+        let wanted = match at {
+            At::Min => return,
+            At::Max => replicas.len().saturating_add(self.extra),
+            At::Current => {
+                let namespace = self.key.1.split_once('/').map_or("", |(namespace, _)| namespace);
+                let name = self.names.first().cloned().unwrap_or_default();
+                let stated = dump.get(&(namespace.into(), name)).copied();
+                let stated = stated.and_then(|own| usize::try_from(own).ok());
+                stated.unwrap_or_else(|| replicas.len().max(self.workload.running.len()))
+            }
+        };
+        let last = replicas.last().cloned().unwrap_or_else(|| alone(vec![0]));
+        // Only the first replica of a Deployment with workers has them.
+        let one = if replicas.len() == 1 && last.together == 0 { alone(vec![0]) } else { last };
+        self.extra = self.extra.saturating_sub(wanted.saturating_sub(replicas.len()));
+        if self.component.is_some() && self.refused.is_none() && !self.workload.templates.is_empty()
+        {
+            replicas.resize(wanted, one);
+        }
+    }
+
     /// Takes the running pods that an autoscaler added out of the workload: they stay beside the
     /// replicas that are placed. Returns their indices. `nodes` are the names of all nodes.
     pub(super) fn surplus(
@@ -246,7 +271,7 @@ fn component_claim(
     running: &RunningPods<'_>,
     left: &mut usize,
 ) -> Option<(Claimed, Option<Refused>)> {
-    let replicas = usize::try_from(component.min_replicas.known()?).ok()?;
+    let replicas = usize::try_from(component.settled_replicas.known()?).ok()?;
     let pods = usize::try_from(component.least_pods().known()?).ok()?;
     let first = workloads.first()?;
     let mut claimed = Claimed::default();
@@ -347,7 +372,7 @@ pub(super) fn sort(claims: &mut [Claim]) {
 
 /// Replicas between minReplicas and maxReplicas.
 fn extra(component: &PlannedComponent) -> usize {
-    let most = component.max_replicas.zip(component.min_replicas.known());
+    let most = component.max_replicas.zip(component.settled_replicas.known());
     most.and_then(|(most, least)| usize::try_from(most - least).ok()).unwrap_or(0)
 }
 

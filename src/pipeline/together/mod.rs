@@ -35,7 +35,7 @@ use crate::cluster::schedule::{
 };
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
-use crate::quantity::{Dollars, Quantity};
+use crate::quantity::{Dollars, Quantity, is_accelerator};
 use claims::{Claim, Who};
 use ecow::{EcoString, eco_format};
 use reasons::Reasons;
@@ -171,6 +171,8 @@ pub struct Together {
     pub half_groups: Vec<HalfGroup>,
     /// Devices held by other pods or requested by services that are not shown, by class.
     pub in_use: BTreeMap<EcoString, i64>,
+    /// Devices held by other pods on usable nodes, by resource.
+    pub resources_in_use: BTreeMap<EcoString, i64>,
     /// Hourly cost of ModelServings, including those that are not shown: namespace, name, cost.
     pub costs: Vec<(EcoString, EcoString, Dollars)>,
     /// The pods on each node, if that was requested.
@@ -207,6 +209,18 @@ impl SettledWorkload {
     }
 }
 
+/// The number of replicas that is placed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum At {
+    /// minReplicas.
+    #[default]
+    Min,
+    /// maxReplicas of everything at once.
+    Max,
+    /// As running pods and `spec.replicas` in the input have it.
+    Current,
+}
+
 /// Optional parts of the result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlacementOptions {
@@ -216,6 +230,8 @@ pub struct PlacementOptions {
     pub map: bool,
     /// The placed pods, for a change of this state.
     pub settled: bool,
+    /// The number of replicas.
+    pub at: At,
 }
 
 /// Above this number of pods, the effect of ties is not computed.
@@ -322,6 +338,13 @@ fn place<'a>(
     let (mut plain, not_counted) = workloads::read(catalog, &context, &running, &own);
     claims::add_plain(&mut claims, &mut plain);
     claims::sort(&mut claims);
+    if beside.at != At::Min {
+        let dump = stated_replicas(catalog);
+        claims
+            .iter_mut()
+            .filter(|own| own.api != Api::Cluster)
+            .for_each(|own| own.resize(beside.at, &dump));
+    }
     let of_services = own.len();
     let names = catalog.machines().iter().map(|machine| &machine.name).collect();
     for claim in &mut claims {
@@ -374,6 +397,7 @@ fn place<'a>(
         hangs_on_ties,
         half_groups: partial_groups::groups(&fleet, &claims, placed.pending().next().is_some()),
         in_use: in_use(catalog, semantics, &running, &templates, &own),
+        resources_in_use: resources_in_use(&placed, &fleet),
         costs: Vec::new(),
         map: Vec::new(),
         settled: if beside.settled {
@@ -428,6 +452,39 @@ fn place<'a>(
     let other = answer.pods.pending.saturating_sub(unplaced);
     answer.remedies = remedies::found(remedies, &answer.add, &claims, &running, other);
     answer
+}
+
+/// `spec.replicas` of the Deployments and LeaderWorkerSets in the input, by namespace and name.
+fn stated_replicas(catalog: &Catalog) -> HashMap<(EcoString, EcoString), i64> {
+    let all = catalog.others().iter();
+    let workloads =
+        all.filter(|own| matches!(own.id.kind.as_str(), "Deployment" | "LeaderWorkerSet"));
+    workloads
+        .filter_map(|own| {
+            let namespace = own.id.scope.namespace().cloned().unwrap_or_default();
+            let replicas = own.node.at(&["spec", "replicas"])?.as_int()?;
+            Some(((namespace, own.id.name.clone()), replicas))
+        })
+        .collect()
+}
+
+/// Whether the input says how many pods run: it has Pods or Deployments.
+pub fn has_current(catalog: &Catalog) -> bool {
+    let mut all = catalog.others().iter();
+    all.any(|own| matches!(own.id.kind.as_str(), "Pod" | "Deployment" | "LeaderWorkerSet"))
+}
+
+/// The workloads of an input that no operator writes: names, replicas and devices.
+pub fn other_workloads(catalog: &Catalog) -> BTreeSet<(EcoString, usize, i64)> {
+    let context = PodContext::new(catalog.machines(), catalog.others());
+    let (found, _) = workloads::read(catalog, &context, &RunningPods::default(), &BTreeSet::new());
+    found
+        .into_iter()
+        .map(|own| {
+            let (pods, devices) = own.amounts();
+            (own.id, pods, devices)
+        })
+        .collect()
 }
 
 /// The workloads of which it is not judged where their pods go, such as those of another scheduler.
@@ -689,6 +746,27 @@ fn in_use(
             .sum()
     };
     catalog.classes(semantics).map(|class| (class.name().clone(), of_class(class))).collect()
+}
+
+/// Devices that pods of others and other workloads hold on usable nodes, by resource.
+fn resources_in_use(placed: &Placed, fleet: &Fleet) -> BTreeMap<EcoString, i64> {
+    let mut held: BTreeMap<EcoString, i64> = BTreeMap::new();
+    let wanted: HashSet<PodId> = placed.all().filter_map(|(_, slot)| slot.pod).collect();
+    if fleet.machines.is_empty() {
+        return held;
+    }
+    for (node, machine) in placed.scheduler.nodes() {
+        if !machine.usable(&[], true) {
+            continue;
+        }
+        for pod in placed.scheduler.pods_on(node).iter().filter(|pod| !wanted.contains(pod)) {
+            let requests = &placed.scheduler.template_of(*pod).requests;
+            for (name, amount) in requests.iter().filter(|(name, _)| is_accelerator(name)) {
+                *held.entry(name.clone()).or_default() += amount;
+            }
+        }
+    }
+    held
 }
 
 /// The nodes of some pods by name, with the number of these pods on each.

@@ -70,6 +70,7 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
             cluster_domain: "cluster.local",
             kthena: [&KTHENA_DOCUMENTED; 2],
             places: false,
+            at: ome::pipeline::At::Min,
         },
     )
 }

@@ -42,6 +42,16 @@ pub(super) fn run(
                 )
             })?;
             let renderer = Renderer::new(&before.world, before.semantics, "cluster.local");
+            if let Some(refused) = renderer.render(views, &mut History::off()).refusal() {
+                let name = service.name();
+                return Err(Failure::NotFound {
+                    message: format!(
+                        "`{name}` is in error in the state before: {}",
+                        refused.message
+                    ),
+                    help: Some("`--from` names a state in which it is deployed".into()),
+                });
+            }
             renderer.render(views, &mut History::off()).written().to_vec()
         }
         None => Vec::new(),

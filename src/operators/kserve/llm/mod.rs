@@ -199,6 +199,7 @@ fn outline(component: &Component, workload: &Node) -> Outline {
         mode: component.mode,
         mode_basis: None,
         min_replicas: least,
+        settled_replicas: least,
         max_replicas: most.or(least),
         pods_per_replica: component.pods_per_replica(),
         accelerators: component.accelerators(),

@@ -108,6 +108,10 @@ impl MergedComponent<'_> {
             mode: self.mode,
             mode_basis: self.mode_basis,
             min_replicas: self.min_replicas(),
+            settled_replicas: match self.mode {
+                DeploymentMode::VirtualDeployment => Some(0),
+                _ => self.min_replicas(),
+            },
             max_replicas: self.max_replicas(),
             pods_per_replica: self.pods_per_replica(),
             accelerators: self.gpus(),
