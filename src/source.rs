@@ -62,6 +62,8 @@ pub struct Source {
     /// True for a file outside of the paths that were named, to which a link leads: its lines are
     /// not shown, and it is not repaired.
     pub outside: bool,
+    /// The directory of the command line that the file is below, as it was named.
+    pub root: Option<Arc<str>>,
     /// The decoded text (UTF-8, byte order mark removed).
     pub text: Arc<str>,
     lines: Arc<Lines>,
@@ -91,9 +93,22 @@ impl Source {
             kind,
             reported: true,
             outside: false,
+            root: None,
             text: text.into(),
             lines: Arc::default(),
         }
+    }
+
+    /// The directory of a file that was found below a directory of the command line, relative to
+    /// it and with a slash at its end; `./` for that directory itself.
+    pub fn directory(&self) -> Option<String> {
+        let root = &**self.root.as_ref()?;
+        let below = match root {
+            "." => Some(&*self.name),
+            root => self.name.strip_prefix(root).map(|rest| rest.trim_start_matches('/')),
+        };
+        let directory = below?.rsplit_once('/').map_or(".", |(directory, _)| directory);
+        Some(format!("{directory}/"))
     }
 
     /// Reports whether it is user input: a file or standard input.

@@ -1,6 +1,7 @@
 //! Builds the catalog from typed objects: duplicates, replaced built-in objects, missing
 //! references.
 
+use super::variants::{self, Place, View};
 use super::{Catalog, RuntimeSet, builtin};
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, Follow, LocalQueue, Model, ModelServing,
@@ -9,9 +10,12 @@ use crate::api::{
 };
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::load::kinds;
 use crate::policy::{Platform, Releases};
+use crate::source::Span;
 use ecow::EcoString;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// How a catalog is built.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +31,8 @@ pub struct Options {
     pub releases: Option<Releases>,
     /// The releases beneath the operators.
     pub platform: Option<Platform>,
+    /// The directory whose definitions go before others of the same name.
+    pub within: Option<String>,
 }
 
 /// One typed object.
@@ -83,10 +89,26 @@ impl Item {
 pub struct Builder {
     options: Options,
     items: Vec<Item>,
-    index: HashMap<(Api, ObjectRef), usize>,
+    places: Vec<Place>,
+    /// The definitions of a name: one, or one for each directory below a path.
+    index: HashMap<(Api, ObjectRef), Vec<usize>>,
     config: OperatorConfig,
     overridden: BTreeSet<(Api, ObjectRef)>,
+    /// Objects with generated names, of which none is another.
+    unnamed: Vec<usize>,
+    unfilled: Arc<HashSet<Span>>,
     diagnostics: Vec<Diagnostic>,
+}
+
+/// The catalog of the input, and what else was found while it was built.
+#[derive(Debug)]
+pub struct Built {
+    /// One definition of each name.
+    pub catalog: Catalog,
+    /// The services that are decided with other definitions, or that are other definitions.
+    pub views: Vec<View>,
+    /// Findings.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Builder {
@@ -95,9 +117,12 @@ impl Builder {
         Self {
             options,
             items: Vec::new(),
+            places: Vec::new(),
             index: HashMap::new(),
             config: OperatorConfig::default(),
             overridden: BTreeSet::new(),
+            unnamed: Vec::new(),
+            unfilled: Arc::default(),
             diagnostics: Vec::new(),
         }
     }
@@ -107,22 +132,43 @@ impl Builder {
         self.config = config;
     }
 
-    /// Adds an object.
+    /// Sets the objects, by their places, with values that are not filled in yet.
+    pub fn unfilled(&mut self, unfilled: HashSet<Span>) {
+        self.unfilled = Arc::new(unfilled);
+    }
+
+    /// Adds an object of no particular place.
+    #[cfg(test)]
     pub fn add(&mut self, item: Item) {
+        self.add_at(item, Place::default());
+    }
+
+    /// Adds an object that was read at a place.
+    pub fn add_at(&mut self, item: Item, place: Place) {
         let object = item.object();
-        let key = (object.api, object.id.clone());
-        let Some(&position) = self.index.get(&key) else {
-            self.index.insert(key, self.items.len());
+        if object.id.name.ends_with('*') {
+            self.unnamed.push(self.items.len());
             self.items.push(item);
+            self.places.push(place);
+            return;
+        }
+        let key = (object.api, object.id.clone());
+        let Some(known) = self.index.get_mut(&key) else {
+            self.index.insert(key, vec![self.items.len()]);
+            self.items.push(item);
+            self.places.push(place);
             return;
         };
+        let position = known[0];
         let earlier = self.items[position].object();
         if earlier.builtin != object.builtin && !self.options.shipped {
             self.overridden.insert(key.clone());
         }
         if self.options.shipped && earlier.builtin != object.builtin {
             if object.builtin {
+                known.truncate(1);
                 self.items[position] = item;
+                self.places[position] = place;
             }
             return;
         }
@@ -131,72 +177,139 @@ impl Builder {
             self.items[position] = item;
             return;
         }
-        let finding = if earlier.builtin && !object.builtin {
-            Some(
-                Diagnostic::new(
-                    Code::OverridesBuiltin,
-                    format!("{} overrides the built-in one", object.id),
-                )
-                .at(object.name_span())
-                .object(object.id.to_string())
-                .help("rename it to keep both"),
-            )
-        } else if object.builtin && !earlier.builtin {
-            // The user's object came first; the built-in one is dropped.
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::OverridesBuiltin,
-                    format!("{} overrides the built-in one", earlier.id),
-                )
-                .at(earlier.name_span())
-                .object(earlier.id.to_string())
-                .help("rename it to keep both"),
-            );
-            return;
-        } else {
-            Some(
-                Diagnostic::new(Code::DuplicateObject, format!("{} is defined twice", object.id))
-                    .at(object.name_span())
-                    .label(earlier.name_span(), "first here")
-                    .object(object.id.to_string())
-                    // A cluster takes both in turn and keeps the last; only on disk is it a mistake.
-                    .severity(if self.options.semantics.of(object.api) == Semantics::Controller { Severity::Warning } else { Severity::Error })
-                    .help("rename or delete one; the last one read is used, as a cluster keeps the one applied last"),
-            )
+        let overrides = |own: &Object| {
+            let message = format!("{} overrides the built-in one", own.id);
+            Diagnostic::new(Code::OverridesBuiltin, message)
+                .at(own.name_span())
+                .object(own.id.to_string())
+                .help("rename it to keep both")
         };
-        self.diagnostics.extend(finding);
-        self.items[position] = item;
+        if object.builtin {
+            // The user's object came first; the built-in one is dropped.
+            self.diagnostics.push(overrides(earlier));
+            return;
+        }
+        if earlier.builtin {
+            self.diagnostics.push(overrides(object));
+            self.items[position] = item;
+            self.places[position] = place;
+            return;
+        }
+        let is_service = matches!(item, Item::Service(_) | Item::ModelServing(_));
+        let same = |at: &&usize| {
+            let other = self.items[**at].object();
+            // Equal services of two files are two examples or environments: each is shown.
+            let apart = is_service
+                && self.places[**at].is_below_same_path(&place)
+                && other.span.source != object.span.source;
+            !apart && other.api_version == object.api_version && other.node == object.node
+        };
+        if known.iter().find(same).is_some() {
+            return;
+        }
+        // Directories below one path are environments, versions, examples: each has its own.
+        let Some(&position) = known.iter().find(|at| !self.places[**at].is_beside(&place)) else {
+            known.push(self.items.len());
+            self.items.push(item);
+            self.places.push(place);
+            return;
+        };
+        let earlier = self.items[position].object();
+        let is_shown = is_service && self.places[position].is_below_same_path(&place);
+        let one_file = earlier.span.source == object.span.source;
+        if is_compared(object) && earlier.node != object.node {
+            self.diagnostics.push(defined_twice(
+                earlier,
+                object,
+                &self.places[position],
+                &place,
+                self.options.semantics.of(object.api),
+            ));
+        }
+        let (mut item, mut place) = (item, place);
+        // Of a file the last definition is kept, and every service is shown.
+        if !is_shown || one_file {
+            std::mem::swap(&mut self.items[position], &mut item);
+            std::mem::swap(&mut self.places[position], &mut place);
+        }
+        if is_shown {
+            self.index.entry(key).or_default().push(self.items.len());
+            self.items.push(item);
+            self.places.push(place);
+        }
     }
 
     /// Sorts, indexes and freezes. `found_builtin` is what was found in built-in objects.
-    pub fn finish(self, found_builtin: Vec<Diagnostic>) -> (Catalog, Vec<Diagnostic>) {
+    pub fn finish(mut self, found_builtin: Vec<Diagnostic>) -> Built {
+        let known = variants::Known {
+            items: &self.items,
+            places: &self.places,
+            index: &self.index,
+            within: self.options.within.as_deref(),
+        };
+        let mut chosen = known.chosen();
+        chosen.extend(&self.unnamed);
+        chosen.sort_unstable();
+        let groups = known.groups(&chosen);
+        self.diagnostics.extend(known.finding());
+        let mut views = Vec::new();
+        for group in groups {
+            let items = group.items.iter().map(|at| self.items[*at].clone()).collect();
+            let mut catalog = self.assemble(items);
+            catalog.count_machines();
+            views.push(View { catalog, added: group.added });
+        }
+        let owners: Vec<(Span, ObjectRef)> = self
+            .items
+            .iter()
+            .map(Item::object)
+            .map(|object| (object.span, object.id.clone()))
+            .collect();
+        let all = std::mem::take(&mut self.items);
+        let items = if chosen.len() == all.len() {
+            all
+        } else {
+            let mut all: Vec<Option<Item>> = all.into_iter().map(Some).collect();
+            chosen.iter().filter_map(|at| all[*at].take()).collect()
+        };
+        let mut catalog = self.assemble(items);
+        for (span, id) in owners {
+            catalog.owners.entry(span.source).or_default().push((span, id));
+        }
+        for owners in catalog.owners.values_mut() {
+            owners.sort_unstable_by_key(|(own, _)| own.start);
+        }
+        catalog.count_machines();
+        let mut diagnostics = self.diagnostics;
+        diagnostics.extend(builtin::used(&catalog));
+        diagnostics.extend(builtin::in_use(&catalog, found_builtin));
+        Built { catalog, views, diagnostics }
+    }
+
+    /// The catalog of these objects, without owners of places.
+    fn assemble(&self, items: Vec<Item>) -> Catalog {
         let mut catalog = Catalog {
-            config: self.config,
+            config: self.config.clone(),
             releases: self.options.releases,
             platform: self.options.platform,
-            overridden: self.overridden,
+            overridden: self.overridden.clone(),
+            unfilled: Arc::clone(&self.unfilled),
             ..Catalog::default()
         };
-        catalog.services.reserve_exact(
-            self.items.iter().filter(|item| matches!(item, Item::Service(_))).count(),
-        );
+        catalog
+            .services
+            .reserve_exact(items.iter().filter(|item| matches!(item, Item::Service(_))).count());
         let mut runtimes: BTreeMap<Api, Vec<Runtime>> = BTreeMap::new();
-        for item in self.items {
-            let object = item.object();
-            catalog
-                .owners
-                .entry(object.span.source)
-                .or_default()
-                .push((object.span.start, object.id.clone()));
+        for item in items {
             match item {
                 Item::Model(model) => {
                     // A config.json belongs to the models that it completes.
                     for field in &model.known.fields {
                         if let Some(span) = field.value.origin.span() {
-                            catalog
-                                .owners
-                                .entry(span.source)
-                                .or_insert_with(|| vec![(0, model.object.id.clone())]);
+                            catalog.owners.entry(span.source).or_insert_with(|| {
+                                let whole = Span { start: 0, end: u32::MAX, ..span };
+                                vec![(whole, model.object.id.clone())]
+                            });
                         }
                     }
                     catalog.models.push(*model);
@@ -228,9 +341,6 @@ impl Builder {
                 Item::Other(object) => catalog.others.push(object),
             }
         }
-        for owners in catalog.owners.values_mut() {
-            owners.sort_unstable_by_key(|(start, _)| *start);
-        }
         catalog.models.sort_by(|a, b| {
             (&a.object.id.scope, &a.object.id.name).cmp(&(&b.object.id.scope, &b.object.id.name))
         });
@@ -258,12 +368,41 @@ impl Builder {
                 (api, if api == Api::KServe { set.with_stock() } else { set })
             })
             .collect();
-        catalog.count_machines();
-        let mut diagnostics = self.diagnostics;
-        diagnostics.extend(builtin::used(&catalog));
-        diagnostics.extend(builtin::in_use(&catalog, found_builtin));
-        (catalog, diagnostics)
+        catalog
     }
+}
+
+/// Whether two definitions of an object are worth a finding: something reads it.
+fn is_compared(object: &Object) -> bool {
+    let kind = &object.id.kind;
+    kinds::is_rendered_kind(kind)
+        || kinds::is_like_service(kind)
+        || kinds::is_decisive(kind, &object.id.name)
+}
+
+/// The finding about a second definition: an error in one file, which is applied as a whole, and in
+/// files that are named side by side.
+fn defined_twice(
+    earlier: &Object,
+    object: &Object,
+    first: &Place,
+    second: &Place,
+    semantics: Semantics,
+) -> Diagnostic {
+    let one_file = earlier.span.source == object.span.source;
+    let apart = !first.is_below_same_path(second);
+    // A cluster takes both in turn and keeps the last; only on disk is it a mistake.
+    let severity = if semantics == Semantics::Documented && (one_file || apart) {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    Diagnostic::new(Code::DuplicateObject, format!("{} is defined twice", object.id))
+        .at(object.name_span())
+        .label(earlier.name_span(), "first here")
+        .object(object.id.to_string())
+        .severity(severity)
+        .help("rename or delete one; the last one read is used, as a cluster keeps the one applied last")
 }
 
 impl Catalog {

@@ -7,13 +7,16 @@
 mod build;
 mod builtin;
 mod runtimes;
+mod variants;
 
-pub use build::{Builder, Item, Options};
+pub use build::{Builder, Built, Item, Options};
 pub use runtimes::RuntimeSet;
+pub use variants::{Place, View};
 
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, Follow, LocalQueue, Model, ModelServing,
-    Object, ObjectRef, OperatorConfig, PerReading, ResourceFlavor, Runtime, Scope, Views,
+    AcceleratorClass, Api, ClusterQueue, Failure, FineTunedWeight, Follow, LocalQueue, Model,
+    ModelServing, Object, ObjectRef, OperatorConfig, PerReading, ResourceFlavor, Runtime, Scope,
+    Views,
 };
 use crate::cluster::Machine;
 use crate::diag::Nearby;
@@ -22,7 +25,7 @@ use crate::source::{SourceId, Span};
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 /// All loaded objects.
 #[derive(Debug, Default)]
@@ -58,8 +61,12 @@ pub struct Catalog {
     other_index: OnceLock<HashMap<ObjectRef, usize>>,
     /// Results that several services share.
     memo: Memo,
-    /// Which object a place belongs to: by source, sorted by start.
-    owners: HashMap<SourceId, Vec<(u32, ObjectRef)>>,
+    /// Which object a place belongs to: by source, sorted by place.
+    owners: HashMap<SourceId, Vec<(Span, ObjectRef)>>,
+    /// Objects, by their places, with values that are not filled in yet.
+    unfilled: Arc<HashSet<Span>>,
+    /// Services, by the places of their names, that no server takes, and why.
+    refused: HashMap<Span, Failure>,
     /// Built-in objects that a user's object replaced.
     overridden: BTreeSet<(Api, ObjectRef)>,
 }
@@ -273,6 +280,34 @@ impl Catalog {
         self.accelerator_options = options;
     }
 
+    /// Whether values of an object are not filled in yet, so that nothing can be said about it.
+    pub fn is_unfilled(&self, object: &Object) -> bool {
+        self.unfilled.contains(&object.span)
+    }
+
+    /// Whether a place is in an object with values that are not filled in yet.
+    pub fn is_in_unfilled(&self, place: Span) -> bool {
+        let owner = self.owner(place).map(|(start, _)| start);
+        owner.is_some_and(|start| {
+            self.unfilled.iter().any(|own| own.source == place.source && own.start == start)
+        })
+    }
+
+    /// Whether any object has values that are not filled in yet.
+    pub fn has_unfilled(&self) -> bool {
+        !self.unfilled.is_empty()
+    }
+
+    /// Why no server takes an object.
+    pub fn refused(&self, object: &Object) -> Option<&Failure> {
+        self.refused.get(&object.name_span())
+    }
+
+    /// Sets which objects no server takes, by the places of their names.
+    pub fn set_refused(&mut self, refused: HashMap<Span, Failure>) {
+        self.refused = refused;
+    }
+
     /// The policy of an API under a semantics; `None` for an API that decides nothing.
     pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
         self.releases?.policy(api, follow)
@@ -326,9 +361,11 @@ impl Catalog {
     /// Where the object begins that is at a place, and what it is called.
     pub fn owner(&self, span: Span) -> Option<(u32, &ObjectRef)> {
         let owners = self.owners.get(&span.source)?;
-        let index = owners.partition_point(|(start, _)| *start <= span.start);
-        let (start, id) = owners.get(index.checked_sub(1)?)?;
-        Some((*start, id))
+        let index = owners.partition_point(|(own, _)| own.start <= span.start);
+        // Objects within an object, as those of a ConfigMap, follow it.
+        let mut before = owners[..index].iter().rev().take(1000);
+        let (own, id) = before.find(|(own, _)| span.start <= own.end)?;
+        Some((own.start, id))
     }
 
     /// Kind of the object that is at a place.

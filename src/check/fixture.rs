@@ -111,7 +111,7 @@ pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
             _ => Item::Other(object),
         });
     }
-    builder.finish(Vec::new()).0
+    builder.finish(Vec::new()).catalog
 }
 
 /// Returns the findings of all rules that are on by default.

@@ -80,6 +80,12 @@ pub(crate) struct InputArgs {
     /// Read no settings file.
     #[arg(long)]
     pub no_config: bool,
+    /// Files and directories below `-f` that are not read, as in `.gitignore`; repeatable.
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// Where objects have definitions in several directories, use those of this one.
+    #[arg(long = "in", value_name = "DIR")]
+    pub within: Option<String>,
     #[command(flatten)]
     pub limits: LimitArgs,
     /// Threads, at most 4 per core; the output does not depend on it [default: one per core].
@@ -133,9 +139,8 @@ pub(crate) enum ModelFactsArg {
 }
 
 impl ModelArgs {
-    /// Where facts come from: flags, then settings, then defaults. `bare` is a run on nothing but
-    /// the objects that are read.
-    pub(crate) fn facts(&self, settings: &Settings, limits: Limits, bare: bool) -> ModelFacts {
+    /// Where facts come from: flags, then settings, then defaults.
+    pub(crate) fn facts(&self, settings: &Settings, limits: Limits) -> ModelFacts {
         let cache = match &self.hf_cache {
             Some(Some(directory)) => Some(directory.clone()),
             Some(None) => default_cache(),
@@ -149,8 +154,7 @@ impl ModelArgs {
             (None, _) => ModelFactsArg::Auto,
         };
         let table = match when {
-            ModelFactsArg::Auto => !bare,
-            ModelFactsArg::Always => true,
+            ModelFactsArg::Auto | ModelFactsArg::Always => true,
             ModelFactsArg::Never => false,
         };
         ModelFacts { files: ModelFiles { directory, cache }, table, limits }

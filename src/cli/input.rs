@@ -3,11 +3,11 @@
 use super::args::{self, InputArgs, PageFormat};
 use super::releases::{self, Followed};
 use super::session_options::SessionOptions;
-use super::{Failure, Io, Outcome, threads, verbose, waiting};
+use super::{Failure, Io, Outcome, incomplete, threads, verbose, waiting};
 use crate::api::{Api, Follow, Runtime, Semantics};
 use crate::builtin;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::load::{self, Loaded, Request, settings};
+use crate::load::{self, Exclude, Loaded, Request, settings};
 use crate::operators;
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::policy::BuiltinMode;
@@ -50,6 +50,8 @@ pub(crate) struct Session {
     /// How much is read.
     pub(super) limits: Limits,
     all_builtin: bool,
+    /// Findings about documents that became no object and may matter to an answer.
+    pub(super) gaps: Vec<Diagnostic>,
 }
 
 impl Session {
@@ -133,7 +135,6 @@ impl Session {
         let shipped =
             ome.map(|release| builtin::shipped("ome", release.id.tag)).unwrap_or_default();
         let files = super::releases::builtin_files(&releases, semantics);
-        let bare = builtin == BuiltinMode::Never && semantics.of(Api::Ome) == Semantics::Controller;
         let mut paths = args.files.clone();
         paths.extend(settings.paths.iter().cloned());
         let presets = settings.presets.iter().chain(&args.presets);
@@ -141,7 +142,9 @@ impl Session {
             paths.push(PathBuf::from("."));
         }
         paths.extend(presets.cloned());
+        let exclude = Exclude { flags: args.exclude.clone(), settings: settings.exclude.clone() };
         let request = Request {
+            exclude: Some(&exclude),
             paths: &paths,
             context: ask.context,
             kustomize: &args.kustomize,
@@ -158,7 +161,7 @@ impl Session {
         };
         let loaded = load(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
-        let models = args.models.facts(&settings, limits, bare);
+        let models = args.models.facts(&settings, limits);
         args::require_directories(&models.files)?;
         let mut given = ReadOptions {
             protocol: ask.protocol.map(EcoString::from),
@@ -168,6 +171,7 @@ impl Session {
             models,
             builtin,
             shipped: ask.shipped,
+            within: args.within.clone(),
             releases,
             platform,
             groups_named,
@@ -193,6 +197,9 @@ impl Session {
         verbose::note(|| format!("input read in {:.1?}", begun.elapsed()));
         waiting::doing("deciding");
         world.catalog.set_accelerator_options(ask.accelerators.clone());
+        for view in &mut world.views {
+            view.catalog.set_accelerator_options(ask.accelerators.clone());
+        }
         for (_, source, found) in settings_sources {
             let id = world.sources.add(source);
             for mut diagnostic in found {
@@ -204,7 +211,8 @@ impl Session {
                 world.diagnostics.push(diagnostic);
             }
         }
-        Ok(Self {
+        let gaps = incomplete::gaps(&world);
+        let mut session = Self {
             kthena: world.kthena(),
             world,
             semantics,
@@ -218,7 +226,10 @@ impl Session {
             strict: args.strict,
             limits,
             all_builtin: builtin == BuiltinMode::Always,
-        })
+            gaps,
+        };
+        session.refuse();
+        Ok(session)
     }
 
     /// All findings of the run: those of reading and those that came later, graded by the settings,
@@ -274,11 +285,31 @@ impl Session {
         found: &[Diagnostic],
         io: &mut Io<'_>,
     ) -> Result<(), Failure> {
-        if !format.is_data() {
-            self.say(found, io);
+        Self::show_of(&[self], answer, format, found, io)
+    }
+
+    /// The same for an answer about several inputs; the findings are of the first.
+    pub(super) fn show_of(
+        read: &[&Self],
+        answer: &dyn Answer,
+        format: PageFormat,
+        found: &[Diagnostic],
+        io: &mut Io<'_>,
+    ) -> Result<(), Failure> {
+        if !format.is_data()
+            && let [first, ..] = read
+        {
+            first.say(found, io);
+        }
+        let mut gaps = Vec::new();
+        for side in read {
+            side.begin_page(format, io)?;
+            gaps.extend(side.incomplete());
         }
         match format {
-            PageFormat::Json | PageFormat::Yaml => io.print_json(&answer.json())?,
+            PageFormat::Json | PageFormat::Yaml => {
+                io.print_json(&incomplete::json(answer, gaps))?;
+            }
             PageFormat::Table => {
                 io.print(&answer.text(io.style()))?;
             }
@@ -305,7 +336,10 @@ impl Session {
 
     /// How the run ended: could not, when something is in error.
     pub(crate) fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
-        if failed || found.iter().any(|diagnostic| diagnostic.severity >= self.least()) {
+        if failed
+            || self.is_incomplete()
+            || found.iter().any(|diagnostic| diagnostic.severity >= self.least())
+        {
             Outcome::CouldNot
         } else {
             Outcome::Done
@@ -329,9 +363,11 @@ impl Session {
         why.or_else(|| left_out.first().map(|service| format!("{service} is in error")))
     }
 
-    /// Whether a part of the input was not read, for which the run fails.
-    pub(crate) fn is_partly_read(&self) -> bool {
-        self.world.unread.iter().any(|own| own.severity >= self.least())
+    /// Whether a part of the input that may matter to an answer was not read.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.grade(self.gaps.iter().cloned())
+            .iter()
+            .any(|finding| finding.severity == Severity::Error)
     }
 
     /// Whether a path that the command line names could not be read at all, so that there is no

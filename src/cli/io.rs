@@ -14,6 +14,16 @@ static AS_YAML: Rule =
 /// Pieces of work, services for instance, that take a moment.
 const LONG: usize = 2000;
 
+/// The mark of an answer that holds.
+const CONFIRMED: &str = "✓";
+
+/// An HTML page with a sentence at its top.
+fn with_heading(page: &str, sentence: &str) -> String {
+    let at = page.find("<body").and_then(|at| Some(at + page[at..].find('>')? + 1)).unwrap_or(0);
+    let escaped = sentence.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    format!("{}\n<p><strong>{escaped}</strong></p>{}", &page[..at], &page[at..])
+}
+
 /// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
@@ -40,6 +50,10 @@ pub struct Io<'a> {
     color: ColorChoice,
     /// The streams are those of the process.
     standard: bool,
+    /// The answer is incomplete: no mark on it confirms anything.
+    confirms_nothing: bool,
+    /// A sentence for the top of the HTML page that is printed next.
+    heading: Option<String>,
 }
 
 impl<'a> Io<'a> {
@@ -55,6 +69,8 @@ impl<'a> Io<'a> {
             yaml: false,
             color: ColorChoice::Auto,
             standard: false,
+            confirms_nothing: false,
+            heading: None,
         }
     }
 
@@ -70,6 +86,8 @@ impl<'a> Io<'a> {
             yaml: false,
             color: ColorChoice::Auto,
             standard: true,
+            confirms_nothing: false,
+            heading: None,
         }
     }
 
@@ -157,7 +175,25 @@ impl<'a> Io<'a> {
     /// Writes data, without terminal control sequences.
     pub fn print(&mut self, text: &str) -> io::Result<()> {
         let colored = self.out_color();
-        self.out.write_all(guarded(text, colored).as_bytes())
+        let mut text = std::borrow::Cow::Borrowed(text);
+        if self.confirms_nothing && text.contains(CONFIRMED) {
+            text = text.replace(CONFIRMED, "?").into();
+        }
+        if let Some(heading) = self.heading.take() {
+            text = with_heading(&text, &heading).into();
+        }
+        self.out.write_all(guarded(&text, colored).as_bytes())
+    }
+
+    /// Prints marks of confirmation as a question mark from here on: a part of the input was not
+    /// read.
+    pub fn confirm_nothing(&mut self) {
+        self.confirms_nothing = true;
+    }
+
+    /// Puts a sentence at the top of the HTML page that is printed next.
+    pub fn insert_in_page(&mut self, sentence: &str) {
+        self.heading = Some(sentence.to_owned());
     }
 
     /// Writes data unchanged; on a terminal, control characters are escaped.
@@ -278,6 +314,8 @@ mod tests {
                 yaml: false,
                 color: ColorChoice::Never,
                 standard: false,
+                confirms_nothing: false,
+                heading: None,
             };
             io.progress(1, of, "rendered");
             io.progress(of, of, "rendered");

@@ -1,26 +1,28 @@
-//! Which findings answer a question about named objects: those about these objects and about what
-//! they name, and those about no object at all. Findings about their neighbors are left to
+//! Which findings answer a question about services: those about them and about the objects that
+//! decide about them, and those about texts that may hold one. Everything else is left to
 //! `validate`.
 
-use crate::api::Object;
+use super::input::Session;
+use crate::api::{ModelServing, Object, Views};
 use crate::catalog::Catalog;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
 use crate::operators::is_service;
-use crate::pipeline::Planned;
 use crate::pipeline::serving::PlannedServing;
+use crate::pipeline::{Depth, Planned, Planner};
 use crate::source::{SourceId, Span};
 use std::collections::{BTreeSet, HashSet};
 
-/// The objects that a question is about; none when it is about the whole input.
-pub(super) struct About(Option<BTreeSet<(SourceId, u32)>>);
+/// The objects that a question is about, by where they begin.
+pub(super) struct About {
+    objects: BTreeSet<(SourceId, u32)>,
+    /// Objects that all services share decide about them.
+    shared: bool,
+    /// Every service is meant, so that objects of operators that are like services are, too.
+    every: bool,
+}
 
 impl About {
-    /// The objects in question: the whole input, or the named objects.
-    pub(super) fn asked(names: &[String], named: impl FnOnce() -> Self) -> Self {
-        if names.is_empty() { Self(None) } else { named() }
-    }
-
     /// These objects.
     pub(super) fn these<'a>(
         catalog: &Catalog,
@@ -30,7 +32,15 @@ impl About {
     }
 
     fn named_at(catalog: &Catalog, names: impl IntoIterator<Item = Span>) -> Self {
-        Self(Some(names.into_iter().filter_map(|name| place(catalog, name)).collect()))
+        let objects: BTreeSet<_> =
+            names.into_iter().filter_map(|name| place(catalog, name)).collect();
+        Self { shared: !objects.is_empty(), objects, every: false }
+    }
+
+    /// No service was named, so that the question is about all of them.
+    pub(super) fn every(mut self, every: bool) -> Self {
+        self.every = every;
+        self
     }
 
     /// Services with the model, runtime and classes that they name or get. Where none was chosen,
@@ -59,25 +69,60 @@ impl About {
         Self::named_at(catalog, services.chain(objects.into_iter().map(Object::name_span)))
     }
 
-    /// Services or ModelServings among their kind: everything that is no other workload.
-    pub(super) fn workloads<'a>(
-        catalog: &'a Catalog,
-        named: impl IntoIterator<Item = &'a Object>,
+    /// Services and ModelServings that are not planned by the caller; they are here if a finding is
+    /// about an object that only a decision can relate to them.
+    pub(super) fn selected(
+        session: &Session,
+        services: &[&Views],
+        servings: &[&ModelServing],
+        found: &[Diagnostic],
     ) -> Self {
-        let shared = catalog.objects().filter(|own| !is_service(&own.id.kind));
-        Self::these(catalog, shared.chain(named))
+        let catalog = &session.world.catalog;
+        let named = services.iter().map(|views| &views.of(session.semantics).object);
+        let named = named.chain(servings.iter().map(|own| &own.object));
+        let depends = found.iter().any(|finding| {
+            finding.severity > Severity::Info
+                && finding.labels.iter().any(|label| {
+                    let kind = catalog.owner_kind(label.span);
+                    kind.is_some_and(|kind| kinds::is_rendered_kind(kind) && !is_service(kind))
+                })
+        });
+        let mut about = Self::these(catalog, named);
+        if depends && !services.is_empty() {
+            let planner = Planner::new(catalog, session.semantics);
+            let planned = planner.plan_all(services, Depth::Plan);
+            about.objects.extend(Self::planned(catalog, &planned, &[]).objects);
+        }
+        about
     }
 
-    /// The findings about them.
-    pub(super) fn of(&self, catalog: &Catalog, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        if let Some(objects) = &self.0 {
-            found.retain(|finding| {
-                let mut owners =
-                    finding.labels.iter().map(|label| place(catalog, label.span)).peekable();
-                owners.peek().is_none_or(Option::is_none)
-                    || owners.flatten().any(|owner| objects.contains(&owner))
-                    || finding.span().is_some_and(|span| is_of_the_cluster(catalog, span))
-            });
+    /// The findings about them: about one of these objects, about an object that decides about all
+    /// services, about a text that may hold one, or about no object of the input.
+    pub(super) fn of(&self, session: &Session, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let catalog = &session.world.catalog;
+        let gaps: HashSet<(Code, Option<Span>)> =
+            session.gaps.iter().map(|gap| (gap.code, gap.span())).collect();
+        found.retain(|finding| {
+            let Some(span) = finding.span() else { return true };
+            let mut owners =
+                finding.labels.iter().filter_map(|label| place(catalog, label.span)).peekable();
+            if owners.peek().is_none() {
+                // Text that is no object of the input: notes, and what an answer may depend on.
+                return finding.severity == Severity::Info
+                    || !session.world.sources.get(span.source).is_input()
+                    || gaps.contains(&(finding.code, finding.span()));
+            }
+            owners.any(|owner| self.objects.contains(&owner))
+                || (self.shared && is_of_the_cluster(catalog, span))
+                || (self.every && catalog.owner_kind(span).is_some_and(kinds::is_like_service))
+        });
+        // As a cluster keeps the definition that is applied last, the answer is about that one.
+        // Of services below one path each definition is shown.
+        let twice = found.iter_mut().filter(|finding| finding.code == Code::DuplicateObject);
+        for finding in twice {
+            let kind = finding.span().and_then(|span| catalog.owner_kind(span));
+            let is_shown = kind.is_some_and(is_service) && finding.severity == Severity::Warning;
+            finding.severity = if is_shown { Severity::Info } else { Severity::Warning };
         }
         found
     }
@@ -99,5 +144,5 @@ fn place(catalog: &Catalog, span: Span) -> Option<(SourceId, u32)> {
 
 /// Whether a place is in an object that all services share: nodes, queues, settings.
 fn is_of_the_cluster(catalog: &Catalog, span: Span) -> bool {
-    catalog.owner_kind(span).is_some_and(|kind| !kinds::is_rendered_kind(kind))
+    catalog.owner(span).is_some_and(|(_, id)| kinds::is_decisive(&id.kind, &id.name))
 }

@@ -90,7 +90,7 @@ impl Session {
         places.into_iter().map(|at| &all[at]).collect()
     }
 
-    fn all_places(&self, names: &[String]) -> Result<(Vec<usize>, Vec<usize>), Failure> {
+    pub(super) fn all_places(&self, names: &[String]) -> Result<(Vec<usize>, Vec<usize>), Failure> {
         let all = self.world.catalog.model_servings();
         if names.is_empty() {
             let servings =
@@ -114,7 +114,7 @@ impl Session {
     }
 
     /// Whether namespace and selector of the command line leave an object.
-    fn is_asked(&self, object: &Object, namespace: &str) -> bool {
+    pub(super) fn is_asked(&self, object: &Object, namespace: &str) -> bool {
         self.namespace.as_ref().is_none_or(|own| own == namespace) && self.is_selected(object)
     }
 
@@ -125,12 +125,18 @@ impl Session {
 
     /// Rejects a namespace of `-n` without any object for the command.
     pub(super) fn require_any(&self, count: usize) -> Result<(), Failure> {
-        let Some(namespace) =
-            self.namespace.as_ref().filter(|_| count == 0 && !self.has_selector())
-        else {
-            return Ok(());
-        };
         let catalog = &self.world.catalog;
+        let has_any = catalog.services().len() + catalog.model_servings().len() > 0;
+        let is_narrowed = self.namespace.is_some() || self.selector.is_some();
+        if count > 0 || !has_any || !is_narrowed {
+            return Ok(());
+        }
+        let Some(namespace) = self.namespace.as_ref().filter(|_| self.selector.is_none()) else {
+            return Err(self.not_found(
+                "no InferenceService or ModelServing has labels that match the selector".into(),
+                Some("leave `-l` out to see all services".into()),
+            ));
+        };
         let known = catalog
             .services()
             .map(|views| views.of(self.semantics).namespace.as_str())
@@ -154,10 +160,6 @@ impl Session {
         }
         let drawn = |colored| findings::beside(&unread, &self.world.sources, colored);
         Failure::Unread { plain: drawn(false), colored: drawn(true), failure: Box::new(failure) }
-    }
-
-    fn has_selector(&self) -> bool {
-        self.selector.is_some()
     }
 
     /// The ModelServings of one name.

@@ -130,6 +130,8 @@ codes! {
     NotCounted "not-counted" Finding Warning
         "pods or GPUs of a component are not counted: a number they follow from is outside its range"
     MissingName "missing-name" Finding Error "the object has no metadata.name"
+    Placeholders "placeholders" Finding Info "values of the file are not filled in yet, so that what holds them is not planned"
+    Variants "variants" Finding Info "objects have a definition in several directories, and each service uses the nearest ones"
     DuplicateObject "duplicate-object" Finding Error "an object with the same kind, namespace and name is defined twice"
     NamespaceOnClusterObject "namespace-on-cluster-object" Finding Warning
         "a cluster-scoped kind carries metadata.namespace"

@@ -36,6 +36,8 @@ pub struct Input {
     pub outside: bool,
     /// Size in bytes, if the file system reports it.
     pub size: u64,
+    /// The directory that was named, as it is displayed, for a file below one.
+    pub root: Option<Arc<str>>,
 }
 
 /// The result of a search.
@@ -127,6 +129,7 @@ impl Finder {
                     reported,
                     outside: false,
                     size: 0,
+                    root: None,
                 });
             }
             return;
@@ -169,6 +172,7 @@ impl Finder {
                 reported,
                 outside: lies == Lies::Outside && data.is_file(),
                 size: data.len(),
+                root: (path != root).then(|| shown(root, root).into()),
             };
             self.found.inputs.push(input);
         }

@@ -2,12 +2,34 @@
 
 use std::path::Path;
 
-/// Whether a file lies among the templates of a chart: below a directory `templates` beside a
-/// `Chart.yaml`.
-pub(super) fn in_chart(path: &Path) -> bool {
-    path.ancestors().skip(1).any(|folder| {
-        folder.file_name().is_some_and(|name| name == "templates")
-            && folder.parent().is_some_and(|chart| chart.join("Chart.yaml").is_file())
+/// Directories of a chart whose files are input of templates, or templates.
+const PARTS: [&str; 4] = ["templates", "files", "ci", "tests"];
+
+/// Whether a file is a part of a chart: below a directory with a `Chart.yaml` only `crds` is plain
+/// YAML (Helm docs, Charts, The Chart File Structure). Manifests in a directory of another name,
+/// which the chart does not read, are plain as well if they have no actions.
+pub(super) fn in_chart(path: &Path, text: &str) -> bool {
+    let chart = path.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file());
+    let Some(chart) = chart else { return false };
+    let Ok(below) = path.strip_prefix(chart) else { return false };
+    let mut parts = below.iter().filter_map(|part| part.to_str());
+    match (parts.next(), parts.next()) {
+        (Some("crds"), Some(_)) => false,
+        // The chart's own files: values, its schema, its lock.
+        (Some(_), None) => true,
+        (Some(first), Some(_)) => {
+            PARTS.contains(&first) || (text.contains("{{") && has_actions(text))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a text is a template of a chart wherever it is: it reads the values of one.
+pub(super) fn is_template(text: &str) -> bool {
+    text.match_indices("{{").any(|(at, _)| {
+        let end = text[at..].find("}}").map_or(text.len(), |end| at + end);
+        let action = &text[at + 2..end];
+        [".Values.", ".Release.", ".Chart.", "include \""].iter().any(|own| action.contains(own))
     })
 }
 

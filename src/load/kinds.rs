@@ -174,6 +174,13 @@ pub enum Whose {
 /// Classifies a document by `apiVersion` and `kind`.
 pub fn whose(api_version: &str, kind: &str) -> Whose {
     let (name, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    // Only `v1` and misspellings of it are the core group.
+    let is_version = version
+        .strip_prefix(['v', 'V'])
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if name.is_empty() && !is_version {
+        return Whose::NoObject;
+    }
     // The functionConfig of `ome` itself is input of an orchestrator such as Kustomize.
     let is_function = name == "ome.io" && kind == "OmeRender";
     if is_function || name == "kustomize.config.k8s.io" || name == "config.kubernetes.io" {
@@ -297,6 +304,82 @@ pub fn is_rendered(api_version: &str, kind: &str) -> bool {
 /// The same by the kind alone, for an object with a known group.
 pub fn is_rendered_kind(kind: &str) -> bool {
     RENDERED.iter().any(|(_, kinds)| kinds.contains(&kind))
+}
+
+/// Kinds of Kubernetes and Kueue whose objects decide about services: where pods may run, what they
+/// get, and what admits them.
+static DECISIVE: &[&str] = &[
+    "Node",
+    "List",
+    "PriorityClass",
+    "RuntimeClass",
+    "ResourceQuota",
+    "LimitRange",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "StorageClass",
+    "CSINode",
+    "ResourceSlice",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "DeviceClass",
+    "ResourceFlavor",
+    "ClusterQueue",
+    "LocalQueue",
+    "Cohort",
+    "Topology",
+    "WorkloadPriorityClass",
+    "AdmissionCheck",
+    "ClusterStorageContainer",
+    "LLMInferenceServiceConfig",
+    "HardwareProfile",
+];
+
+/// Kinds whose pods take room on nodes.
+static WORKLOADS: &[&str] =
+    &["Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "LeaderWorkerSet"];
+
+/// ConfigMaps that decide about services, by name: settings of the operators and of Knative.
+static SETTINGS: &[&str] =
+    &["inferenceservice-config", "config-features", "config-domain", "config-autoscaler"];
+
+/// Whether an object that all services share decides about them.
+pub fn is_decisive(kind: &str, name: &str) -> bool {
+    DECISIVE.contains(&kind) || (kind == "ConfigMap" && SETTINGS.contains(&name))
+}
+
+/// Whether an operator of this tool makes pods of objects of this kind, or of what they decide.
+pub fn is_like_service(kind: &str) -> bool {
+    matches!(
+        kind,
+        "LLMInferenceService" | "LLMInferenceServiceConfig" | "ModelBooster" | "InferenceGraph"
+    )
+}
+
+/// Whether an object of this kind may touch the answer about a service; pods of workloads do if
+/// there are nodes.
+pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
+    let is_ours = || {
+        let ours = GROUPS.iter().filter(|group| group.ours);
+        ours.flat_map(|group| group.kinds).any(|own| nearest(kind, [*own]).is_some())
+    };
+    let is_settings = matches!(kind, "ConfigMap" | "Secret" | "ServiceAccount");
+    DECISIVE.contains(&kind)
+        || is_settings
+        || (counts_pods && WORKLOADS.contains(&kind))
+        || is_ours()
+}
+
+/// The kinds that a text names, read line by line: the text may be no YAML.
+pub fn named(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let line = line.trim_start_matches([' ', '-', '{', '\t']);
+        let rest = ["kind:", "\"kind\":", "'kind':"].iter().find_map(|key| line.strip_prefix(key));
+        let rest = rest.or_else(|| Some(line.split_once("kind:")?.1))?;
+        let kind = rest.trim_start_matches([' ', '"', '\'']);
+        let end = kind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(kind.len());
+        (end > 0).then_some(&kind[..end])
+    })
 }
 
 /// Advice about a kind that was proposed and does not exist.

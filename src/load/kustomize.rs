@@ -313,6 +313,7 @@ mod tests {
             reported: true,
             outside: false,
             size: 0,
+            root: None,
         }
     }
 

@@ -111,9 +111,11 @@ impl Memory {
             inputs.iter().filter_map(|input| Some(self.full(input.path.as_ref()?))).collect();
         for (path, text) in &self.open {
             let below = paths.iter().find_map(|directory| {
-                Some(directory.join(path.strip_prefix(self.full(directory)).ok()?))
+                let own = directory.join(path.strip_prefix(self.full(directory)).ok()?);
+                Some((own, Some(directory.to_string_lossy().into())))
             });
-            let Some(own) = below else { continue };
+            let Some(below) = below else { continue };
+            let own = below.0;
             if is_manifest(path) && !known.contains(path) && !path.exists() {
                 inputs.push(Input {
                     name: own.strip_prefix(".").unwrap_or(&own).to_string_lossy().into_owned(),
@@ -122,6 +124,7 @@ impl Memory {
                     reported: true,
                     outside: false,
                     size: text.len() as u64,
+                    root: below.1,
                 });
             }
         }

@@ -9,6 +9,7 @@
 mod checkout;
 mod documents;
 mod embedded;
+mod exclude;
 mod files;
 mod find;
 mod helm;
@@ -17,8 +18,10 @@ mod kustomize;
 mod memory;
 mod merge_base;
 mod model_files;
+mod openshift;
 mod origins;
 mod peek;
+mod placeholders;
 mod revision;
 mod scope;
 pub mod settings;
@@ -27,6 +30,7 @@ mod tests;
 mod verbatim;
 
 pub use documents::{Document, Loaded, Request, load, load_again, load_revision};
+pub use exclude::Exclude;
 pub use files::read_text;
 pub use find::{directories, expectations, is_stdin, repository_root};
 pub use kustomize::is_kustomization;
@@ -36,4 +40,5 @@ pub use model_files::{
     ModelFiles, certificates, default_cache, hub_endpoint, hub_token, is_offline,
 };
 pub use peek::{is_resource_list, peek};
+pub use placeholders::Placeholder;
 pub use verbatim::{DocumentText, Item, parts};

@@ -102,6 +102,8 @@ pub(super) fn texts(
                 reported: true,
                 outside: false,
                 size: entry.size.unwrap_or(0),
+                root: (!entry.named(&within))
+                    .then(|| format!("{revision}:{}", within.display()).into()),
             };
             found.entry(name).or_insert((input, text));
         }

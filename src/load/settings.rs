@@ -24,13 +24,14 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "required-version",
     "semantics",
     "kthena-profile",
     "releases",
     "paths",
     "presets",
+    "exclude",
     "builtin",
     "no-builtin",
     "kustomize-command",
@@ -64,6 +65,8 @@ pub struct Settings {
     pub paths: Vec<PathBuf>,
     /// `presets`: configurations of the cluster, read besides the input, relative to the file.
     pub presets: Vec<PathBuf>,
+    /// `exclude`: globs of what is not read, with the directory that they are relative to.
+    pub exclude: Vec<(PathBuf, Vec<String>)>,
     /// `builtin`, or `no-builtin`, which is `never` or `auto`.
     pub builtin: Option<BuiltinMode>,
     /// `kustomize-command`: program and arguments, before the directory.
@@ -146,6 +149,7 @@ impl Settings {
             releases,
             paths: [self.paths, other.paths].concat(),
             presets: [self.presets, other.presets].concat(),
+            exclude: [self.exclude, other.exclude].concat(),
             builtin: self.builtin.or(other.builtin),
             kustomize_command: self.kustomize_command.or(other.kustomize_command),
             model_configs: self.model_configs.or(other.model_configs),
@@ -347,6 +351,18 @@ impl Reader<'_> {
                 ("paths" | "presets", _) => {
                     self.invalid(key.get_ref(), value, "a list of paths");
                 }
+                ("exclude", DeValue::Array(items)) => {
+                    let mut globs = Vec::new();
+                    for item in items {
+                        match item.get_ref() {
+                            DeValue::String(text) => globs.push(text.to_string()),
+                            _ => self.invalid("exclude", item, "a list of globs"),
+                        }
+                    }
+                    let base = self.base().to_path_buf();
+                    self.settings.exclude.push((base, globs));
+                }
+                ("exclude", _) => self.invalid("exclude", value, "a list of globs"),
                 ("severity", DeValue::Table(table)) => self.severity(table),
                 ("severity", _) => self.invalid("severity", value, "a table of codes"),
                 ("limits", DeValue::Table(table)) => self.limits(table),

@@ -39,7 +39,7 @@ pub use difference::Difference;
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merged::{MergedPart, MergedService};
 pub use plan::Planner;
-pub use planned::{Depth, Planned, PlannedComponent};
+pub use planned::{Depth, Planned, PlannedComponent, Unplanned};
 
 pub use built::identity;
 pub use render::{Rendered, Renderer};

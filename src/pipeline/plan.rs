@@ -4,9 +4,11 @@ use super::advice;
 use super::built::{PodContext, Workload};
 use super::difference::{Side, difference, differs};
 use super::engines::Engines;
-use super::planned::{Depth, Planned, PlannedComponent};
+use super::planned::{Depth, Planned, PlannedComponent, Unplanned};
 use super::question::Question;
-use crate::api::{Api, Failure, Field, Follow, PerReading, Semantics, Service, Views};
+use crate::api::{
+    Api, DeploymentMode, Failure, Field, Follow, PerReading, Semantics, Service, Views,
+};
 use crate::catalog::Catalog;
 use crate::cluster::{self as machines, Shape};
 use crate::decision::{QueueDecision, Resolution};
@@ -160,6 +162,8 @@ impl<'a> Planner<'a> {
             resolution: outcome.resolution,
             components: outcome.components,
             workloads: outcome.workloads,
+            unplanned: None,
+            refused: false,
             error: outcome.error.map(Box::new),
             controller: None,
             diagnostics: outcome.diagnostics,
@@ -187,8 +191,61 @@ impl<'a> Planner<'a> {
                 planned.diagnostics.push(differs(difference, service));
             }
         }
-        let built = outcome.built.filter(|_| planned.error.is_none());
+        self.refuse(&mut planned, service);
+        self.leave_out(&mut planned, service);
+        let is_planned = planned.error.is_none() && planned.unplanned.is_none();
+        let built = outcome.built.filter(|_| is_planned);
         (planned, built)
+    }
+
+    /// Puts a service in error that no server takes, or whose runtime none does.
+    fn refuse(&self, planned: &mut Planned<'a>, service: &Service) {
+        let own = self.catalog.refused(&service.object);
+        if let Some(unserved) = own.filter(|own| own.code == Code::UnknownKind) {
+            // Nothing else of an object in a version that no server has means anything.
+            planned.error = Some(Box::new(unserved.clone()));
+            planned.components.clear();
+            planned.controller = None;
+            planned.diagnostics.clear();
+            return;
+        }
+        if planned.error.is_some() {
+            return;
+        }
+        let runtime = planned.resolution.chosen();
+        let refused =
+            own.or_else(|| runtime.and_then(|runtime| self.catalog.refused(&runtime.object)));
+        if let Some(refused) = refused {
+            planned.error = Some(Box::new(refused.clone()));
+            planned.refused = true;
+        }
+    }
+
+    /// Takes the plan from a service that cannot be planned without being in error.
+    fn leave_out(&self, planned: &mut Planned<'a>, service: &Service) {
+        if planned.error.as_ref().is_some_and(|error| error.code == Code::UnknownKind) {
+            return;
+        }
+        let resolution = &planned.resolution;
+        let used = resolution.model.map(|model| &model.object).into_iter();
+        let mut used = used.chain(resolution.chosen().map(|runtime| &runtime.object));
+        let unfilled = self.catalog.is_unfilled(&service.object)
+            || used.any(|object| self.catalog.is_unfilled(object));
+        planned.unplanned = if unfilled {
+            Some(Unplanned::Placeholders)
+        } else if planned.error.is_none()
+            && planned.components.iter().any(|own| own.mode == DeploymentMode::ModelMesh)
+        {
+            let named = service.runtime.as_ref().map(|runtime| runtime.name.value.clone());
+            Some(Unplanned::ModelMesh(named))
+        } else {
+            return;
+        };
+        planned.error = None;
+        planned.controller = None;
+        planned.components.clear();
+        planned.workloads.clear();
+        planned.diagnostics.retain(|finding| finding.severity == Severity::Info);
     }
 
     /// Determines what the queues of the components admit, each on its own.

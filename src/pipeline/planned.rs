@@ -128,6 +128,10 @@ pub struct PlannedService {
     pub created: Option<EcoString>,
     /// Where its name is set.
     pub place: Span,
+    /// The directory of its definition, if its name has several.
+    pub directory: Option<EcoString>,
+    /// The same for text; of several in one directory their files.
+    pub variant: Option<EcoString>,
     /// The components that it sets, in order.
     pub components: EcoVec<ComponentKind>,
     /// Whether it describes its model inline.
@@ -145,6 +149,8 @@ impl From<&Service> for PlannedService {
             name: service.name().clone(),
             created: service.object.created().map(Into::into),
             place: service.object.name_span(),
+            directory: None,
+            variant: None,
             components: service.components.iter().map(|component| component.kind).collect(),
             inline: service.inline.is_some(),
             format: service.inline.as_ref().and_then(|own| own.model.format.clone()).map(Box::new),
@@ -155,6 +161,25 @@ impl From<&Service> for PlannedService {
 impl Display for PlannedService {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// Why a service is shown and not planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unplanned {
+    /// A value of the service, or of an object that it uses, is not filled in.
+    Placeholders,
+    /// ModelMesh places models in pods that it shares; the runtime that the service names.
+    ModelMesh(Option<EcoString>),
+}
+
+impl Unplanned {
+    /// The value in JSON output.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Placeholders => "placeholders",
+            Self::ModelMesh(_) => "ModelMesh",
+        }
     }
 }
 
@@ -172,6 +197,10 @@ pub struct Planned<'a> {
     /// The workloads that run its pods; empty if no node reports its resources, and after its pods
     /// were placed together with all others.
     pub workloads: Vec<Workload>,
+    /// Why it is not planned although it is not in error.
+    pub unplanned: Option<Unplanned>,
+    /// Its objects could be made, and no server takes what they are made of: `error` says what.
+    pub refused: bool,
     /// Why it cannot be deployed.
     pub error: Option<Box<Failure>>,
     /// How the decision of the controller differs; only set in documented mode.

@@ -3,7 +3,7 @@
 //! In: planned services and ModelServings, placed if nodes were read. Out: [`Totals`], which every
 //! output format shows.
 
-use super::planned::Planned;
+use super::planned::{Planned, Unplanned};
 use super::serving::PlannedServing;
 use super::together::{OtherWorkloads, Together, asked};
 use crate::api::AcceleratorClass;
@@ -20,6 +20,8 @@ pub struct Totals {
     pub services: usize,
     /// Those of `services` in error, which request nothing.
     pub failed: usize,
+    /// Services that are shown and not planned.
+    pub unplanned: usize,
     /// ModelServings.
     pub servings: usize,
     /// Pods at minReplicas.
@@ -67,10 +69,19 @@ pub fn totals(
     together: Option<&Together>,
 ) -> Totals {
     let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
-    let mut totals =
-        Totals { services: planned.len(), failed, servings: servings.len(), ..Totals::default() };
-    let components =
-        planned.iter().filter(|own| own.error.is_none()).flat_map(|own| &own.components);
+    let held = |planned: &&Planned<'_>| planned.unplanned == Some(Unplanned::Placeholders);
+    let services = planned.len() - planned.iter().filter(held).count();
+    let mut totals = Totals {
+        unplanned: planned.iter().filter(|planned| planned.unplanned.is_some()).count(),
+        services,
+        failed,
+        servings: servings.len(),
+        ..Totals::default()
+    };
+    let components = planned
+        .iter()
+        .filter(|own| own.error.is_none() || own.refused)
+        .flat_map(|own| &own.components);
     for component in components {
         let devices = component.gpus_by_resource.iter().flatten();
         totals.add(

@@ -159,6 +159,12 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
             "help": found.help,
         })),
     });
+    if let Some(unplanned) = &planned.unplanned {
+        out["notPlanned"] = unplanned.as_str().into();
+    }
+    if let Some(directory) = &planned.service.directory {
+        out["directory"] = directory.as_str().into();
+    }
     if planned.policy.api == Api::KServe {
         out["protocol"] = planned.resolution.runtime.protocol.name.as_str().into();
         // An LLMInferenceService names no components: its pods are one or two workloads.

@@ -8,7 +8,7 @@ use super::screen::{Page, line, printable, put};
 use super::table::{self, Style, wrapped};
 use crate::api::{Failure, Follow, Model};
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{Costs, Planned, PlannedComponent};
+use crate::pipeline::{Costs, Planned, PlannedComponent, Unplanned};
 use crate::quantity::{Count, ParamCount};
 use crate::source::SourceMap;
 use indexmap::IndexMap;
@@ -51,6 +51,9 @@ static TITLES: [&str; 12] = [
     "CLASS",
     "FITS",
 ];
+
+/// The column of the deployment mode.
+const MODE: usize = 6;
 
 /// The column that is always shown, even if it is the same in every row.
 const SERVICE: usize = 1;
@@ -316,6 +319,10 @@ impl<'a> Plan<'a> {
             out.draw(&wrapped(&printable(&text), style.width, "             "));
         };
         attribute("model", &model(planned));
+        if planned.unplanned.is_some() {
+            attribute("plan", &decided_by(planned));
+            return out.finish();
+        }
         if planned.error.is_some() {
             attribute("error", &decided_by(planned));
             return out.finish();
@@ -331,7 +338,7 @@ impl<'a> Plan<'a> {
             };
             let text = format!(
                 "{}, replicas: {}, per replica: {}, {}{class}{fits}",
-                component.mode.as_str(),
+                mode(component),
                 replicas(component),
                 plural(component.pods_per_replica, "pod"),
                 plural(component.gpus(), "GPU"),
@@ -566,7 +573,15 @@ fn small(title: &str) -> String {
 /// The name of a service, with its operator if the table has services of several operators.
 fn name(planned: &Planned<'_>, is_mixed: bool) -> String {
     let of = if is_mixed { planned.service.api.behind_name() } else { "" };
-    format!("{}{of}", planned.service.name)
+    let directory = planned.service.variant.as_ref();
+    let directory = directory.map_or(String::new(), |directory| format!(" ({directory})"));
+    format!("{}{of}{directory}", planned.service.name)
+}
+
+/// The deployment mode, and what decided it where several sources can.
+fn mode(component: &PlannedComponent) -> String {
+    let basis = component.mode_basis.map_or(String::new(), |basis| format!(" ({basis})"));
+    format!("{}{basis}", component.mode.as_str())
 }
 
 /// A row per component; only the first row names the service.
@@ -578,15 +593,21 @@ fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<S
         runtime(planned),
         decided_by(planned),
     ];
-    if planned.components.is_empty() || planned.error.is_some() {
+    let is_shown = planned.error.is_none() || planned.refused;
+    if planned.components.is_empty() || !is_shown {
         let rest = TITLES.len() - lead.len() - usize::from(!shows_fits);
-        return vec![[lead.to_vec(), vec!["-".to_owned(); rest]].concat()];
+        let mut row = [lead.to_vec(), vec!["-".to_owned(); rest]].concat();
+        if let Some(Unplanned::ModelMesh(_)) = planned.unplanned {
+            row[MODE].clear();
+            row[MODE].push_str("ModelMesh");
+        }
+        return vec![row];
     }
     let row = |(index, component): (usize, &PlannedComponent)| {
         let mut row = if index == 0 { lead.to_vec() } else { vec![String::new(); lead.len()] };
         row.extend([
             component.kind.as_str().to_owned(),
-            component.mode.as_str().to_owned(),
+            mode(component),
             replicas(component),
             component.pods_per_replica.to_string(),
             component.gpus().to_string(),
@@ -608,6 +629,9 @@ fn model(planned: &Planned<'_>) -> String {
 }
 
 fn runtime(planned: &Planned<'_>) -> String {
+    if let Some(Unplanned::ModelMesh(Some(named))) = &planned.unplanned {
+        return named.to_string();
+    }
     let chosen = planned.resolution.chosen();
     chosen.map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string())
 }
@@ -616,6 +640,11 @@ fn runtime(planned: &Planned<'_>) -> String {
 pub(super) fn decided_by(planned: &Planned<'_>) -> String {
     if let Some(error) = &planned.error {
         return format!("✗ {}", error.code.as_str());
+    }
+    match &planned.unplanned {
+        Some(Unplanned::Placeholders) => return "not planned: placeholders".to_owned(),
+        Some(Unplanned::ModelMesh(_)) => return "not planned".to_owned(),
+        None => {}
     }
     let by = planned.resolution.runtime.decided_by;
     by.map_or("", super::phrases::decided_by).to_owned()
@@ -679,6 +708,9 @@ pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String>
 fn notices(planned: &Planned<'_>) -> Vec<String> {
     let name = named(planned);
     let mut out = Vec::new();
+    if let Some(Unplanned::ModelMesh(_)) = planned.unplanned {
+        out.push(format!("{name}: ModelMesh places its models itself: not planned"));
+    }
     for component in &planned.components {
         let lines = accelerator::missing(component);
         if let Some(fits) = accelerator::fitting(component).filter(|_| !lines.is_empty()) {

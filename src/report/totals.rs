@@ -108,7 +108,13 @@ pub(super) fn stopped(planned: &[Planned<'_>]) -> String {
 /// The symbol of a plan: whether any service is in error, any pod is pending, or a part of the input
 /// was not read.
 pub(super) fn mark(totals: &Totals, pending: usize, is_partly_read: bool) -> &'static str {
-    if totals.failed > 0 || pending > 0 || is_partly_read { "✗" } else { "✓" }
+    if totals.failed > 0 || pending > 0 || is_partly_read {
+        "✗"
+    } else if totals.unplanned > 0 {
+        "!"
+    } else {
+        "✓"
+    }
 }
 
 /// The end of the last sentence.
@@ -123,10 +129,15 @@ pub(super) fn summary(totals: &Totals) -> String {
         0 => String::new(),
         some => format!(", {}", plural(some, "ModelServing")),
     };
-    let failed = match totals.failed {
+    let failed = match totals.unplanned {
         0 => String::new(),
-        some => format!(", {some} in error"),
+        some => format!(", {some} not planned"),
     };
+    let failed = failed
+        + &match totals.failed {
+            0 => String::new(),
+            some => format!(", {some} in error"),
+        };
     let mut beside = String::new();
     for (number, word) in [
         (totals.components_not_counted, "component"),

@@ -72,5 +72,6 @@ fn document(node: Node, builtin: bool) -> Document {
         reported: false,
         embedded: false,
         known: true,
+        placeholders: Vec::new(),
     }
 }

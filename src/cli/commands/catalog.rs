@@ -180,7 +180,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         )?;
     } else {
         let about = About::these(&session.world.catalog, [item.object()]);
-        session.say(&about.of(&session.world.catalog, found), io);
+        session.say(&about.of(&session, found), io);
         let style = io.style();
         io.print(&catalog::show(item, &session.world, style))?;
     }

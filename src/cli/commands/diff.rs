@@ -3,13 +3,14 @@
 use crate::api::{ModelServing, Object, Views};
 use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names};
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::Diagnostic;
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -176,7 +177,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     share_nodes(&mut before.world.catalog, &mut after.world.catalog);
     let services = names::joined(&args.services);
-    let sides = [side(&before, &services), side(&after, &services)];
+    let mut sides = [side(&before, &services), side(&after, &services)];
     if let Some(missing) =
         services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
     {
@@ -184,6 +185,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let help = names::instead_of(missing, known);
         return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
     }
+    let unknown = unknown(&mut sides, [&before, &after]);
     let settings = Settings {
         semantics: after.semantics,
         cluster_domain: &args.cluster_domain,
@@ -195,6 +197,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let base_found = before.settle([]);
     let old: BTreeSet<String> = base_found.iter().map(statement).collect();
     let found = after.settle(std::mem::take(&mut answer.diagnostics));
+    let found = About::selected(&after, &sides[1].services, &sides[1].servings, &found)
+        .every(services.is_empty())
+        .of(&after, found);
     let news: Vec<Diagnostic> =
         found.iter().filter(|found| !old.contains(&statement(found))).cloned().collect();
     let compared = match (&args.from_release, &args.to_release) {
@@ -210,15 +215,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         all: args.all,
         input: &after.world.input,
     };
-    after.show(&view, args.output, &news, io)?;
-    let unread = base_found.iter().chain(&found).any(hides);
+    Session::show_of(&[&after, &before], &view, args.output, &news, io)?;
+    let unread = before.is_incomplete() || after.is_incomplete();
     let usual = [FailOn::Any];
     let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };
     let fails = conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], settings));
     if unread {
         // Findings about the state before are shown if they hide a part of it.
-        before.say(&base_found.into_iter().filter(hides).collect::<Vec<_>>(), io);
-        io.say("the answer is incomplete: some of the input was not read\n");
+        before.say(&before.grade(before.gaps.iter().cloned()), io);
+        if !unknown.is_empty() {
+            let names = unknown.into_iter().collect::<Vec<_>>().join(", ");
+            io.say_line(&format!("unknown, because a part of the input was not read: {names}"));
+        }
     }
     Ok(if unread {
         Outcome::CouldNot
@@ -328,6 +336,34 @@ fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
     Side { world: &session.world, services, servings }
 }
 
+/// Takes out services that only one state has if the other was not read as a whole: they may be in
+/// the part that was not read. Returns their names.
+fn unknown(sides: &mut [Side<'_>; 2], sessions: [&Session; 2]) -> BTreeSet<String> {
+    let mut unknown = BTreeSet::new();
+    for (own, other) in [(0, 1), (1, 0)] {
+        if !sessions[other].is_incomplete() {
+            continue;
+        }
+        let id = |object: &Object| (object.api, object.id.clone());
+        let services = sides[other].services.iter().map(|views| id(&views.documented.object));
+        let servings = sides[other].servings.iter().map(|serving| id(&serving.object));
+        let there: HashSet<_> = services.chain(servings).collect();
+        let mut keep = |object: &Object, namespace: &str| {
+            let is_there = there.contains(&id(object));
+            if !is_there {
+                unknown.insert(format!("{namespace}/{}", object.id.name));
+            }
+            is_there
+        };
+        sides[own].services.retain(|views| {
+            let service = &views.documented;
+            keep(&service.object, &service.namespace)
+        });
+        sides[own].servings.retain(|serving| keep(&serving.object, &serving.namespace));
+    }
+    unknown
+}
+
 /// Whether a state has a service of this name.
 fn has(side: &Side<'_>, session: &Session, wanted: &str) -> bool {
     let service = |views: &&Views| {
@@ -344,25 +380,4 @@ fn has(side: &Side<'_>, session: &Session, wanted: &str) -> bool {
 /// The content of a finding without its position: an edit above a finding does not make it new.
 fn statement(found: &Diagnostic) -> String {
     format!("{} {:?} {:?} {}", found.code.as_str(), found.objects, found.path, found.message)
-}
-
-/// Whether a finding means that a part of the input is not known.
-fn hides(found: &Diagnostic) -> bool {
-    let reader = matches!(
-        found.code,
-        Code::YamlSyntax
-            | Code::NotUtf8
-            | Code::UndefinedAlias
-            | Code::AliasCycle
-            | Code::ExpansionLimit
-            | Code::FileSizeLimit
-            | Code::DepthLimit
-            | Code::NodeLimit
-            | Code::FileNotRead
-            | Code::NoFiles
-            | Code::NotKubernetes
-            | Code::OtherKind
-            | Code::KustomizeFailed
-    );
-    reader && found.severity == Severity::Error
 }

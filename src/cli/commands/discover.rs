@@ -188,6 +188,8 @@ fn values(args: &Args, file: &Path, session: &mut Session) -> Option<Node> {
         !matches!(finding.code, Code::NotKubernetes | Code::HelmTemplate)
             || finding.span().is_some_and(|span| span.source != id)
     });
+    session.gaps.retain(|gap| gap.span().is_some_and(|span| span.source != id));
+    let world = &mut session.world;
     let text = world.sources.get(id).text.clone();
     let limits = args.input.limits.limits(&Settings::default());
     let mut trees = Vec::new();

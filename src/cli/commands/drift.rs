@@ -3,6 +3,7 @@
 use crate::api::Service;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diff::drift;
 use crate::pipeline::Renderer;
@@ -58,7 +59,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut answer = drift::drift(&session.world.catalog, &renderer, &services, &gone, objects);
     let found = session.settle(std::mem::take(&mut answer.diagnostics));
-    let live_found = live.as_ref().map(|live| live.settle([]));
+    let found = About::selected(&session, &services, &[], &found).of(&session, found);
+    // Of the dump only what was not read touches the answer.
+    let live_found = live.as_ref().map(|live| live.grade(live.gaps.iter().cloned()));
     if let (Some(live), Some(found)) = (&live, &live_found) {
         live.say(found, io);
     }
@@ -73,7 +76,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         session.say(&found, io);
         return Ok(Outcome::CouldNot);
     }
-    session.show(&view, args.output, &found, io)?;
+    let read = std::iter::once(&session).chain(&live).collect::<Vec<_>>();
+    Session::show_of(&read, &view, args.output, &found, io)?;
     if args.services.is_empty() && !session.world.catalog.model_servings().is_empty() {
         io.say_line("ModelServings are not compared: their controller writes pods one by one");
     }
@@ -86,8 +90,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             kinds.join(",")
         ));
     }
-    let unread =
-        live.zip(live_found).is_some_and(|(live, found)| live.unread(&found, &[]).is_some());
+    let unread = live.as_ref().is_some_and(Session::is_incomplete);
     let outcome = session.outcome(&found, !answer.failed.is_empty() || unread);
     Ok(if answer.groups.is_empty() { outcome } else { outcome.and(Outcome::No) })
 }

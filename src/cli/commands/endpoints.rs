@@ -1,7 +1,7 @@
 //! `ome endpoints`: the URLs services answer on.
 
 use crate::api::{Api, ComponentKind};
-use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat};
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, complete};
@@ -71,16 +71,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Ok::<(), Failure>(())
     })?;
     let found = session.settle(later);
-    let named = selected.iter().map(|views| &views.of(session.semantics).object);
-    let about = About::asked(&args.services, || About::workloads(catalog, named));
-    let found = about.of(catalog, found);
+    let found = About::selected(&session, &selected, &[], &found).of(&session, found);
     let proto = args.proto.then(protocol::proto);
     match args.output {
         ReportFormat::Json | ReportFormat::Yaml => {
-            io.print_json(&view::json(&services, proto, &found, &session.world.sources))?;
+            let answer = view::json(&services, proto, &found, &session.world.sources);
+            session.print_json(&answer, io)?;
         }
         ReportFormat::Table => {
             session.say(&found, io);
+            session.begin_page(PageFormat::Table, io)?;
             let style = io.style();
             io.print(&view::text(&services, proto, style))?;
         }

@@ -1,6 +1,6 @@
 //! `ome explain`: every step of the selection.
 
-use crate::cli::args::{DecisionArgs, InputArgs};
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::commands::subject::{Form, Subject};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
@@ -101,6 +101,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     session.require_any(selected.len() + servings.len())?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
+    session.plan_variants(&args.services, Depth::Explain, &mut planned);
     // Informative findings are on the page; differences of the controller have a line of their own
     // there.
     let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;
@@ -135,9 +136,20 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
     let catalog = &session.world.catalog;
-    let about = About::asked(&args.services, || About::planned(catalog, &planned, &servings));
-    let found = about.of(catalog, found);
+    let found = About::planned(catalog, &planned, &servings)
+        .every(args.services.is_empty())
+        .of(&session, found);
     let machines = catalog.machines();
+    session.begin_page(
+        match args.output {
+            Format::Markdown => PageFormat::Markdown,
+            Format::Json | Format::Yaml => PageFormat::Json,
+            // A comment of the graph would be lost where it is drawn.
+            Format::Mermaid => PageFormat::Json,
+            Format::Table => PageFormat::Table,
+        },
+        io,
+    )?;
     match args.output {
         Format::Mermaid => {
             session.say(&found, io);
@@ -145,7 +157,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         Format::Json | Format::Yaml => {
             let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
-            io.print_json(&json::Plan {
+            let answer = json::Plan {
                 semantics: session.mode(),
                 depth: Depth::Explain,
                 planned: &planned,
@@ -158,7 +170,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 together: None,
                 costs: None,
                 input: &session.world.input,
-            })?;
+            };
+            session.print_json(&answer, io)?;
         }
         Format::Table | Format::Markdown => {
             session.say(&beside_page(&found, &planned), io);

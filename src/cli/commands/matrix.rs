@@ -2,6 +2,7 @@
 
 use crate::cli::args::{InputArgs, PageFormat};
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::matrix;
@@ -30,9 +31,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &SessionOptions::default())?;
     let matrix = matrix(&session.world.catalog, session.semantics, args.context);
     let found = session.settle([]);
+    let catalog = &session.world.catalog;
+    let judged = catalog.models().map(|own| &own.object);
+    let judged = judged.chain(catalog.candidate_runtimes().map(|own| &own.object));
+    let about = About::these(catalog, judged.chain(catalog.accelerator_classes()));
+    let found = about.of(&session, found);
+    session.begin_page(args.output, io)?;
     match args.output {
         PageFormat::Json | PageFormat::Yaml => {
-            io.print_json(&view::json(&matrix, &session.world.sources))?
+            session.print_json(&view::json(&matrix, &session.world.sources), io)?;
         }
         PageFormat::Table => io.print(&view::text(&matrix, io.style()))?,
         PageFormat::Markdown => io.print(&view::markdown(&matrix))?,

@@ -1,11 +1,11 @@
 //! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
 use crate::api::Views;
-use crate::cli::args::{AtArg, DecisionArgs, InputArgs};
+use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::{Depth, PlacementOptions, Planner, costs, has_current, together, totals};
 use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{accounting, json, markdown, page, plan, serving, table, together as report};
@@ -72,9 +72,10 @@ const SHOWN: usize = 1000;
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut session = Session::open(&args.input, &args.decision.ask()?)?;
     let (header, mode) = (session.header(), session.mode());
+    let (services, servings) = session.all_places(&args.services)?;
+    session.require_any(services.len() + servings.len())?;
     let (services, servings) = session.take_all(&args.services)?;
     let servings = session.servings(servings);
-    session.require_any(services.len() + servings.len())?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let all = services.len();
     let mut planned = Vec::with_capacity(all);
@@ -86,6 +87,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.progress(planned.len(), all, "services planned");
     }
     drop(services);
+    let variants = session.plan_variants(&args.services, Depth::Plan, &mut planned);
     // Of 100,000 services the remembered decisions are a tenth of the memory.
     planner.forget();
     let mut servings = session.plan_servings(&servings);
@@ -108,22 +110,26 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let together = together.as_ref();
     let costs = costs(&planned, &servings);
     let totals = totals(&planned, &servings, session.world.catalog.machines(), together);
+    let counted = variants.show(&session, &mut planned, &mut servings);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session
         .settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
     let catalog = &session.world.catalog;
-    let about = About::asked(&args.services, || About::planned(catalog, &planned, &servings));
-    let found = about.of(catalog, found);
+    let found = About::planned(catalog, &planned, &servings)
+        .every(args.services.is_empty())
+        .of(&session, found);
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
     let said = costs.as_ref().map(report::price).into_iter();
     let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));
+    let said = said.chain(not_built(&found));
+    let said = said.chain(counted.map(|counted| format!("{counted}\n")));
     let said: String = said.collect();
     let said = (!said.is_empty()).then(|| format!("\n{said}"));
     let style = match args.output {
         Format::Markdown => table::Style { color: false, width: None },
         _ => io.style(),
     };
-    let is_partly_read = session.is_partly_read();
+    let is_partly_read = session.is_incomplete();
     let whole = args.services.is_empty();
     let waits = report::is_short(&planned, &servings)
         || whole && together.is_some_and(|own| own.others.pending > 0);
@@ -139,9 +145,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         _ => plan::Extent::Short,
     };
     let plan = plan::Plan { semantics: mode, header: &header, planned: &planned, sources, extent };
+    session.begin_page(
+        match args.output {
+            Format::Table | Format::Wide => PageFormat::Table,
+            Format::Markdown => PageFormat::Markdown,
+            Format::Html => PageFormat::Html,
+            Format::Json | Format::Yaml | Format::Name => PageFormat::Json,
+        },
+        io,
+    )?;
     match args.output {
         Format::Json | Format::Yaml => {
-            io.print_json(&json::Plan {
+            let answer = json::Plan {
                 semantics: mode,
                 depth: Depth::Plan,
                 planned: &planned,
@@ -154,7 +169,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 together,
                 costs: costs.as_ref(),
                 input: &session.world.input,
-            })?;
+            };
+            session.print_json(&answer, io)?;
         }
         Format::Name => {
             session.say(&beside_page(&found, &planned), io);
@@ -229,4 +245,19 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     Ok(outcome)
+}
+
+/// The line about trees that were read file by file: how many, and the command that builds one.
+fn not_built(found: &[Diagnostic]) -> Option<String> {
+    let trees: Vec<&str> = found
+        .iter()
+        .filter(|finding| finding.code == Code::KustomizeNotBuilt)
+        .filter_map(|finding| finding.file.as_deref())
+        .collect();
+    let first = trees.first()?;
+    let what = match trees.len() {
+        1 => "1 overlay was not built".to_owned(),
+        many => format!("{many} overlays were not built"),
+    };
+    Some(format!("{what}: ome plan -k {first}\n"))
 }

@@ -113,6 +113,8 @@ struct Written {
     namespace: String,
     service: String,
     failed: bool,
+    /// Values are not filled in yet, so that nothing is rendered.
+    is_unfilled: bool,
     objects: Vec<(Node, String)>,
     diagnostics: Vec<Diagnostic>,
     /// The service, if others may write the same objects.
@@ -254,12 +256,16 @@ fn write(
     };
     let mut failed = false;
     let mut left_out = Vec::new();
+    let mut unfilled = Vec::new();
     let mut owners = Owners::default();
     let mut done = 0;
     renderer.in_windows(&selected, make, |written: Written| -> Result<(), Failure> {
         if written.failed {
             failed = true;
             left_out.push(format!("{}/{}", written.namespace, written.service));
+        }
+        if written.is_unfilled {
+            unfilled.push(format!("{}/{}", written.namespace, written.service));
         }
         if let Some(owner) = &written.owner {
             let objects = written.objects.iter().map(|(object, text)| (object, text.as_str()));
@@ -286,9 +292,6 @@ fn write(
     } else {
         renderer.in_windows(&servings, |serving| view.whole(serving), &mut take)?;
     }
-    if let Sink::Pass { pass, function: true } = &sink {
-        found.extend(pass.config_problems());
-    }
     let mut found = session.settle(found);
     for finding in &mut found {
         // The API server drops unknown fields unless a client asks it to refuse them.
@@ -303,16 +306,21 @@ fn write(
             pass.concerns(finding) && !(*function && finding.code == Code::NamespaceOnClusterObject)
         });
     }
+    let about =
+        About::selected(&session, &selected, &servings, &found).every(args.services.is_empty());
+    let mut found = about.of(&session, found);
+    if let Sink::Pass { pass, function: true } = &sink {
+        found.extend(session.grade(pass.config_problems()));
+    }
     let is_empty = selected.is_empty() && servings.is_empty() && !args.force;
     let unread = session
         .unread(&found, &left_out)
         .or_else(|| is_empty.then(|| "the input has no service".to_owned()));
     let stale = sink.finish(unread.as_deref(), &mut found, io)?;
-    let catalog = &session.world.catalog;
-    let services = selected.iter().map(|views| &views.of(session.semantics).object);
-    let named = services.chain(servings.iter().map(|own| &own.object));
-    let about = About::asked(&args.services, || About::workloads(catalog, named));
-    session.say(&about.of(catalog, found.clone()), io);
+    session.say(&found, io);
+    if !unfilled.is_empty() {
+        io.say_line(&format!("not rendered: placeholders: {}", unfilled.join(", ")));
+    }
     if !left_out.is_empty() {
         io.say_line(&format!("not rendered: {}", left_out.join(", ")));
     }
@@ -399,6 +407,7 @@ impl Serving<'_> {
             namespace: serving.namespace.to_string(),
             service: serving.name().to_string(),
             failed,
+            is_unfilled: false,
             objects: Vec::new(),
             diagnostics: Vec::new(),
             owner: None,
@@ -444,8 +453,13 @@ fn written(
     annotate: Option<&(&Layers<'_>, Overrides<'_>)>,
 ) -> Written {
     // A refused service is not printed; a finding of error level explains it.
-    let failed = rendered.refusal().is_some();
-    let objects = if failed {
+    let catalog = &session.world.catalog;
+    let used = rendered.resolution.model.map(|model| &model.object).into_iter();
+    let mut used = used.chain(rendered.resolution.chosen().map(|runtime| &runtime.object));
+    let is_unfilled = catalog.is_unfilled(&rendered.service.object)
+        || used.any(|object| catalog.is_unfilled(object));
+    let failed = rendered.refusal().is_some() && !is_unfilled;
+    let objects = if failed || is_unfilled {
         Vec::new()
     } else {
         rendered
@@ -480,7 +494,8 @@ fn written(
         service: rendered.service.name().to_string(),
         failed,
         objects,
-        diagnostics: rendered.diagnostics,
+        diagnostics: if is_unfilled { Vec::new() } else { rendered.diagnostics },
+        is_unfilled,
         owner: Some(Owner::of(&rendered.service.object)),
         span: rendered.service.object.span,
     }

@@ -71,12 +71,12 @@ impl<'a> Subject<'a> {
             Self::Runtime(runtime) => &runtime.object,
             Self::Model(model) => &model.object,
         };
-        let found = About::these(catalog, [object]).of(catalog, session.settle([]));
+        let found = About::these(catalog, [object]).of(session, session.settle([]));
         let sheet = match self {
             Self::Runtime(runtime) => {
                 let users = users_of_runtime(catalog, session.semantics, runtime);
                 if form == Form::Json {
-                    io.print_json(&users::runtime_json(runtime, &users, sources))?;
+                    session.print_json(&users::runtime_json(runtime, &users, sources), io)?;
                     return Ok(session.outcome(&found, false));
                 }
                 users::runtime(runtime, &users, sources)
@@ -85,7 +85,10 @@ impl<'a> Subject<'a> {
                 let users = users_of_model(catalog, session.semantics, model);
                 let runtimes = runtimes_for_model(catalog, session.semantics, model);
                 if form == Form::Json {
-                    io.print_json(&users::model_json(model, &users, runtimes.as_ref(), sources))?;
+                    session.print_json(
+                        &users::model_json(model, &users, runtimes.as_ref(), sources),
+                        io,
+                    )?;
                     return Ok(session.outcome(&found, false));
                 }
                 users::model(model, &users, runtimes.as_ref(), detail, sources)

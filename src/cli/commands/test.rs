@@ -18,7 +18,6 @@ use crate::report::phrases::plural;
 use crate::secret::{MASK, Secrets};
 use crate::source::{Source, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, Origin, parse, split};
-use ecow::EcoString;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +97,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 sessions.insert(paths.clone(), Session::open(&input, &args.decision.ask()?)?);
             }
             let session = &sessions[&paths];
+            report.found.extend(not_read(&case, session));
             let planned = planned(session)?;
             let misses = judge(&case, session, &planned)?;
             if args.record {
@@ -199,8 +199,7 @@ fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
 /// Returns the differences between a case and the decisions.
 fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<Miss>, Failure> {
     let catalog = &session.world.catalog;
-    let mut misses: Vec<Miss> =
-        session.world.diagnostics.iter().filter_map(|found| unread(case, found)).collect();
+    let mut misses: Vec<Miss> = Vec::new();
     for stated in &case.services {
         let of_name = |planned: &&Planned<'_>| expect::is_service(&stated.name, planned);
         if let Some(planned) = planned.iter().find(of_name) {
@@ -251,20 +250,26 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
     Ok(misses)
 }
 
-/// A file of a case that cannot be read: nothing that is stated about it would be compared.
-fn unread(case: &Case, found: &Diagnostic) -> Option<Miss> {
-    let hides = matches!(found.code, Code::FileNotRead | Code::NotUtf8 | Code::YamlSyntax)
-        && found.severity == Severity::Error
-        && case.findings.iter().all(|(code, _)| code != found.code.as_str());
-    hides.then(|| Miss {
-        path: "files".to_owned(),
-        span: case.span,
-        want: case.files.iter().flatten().map(EcoString::as_str).collect(),
-        got: None,
-        message: found.message.clone(),
-        reasons: Vec::new(),
-        flip: None,
-    })
+/// Parts of a case's input that were not read, unless the case states the finding: what is expected
+/// may be in them. A link that leads nowhere is one, although other commands pass over it.
+fn not_read(case: &Case, session: &Session) -> Vec<Diagnostic> {
+    let links = session.world.unread.iter().filter(|found| found.code == Code::FileNotRead);
+    let parts = session.gaps.iter().chain(links);
+    let unstated =
+        parts.filter(|found| case.findings.iter().all(|(code, _)| code != found.code.as_str()));
+    unstated
+        .map(|found| {
+            let place = found.span().map(|span| session.world.sources.locate(span));
+            let file = match place {
+                Some(place) => format!("{}:{}:{}", place.file, place.line, place.column),
+                None => found.file.clone().unwrap_or_default(),
+            };
+            Diagnostic::new(found.code, found.message.clone())
+                .severity(Severity::Error)
+                .in_file(file)
+                .maybe_help(found.help.clone())
+        })
+        .collect()
 }
 
 /// Every object that services and ModelServings become.

@@ -344,6 +344,14 @@ fn gathered(
     let refused = refusals::all(session, refused, &later);
     later.extend(refused);
     let mut found = session.settle(later);
+    if catalog.has_unfilled() {
+        // Nothing is known about values that are filled in later.
+        found.retain(|finding| {
+            finding.code == Code::Placeholders
+                || finding.severity == Severity::Info
+                || !finding.span().is_some_and(|span| catalog.is_in_unfilled(span))
+        });
+    }
     check::spell_out(&mut found, catalog);
     found.retain(|finding| concerns_builtin_alone(finding, session) == (source == Whose::Builtin));
     if source == Whose::Builtin {

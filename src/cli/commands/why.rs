@@ -1,7 +1,7 @@
 //! `ome why`: the source of each field of a rendered object, and the values that it overrides.
 
 use crate::api::{ModelServing, ObjectRef, Scope};
-use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat, WorkloadArg};
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, ReportFormat, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Diagnostic, nearest};
@@ -187,14 +187,17 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let Found { id, leaves, .. } = object;
     match args.output {
         ReportFormat::Json | ReportFormat::Yaml => {
-            io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?;
+            let answer = view::json(&id, &path, &leaves, &session.world.sources);
+            session.print_json(&answer, io)?;
         }
         ReportFormat::Table => {
+            session.begin_page(PageFormat::Table, io)?;
             let style = io.style();
             io.print(&view::text(&leaves, &session.world.sources, style))?;
         }
     }
-    Ok(Outcome::Done)
+    session.say(&session.grade(session.gaps.iter().cloned()), io);
+    Ok(session.outcome(&[], false))
 }
 
 /// Objects of the operators.

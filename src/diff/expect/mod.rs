@@ -26,8 +26,6 @@ pub const SERVICE_KEYS: [&str; 7] =
 pub struct Case {
     /// Its name.
     pub name: EcoString,
-    /// Where the name is.
-    pub span: Span,
     /// The files that it reads, relative to its own file; `None` means those of the command line.
     pub files: Option<Vec<EcoString>>,
     /// Expectations about services.

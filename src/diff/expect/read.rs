@@ -101,7 +101,7 @@ impl Reader<'_> {
         self.known(map, &CASE_KEYS, &path);
         let name =
             map.get("name").filter(|name| name.as_str().is_some_and(|name| !name.is_empty()));
-        let Some((name, span)) = name.and_then(|name| Some((name.as_str()?, name.origin.span()?)))
+        let Some(name) = name.filter(|name| name.origin.span().is_some()).and_then(Node::as_str)
         else {
             self.required(item, &format!("{path}.name"), "name");
             return None;
@@ -142,7 +142,7 @@ impl Reader<'_> {
                 );
             }
         }
-        Some(Case { name: name.into(), span, files, services, no_services, objects, findings })
+        Some(Case { name: name.into(), files, services, no_services, objects, findings })
     }
 
     fn stated(&mut self, case: &Map, key: &str, path: &str) -> Vec<Stated> {

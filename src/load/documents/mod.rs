@@ -3,11 +3,13 @@
 pub(super) mod reading;
 
 use super::checkout::checkout;
+use super::exclude::{self, Exclude};
 use super::files::{self, Unread};
 use super::find::{Input, find, is_expectation};
 use super::kustomize::{self, Tree};
 use super::memory::Memory;
 use super::origins;
+use super::placeholders::Placeholder;
 use super::revision;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::documents::reading::{Outcome, Reading};
@@ -33,6 +35,8 @@ pub struct Request<'a> {
     pub kustomize_command: Option<&'a str>,
     /// Links that lead out of the paths are followed.
     pub follow_outside: bool,
+    /// What is not read below directories; `None` excludes nothing.
+    pub exclude: Option<&'a Exclude>,
     /// Names and texts that are built into the binary.
     pub builtin: &'a [(&'a str, &'a str)],
 }
@@ -69,6 +73,8 @@ pub struct Document {
     pub embedded: bool,
     /// Its group and kind are in the lists; other objects are kept for lookups.
     pub known: bool,
+    /// Values that are not filled in yet.
+    pub placeholders: Vec<Placeholder>,
 }
 
 impl Document {
@@ -121,6 +127,9 @@ fn read_all(
         Some(memory) => memory.find(&paths, find),
         None => (find(), Vec::new()),
     };
+    if let Some(exclude) = request.exclude {
+        exclude::retain(&mut found.inputs, exclude);
+    }
     if found.missing {
         // A plan of the rest would look like a plan of everything.
         found.inputs.clear();
@@ -186,6 +195,7 @@ fn build(
             reported: true,
             outside: false,
             size: text.len() as u64,
+            root: None,
         };
         Ok((input, Some(Ok(Arc::from(text)))))
     };
@@ -238,6 +248,7 @@ fn documents(
             let mut source = Source::new(input.name.as_str(), kind, text);
             source.reported = input.reported;
             source.outside = input.outside;
+            source.root.clone_from(&input.root);
             loaded.sources.add(source)
         };
         match text {
@@ -286,11 +297,8 @@ fn documents(
     let mut charts: BTreeMap<String, usize> = BTreeMap::new();
     for ((_, input), outcome) in readable.iter().zip(outcomes) {
         if outcome.helm {
-            let folder = input
-                .as_ref()
-                .and_then(|input| input.name.rsplit_once('/'))
-                .map_or(".", |(folder, _)| folder);
-            *charts.entry(folder.to_owned()).or_default() += 1;
+            let folder = input.as_ref().map_or_else(|| ".".to_owned(), chart_of);
+            *charts.entry(folder).or_default() += 1;
             continue;
         }
         loaded.documents.extend(outcome.documents);
@@ -329,6 +337,15 @@ fn documents(
         None => (finding.file.clone().unwrap_or_default(), None, 0, finding.code),
     });
     loaded
+}
+
+/// The name of the chart that a file is a part of; its directory, if it is of none.
+fn chart_of(input: &Input) -> String {
+    let path = input.path.as_deref().unwrap_or(Path::new(""));
+    let depth = path.ancestors().skip(1).position(|folder| folder.join("Chart.yaml").is_file());
+    let name = Path::new(&input.name);
+    let folder = name.ancestors().nth(depth.unwrap_or(0) + 1).unwrap_or(Path::new(""));
+    if folder.as_os_str().is_empty() { ".".to_owned() } else { folder.display().to_string() }
 }
 
 /// The finding about an input without objects: its first text, and the contents of that text.

@@ -2,15 +2,17 @@
 //!
 //! In: a source and how it was named. Out: its objects, and a finding for whatever is none.
 
-use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::diag::{Checked, Code, Diagnostic, Severity, nearest};
 use crate::load::documents::Document;
 use crate::load::embedded;
 use crate::load::find::{Input, is_expectation};
 use crate::load::helm;
 use crate::load::kinds::{self, Whose};
+use crate::load::openshift;
+use crate::load::placeholders::{self, Placeholder};
 use crate::load::verbatim::{self, Item};
 use crate::source::{Source, SourceId, SourceKind, Span};
-use crate::yaml::{Limits, Node, parse, split};
+use crate::yaml::{Limits, Node, Part, parse, split};
 use ecow::EcoString;
 use rayon::prelude::*;
 
@@ -39,6 +41,26 @@ pub(super) struct Reading<'a> {
     /// Objects of unknown groups, and of kinds that are not read.
     pub(super) foreign: Vec<(Span, String)>,
     pub(super) elsewhere: Vec<(Span, String)>,
+    /// The text has signs of placeholders.
+    may_hold: bool,
+    /// Services that are YAML only without their placeholders.
+    guessed: Vec<Span>,
+    /// It holds a Template of OpenShift.
+    is_template: bool,
+}
+
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// Whether a text names the version and kind of an object.
+fn names_object(text: &str) -> bool {
+    let names = |key: &str| {
+        [format!("{key}:"), format!("\"{key}\""), format!("'{key}'")]
+            .iter()
+            .any(|form| text.contains(form.as_str()))
+    };
+    names("apiVersion") && names("kind")
 }
 
 impl<'a> Reading<'a> {
@@ -57,6 +79,9 @@ impl<'a> Reading<'a> {
             plain: Vec::new(),
             foreign: Vec::new(),
             elsewhere: Vec::new(),
+            may_hold: false,
+            guessed: Vec::new(),
+            is_template: false,
         }
     }
 
@@ -68,16 +93,21 @@ impl<'a> Reading<'a> {
         if found_at.is_some_and(is_expectation) {
             return Outcome::default();
         }
-        if text.contains("{{") && found_at.is_some_and(helm::in_chart) {
+        if found_at.is_some_and(|path| helm::in_chart(path, text)) {
+            return Outcome { helm: true, ..Outcome::default() };
+        }
+        if found_at.is_some() && helm::is_template(text) {
             return Outcome { helm: true, ..Outcome::default() };
         }
         let parts = split(self.id, text);
         let parse = |part| parse(self.id, text, part, self.limits);
-        let parsed: Vec<_> = if text.len() < LARGE {
-            parts.value.into_iter().map(parse).collect()
+        let mut parsed: Vec<_> = if text.len() < LARGE {
+            parts.value.iter().cloned().map(parse).collect()
         } else {
-            parts.value.into_par_iter().map(parse).collect()
+            parts.value.clone().into_par_iter().map(parse).collect()
         };
+        self.covered(&parts.value, &mut parsed);
+        self.may_hold = placeholders::may_hold(text);
         self.outcome.diagnostics = parts.diagnostics;
         let mut broken = false;
         for document in parsed {
@@ -110,11 +140,103 @@ impl<'a> Reading<'a> {
                 finding.help = Some("the file is a Helm template: render the chart first, `helm template … | ome … -f -`".to_owned());
             }
         }
+        if broken && found_at.is_some() && !names_object(text) {
+            return self.no_manifest();
+        }
         self.count(broken);
+        self.placeholders();
         if !self.source.reported {
             self.outcome.diagnostics.clear();
         }
         self.outcome
+    }
+
+    /// Reads documents that are no YAML again with their placeholders covered; those that are YAML
+    /// then replace what was read.
+    fn covered(&mut self, parts: &[Part], parsed: &mut [Checked<Option<Node>>]) {
+        let text = &*self.source.text;
+        let is_broken = |document: &Checked<Option<Node>>| {
+            document.diagnostics.iter().any(|found| found.code == Code::YamlSyntax)
+        };
+        if !parsed.iter().any(is_broken) {
+            return;
+        }
+        let Some((covered, places)) = placeholders::covered(text) else { return };
+        for (part, document) in parts.iter().zip(parsed).filter(|(_, own)| is_broken(own)) {
+            // Go templates of a runtime are filled in by its controller: without quotes they are a
+            // mistake.
+            if kinds::named(&text[part.range.clone()])
+                .next()
+                .is_some_and(placeholders::is_templated)
+            {
+                continue;
+            }
+            let again = parse(self.id, &covered, part.clone(), self.limits);
+            if is_broken(&again) {
+                continue;
+            }
+            // What is YAML only by a guess is no service.
+            let is_guess = !text[part.range.clone()].contains("{{");
+            let kind = again.value.as_ref().and_then(|node| node.get("kind")?.as_str());
+            if is_guess && kind.is_some_and(kinds::is_rendered_kind) {
+                document.diagnostics.clear();
+                document.value = None;
+                let (start, end) = (offset(part.range.start), offset(part.range.end));
+                self.guessed.push(Span { source: self.id, start, end });
+                continue;
+            }
+            *document = again;
+            if let Some(node) = &mut document.value {
+                placeholders::uncover(node, text, &places);
+            }
+        }
+    }
+
+    /// A file that holds no object, whatever its syntax.
+    fn no_manifest(mut self) -> Outcome {
+        self.outcome.diagnostics.clear();
+        self.outcome.documents.clear();
+        if self.source.reported {
+            let start = Span { source: self.id, start: 0, end: 0 };
+            let said = "the file holds no Kubernetes object";
+            let finding = Diagnostic::new(Code::NotKubernetes, said);
+            self.outcome.diagnostics.push(finding.severity(Severity::Info).at(start));
+        }
+        self.outcome
+    }
+
+    /// One finding for the placeholders of the file.
+    fn placeholders(&mut self) {
+        let all: Vec<Placeholder> = self
+            .outcome
+            .documents
+            .iter()
+            .flat_map(|own| own.placeholders.iter().cloned())
+            .collect();
+        if let Some(first) = self.guessed.first() {
+            let what = match self.guessed.len() {
+                1 => "a document is".to_owned(),
+                many => format!("{many} documents are"),
+            };
+            let said = format!("{what} no YAML before the placeholders are filled in: not planned");
+            let finding = Diagnostic::new(Code::Placeholders, said).at(*first);
+            self.outcome.diagnostics.push(finding.help("replace them with values"));
+            return;
+        }
+        let Some(first) = all.first() else { return };
+        let mut texts: Vec<&str> = all.iter().map(|own| own.text.as_str()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let more = match texts.len() {
+            0..=3 => String::new(),
+            many => format!(" and {} more", many - 3),
+        };
+        let shown: Vec<String> = texts.iter().take(3).map(|text| format!("`{text}`")).collect();
+        let message = format!("not filled in: {}{more}", shown.join(", "));
+        let finding = Diagnostic::new(Code::Placeholders, message)
+            .at(first.span)
+            .help(placeholders::command(&self.source.name, &all, self.is_template));
+        self.outcome.diagnostics.push(finding);
     }
 
     /// Splits a document into objects.
@@ -247,7 +369,16 @@ impl<'a> Reading<'a> {
         };
         let is_config_map = kind == "ConfigMap" && api_version == "v1";
         let builtin = self.source.kind == SourceKind::Builtin;
+        let placeholders =
+            if self.may_hold { placeholders::of(&node, &kind, self.source) } else { Vec::new() };
+        let inner_of_template = if openshift::is_template(&api_version, &kind) {
+            openshift::objects(&node)
+        } else {
+            Vec::new()
+        };
         let document = Document {
+            // Those of a Template are those of its objects.
+            placeholders: if inner_of_template.is_empty() { placeholders } else { Vec::new() },
             source: self.id,
             span,
             node,
@@ -264,6 +395,10 @@ impl<'a> Reading<'a> {
             Vec::new()
         };
         self.outcome.documents.push(document);
+        if !inner_of_template.is_empty() {
+            self.is_template = true;
+            inner_of_template.into_iter().for_each(|node| self.document(node, embedded));
+        }
         for (node, findings) in inner {
             self.outcome.diagnostics.extend(findings);
             self.document(node, true);

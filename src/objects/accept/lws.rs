@@ -17,8 +17,39 @@ pub(super) fn set(judge: &mut Judge<'_>, object: &Node) {
     let at = at.field("leaderWorkerTemplate");
     for template in ["leaderTemplate", "workerTemplate"] {
         let found = object.at(&["spec", "leaderWorkerTemplate", template]);
-        pods(judge, &at.field(template), found);
+        // Each group's StatefulSets get the claims, whose names pods mount as volumes
+        // (pkg/controllers/leaderworkerset_controller.go, constructLeaderStatefulSetApplyConfiguration).
+        let claims = object.at(&["spec", "leaderWorkerTemplate", "volumeClaimTemplates"]);
+        let claimed = found.zip(claims).map(|(found, claims)| with_claims(found, claims));
+        pods(judge, &at.field(template), claimed.as_ref().or(found));
     }
+}
+
+/// A pod template with a volume for each claim.
+fn with_claims(template: &Node, claims: &Node) -> Node {
+    let mut template = template.clone();
+    let origin = claims.origin;
+    let volumes = claims.items().iter().filter_map(|claim| {
+        let name = claim.at(&["metadata", "name"])?;
+        let mut source = Node::map(origin);
+        source.as_map_mut()?.insert("claimName", name.clone());
+        let mut volume = Node::map(origin);
+        let map = volume.as_map_mut()?;
+        map.insert("name", name.clone());
+        map.insert("persistentVolumeClaim", source);
+        Some(volume)
+    });
+    let volumes: Vec<Node> = volumes.collect();
+    let spec = template.as_map_mut().and_then(|map| map.get_mut("spec")?.as_map_mut());
+    if let Some(spec) = spec {
+        let own = spec.get("volumes").map(Node::items).unwrap_or_default();
+        let named = |volume: &Node| volume.get("name").and_then(Node::as_str).map(str::to_owned);
+        let names: Vec<_> = own.iter().map(named).collect();
+        let more = volumes.into_iter().filter(|volume| !names.contains(&named(volume)));
+        let all: Vec<Node> = own.iter().cloned().chain(more).collect();
+        spec.insert("volumes", Node::list(all, origin));
+    }
+    template
 }
 
 fn admitted(judge: &mut Judge<'_>, object: &Node) {

@@ -35,6 +35,8 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
         Some(name) if text("name").is_some_and(|text| !text.is_empty()) => {
             judge.shaped(&at.field("name"), name, valid(text("name").unwrap_or_default()));
         }
+        // The server adds a suffix to the prefix.
+        _ if text("generateName").is_some_and(|prefix| !prefix.is_empty()) => {}
         _ => judge.required(&at.field("name"), metadata, "name or generateName is required"),
     }
     if let Some(namespace) = metadata.get("namespace").filter(|node| node.as_str() != Some("")) {

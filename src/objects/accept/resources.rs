@@ -199,6 +199,14 @@ pub(super) fn amount(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node
         judge.invalid(at, node, said, "write an amount of at least 0");
     } else if (!is_native(name) || WHOLE.contains(&name)) && !quantity.is_integer() {
         judge.invalid(at, node, "must be an integer", "write a whole number");
+    } else if let Some(size) = name.strip_prefix("hugepages-")
+        && let Some(page) = Quantity::parse(size).ok().and_then(|size| size.value())
+        && page > 0
+        && quantity.value().is_some_and(|bytes| bytes % page != 0)
+    {
+        // pkg/apis/core/v1/validation/validation.go, validateResourceQuantityHugePageValue
+        let said = format!("must be an integer multiple of the page size {size}");
+        judge.invalid(at, node, &said, "write a multiple of the page size in bytes, as `512Mi`");
     }
 }
 

@@ -54,7 +54,20 @@ pub(super) fn typed(
         }
         pruning::stored(&mut document.node, &document.kind, release, diagnostics);
     }
-    if let Some(schema) = schema {
+    let retired = kserve::not_served(&document.api_version, &document.kind);
+    if let Some(serves) = retired {
+        let place = document.node.get("apiVersion").and_then(|node| node.origin.span());
+        diagnostics.push(
+            Diagnostic::new(
+                Code::UnknownKind,
+                format!("{} is not served ({serves} is)", document.api_version),
+            )
+            .at(place.unwrap_or(document.span))
+            .path("apiVersion")
+            .help("`ome convert` writes what it can of an older version in the one that is served"),
+        );
+    }
+    if let Some(schema) = schema.filter(|_| retired.is_none()) {
         // Kthena has a second group, for its routes.
         let owner = match document.group() {
             kthena::ROUTES => Api::Kthena,
@@ -84,10 +97,28 @@ pub(super) fn typed(
         kthena::check(&document.node, given.kthena, diagnostics);
     }
     let object = object(document, schema, given, sources, diagnostics)?;
+    let before = diagnostics.len();
+    let read = read(object, schema.is_some(), given, completed, diagnostics);
+    if retired.is_some() {
+        // What is wrong with it in the version that is served means nothing.
+        diagnostics.truncate(before);
+    }
+    read
+}
+
+/// An object by its kind.
+fn read(
+    object: Object,
+    has_schema: bool,
+    given: &ReadOptions,
+    completed: impl FnOnce() -> Completion,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Read> {
+    let is_model_serving = kthena::is_model_serving(&object.api_version, &object.id.kind);
     let semantics = given.semantics.of(object.api);
     let operator = operators::services(object.api);
     let kinds = operators::operator(object.api).map(Operator::kinds).unwrap_or_default();
-    let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
+    let is_kueue = has_schema && object.api_version.split('/').next() == Some(kueue::GROUP);
     let item = match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
             Item::Model(Box::new(ome::model(object, completed(), semantics, diagnostics)))

@@ -9,9 +9,9 @@ mod related;
 mod stock;
 
 use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Semantics, Views};
-use crate::catalog::{Builder, Catalog, Item, Options};
+use crate::catalog::{Builder, Built, Catalog, Item, Options, Place, View};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::load::{Document, Loaded};
+use crate::load::{Document, Loaded, Placeholder};
 use crate::operators;
 use crate::operators::kthena::releases::ENDED_WITH_V1_0;
 use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
@@ -19,7 +19,7 @@ use crate::operators::ome::rules::Rules as _;
 use crate::policy::{BuiltinMode, Platform, Policy, Releases};
 use crate::quantity::names;
 use crate::schema;
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 use crate::workspace::accounting::{self, Accounting, InputRow};
 use crate::workspace::complete::{ModelFacts, completions};
 use crate::workspace::in_cluster::{self, ClusterRelease};
@@ -31,6 +31,7 @@ use crate::yaml::{Node, Origin, Value};
 pub use cache::Kept;
 use ecow::EcoString;
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 /// Flags and settings for reading.
 #[derive(Clone, Debug)]
@@ -66,6 +67,8 @@ pub struct ReadOptions {
     pub builtin: BuiltinMode,
     /// Built-in objects replace those of the input that have their names.
     pub shipped: bool,
+    /// The directory whose definitions go before others of the same name.
+    pub within: Option<String>,
 }
 
 impl ReadOptions {
@@ -87,6 +90,7 @@ impl ReadOptions {
             models: ModelFacts::default(),
             builtin: BuiltinMode::Auto,
             shipped: false,
+            within: None,
         }
     }
 }
@@ -98,6 +102,9 @@ pub struct World {
     pub sources: SourceMap,
     /// The objects.
     pub catalog: Catalog,
+    /// What services see that have nearer definitions of some objects than the catalog, or are
+    /// further definitions themselves.
+    pub views: Vec<View>,
     /// Everything found on the way.
     pub diagnostics: Vec<Diagnostic>,
     /// Reasons why parts of the input are not in the catalog: unread files and documents,
@@ -148,6 +155,11 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     if ome.is_some_and(|release| release.ome().inherits) {
         inherited::merge(&mut documents, &given.namespace, &mut diagnostics);
     }
+    let unfilled: HashSet<Span> = documents
+        .iter()
+        .filter(|document| !document.placeholders.is_empty())
+        .map(|document| document.span)
+        .collect();
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
@@ -162,14 +174,30 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     let mut typed: Vec<ReadDocument> = documents
         .into_par_iter()
         .enumerate()
-        .map(|(index, document)| {
+        .map(|(index, mut document)| {
             let known = || same.as_ref().and_then(|same| same.get(*places.get(index)?));
             if let Some(known) = known().filter(|_| is_own(index)) {
                 return known.clone();
             }
             let (builtin, mut found) = (document.builtin, Vec::new());
             let known = || completed.get(&index).cloned().unwrap_or_default();
+            let holes = std::mem::take(&mut document.placeholders);
+            let in_tree = sources.get(document.source).root.is_some();
             let typed = typed(document, given, &sources, known, &mut found);
+            // A tree has examples of several releases.
+            if in_tree {
+                let of_release = |own: &&mut Diagnostic| {
+                    own.code == Code::InvalidValue
+                        && own.path.as_deref() == Some("spec.rolloutStrategy.type")
+                };
+                found
+                    .iter_mut()
+                    .filter(of_release)
+                    .for_each(|own| own.severity = Severity::Warning);
+            }
+            if !holes.is_empty() {
+                found.retain(|finding| !is_of_placeholder(finding, &holes));
+            }
             ReadDocument { typed, builtin, found }
         })
         .collect();
@@ -189,7 +217,9 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         shipped: given.shipped,
         releases: Some(given.releases),
         platform: Some(given.platform),
+        within: given.within.clone(),
     });
+    let place = |object: &Object| Place::of(sources.get(object.span.source));
     let mut found_builtin = Vec::new();
     let mut accounting = Accounting::default();
     for (ReadDocument { typed, builtin, found }, (api_version, kind, is_context)) in
@@ -204,9 +234,13 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             Some(Read::Item(Item::Service(views))) => services.push(views),
             Some(Read::Item(Item::Other(object))) => {
                 others.note(&object, given.semantics.of(Api::KServe));
-                builder.add(Item::Other(object));
+                let place = place(&object);
+                builder.add_at(Item::Other(object), place);
             }
-            Some(Read::Item(item)) => builder.add(item),
+            Some(Read::Item(item)) => {
+                let place = place(item.object());
+                builder.add_at(item, place);
+            }
             Some(Read::Settings(settings, object)) => {
                 match settings {
                     Settings::Ome(found) => {
@@ -215,7 +249,8 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
                     }
                     Settings::KServe(found) => config.kserve = *found,
                 }
-                builder.add(Item::Other(object));
+                let place = place(&object);
+                builder.add_at(Item::Other(object), place);
             }
             None => {}
         }
@@ -231,10 +266,12 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         {
             controller.refusal = operator.refuse(controller, &config).map(Box::new);
         }
-        builder.add(Item::Service(views));
+        let place = place(&views.documented.object);
+        builder.add_at(Item::Service(views), place);
     }
     builder.config(config);
-    let (catalog, found) = builder.finish(found_builtin);
+    builder.unfilled(unfilled);
+    let Built { catalog, views, diagnostics: found } = builder.finish(found_builtin);
     diagnostics.extend(found);
     let input = accounting.finish();
     diagnostics.extend(accounting::findings(&input));
@@ -242,6 +279,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         input,
         sources,
         catalog,
+        views,
         diagnostics,
         unread,
         in_cluster,
@@ -299,6 +337,16 @@ fn newest_object(documents: &[Document]) -> Option<EcoString> {
 fn kthena_release(tag: &str, now: &'static KthenaPolicy) -> &'static KthenaPolicy {
     let mut releases = operators::kthena::releases::RELEASES.into_iter();
     releases.find(|release| release.id.tag == tag && now.id.tag != tag).unwrap_or(now)
+}
+
+/// Whether a finding is about a value that is not filled in yet, or about what holds it.
+fn is_of_placeholder(finding: &Diagnostic, holes: &[Placeholder]) -> bool {
+    let Some(span) = finding.span() else { return false };
+    holes.iter().any(|hole| {
+        span.source == hole.span.source
+            && (hole.span.contains(span)
+                || (finding.severity == Severity::Error && span.contains(hole.span)))
+    })
 }
 
 /// Whether an object is as a server hands it out, and not as it was written.
@@ -373,6 +421,17 @@ fn object(
         .and_then(|metadata| metadata.get("name"))
         .filter(|name| name.as_str().is_some_and(|name| !name.is_empty()))
     else {
+        let generated = metadata.and_then(|metadata| metadata.get("generateName"));
+        let prefix = generated.and_then(|node| Some((node.as_str()?, node.origin)));
+        if let Some((prefix, origin)) = prefix.filter(|(prefix, _)| !prefix.is_empty()) {
+            // The server adds a suffix (Kubernetes API conventions, Idempotency).
+            let name = Node::str(format!("{prefix}*"), origin);
+            return Some(identified(document, schema, given, &name, diagnostics));
+        }
+        if schema.is_none() && !document.known {
+            // The configuration of a program is not an object of a server.
+            return None;
+        }
         diagnostics.push(
             Diagnostic::new(Code::MissingName, format!("{} has no metadata.name", document.kind))
                 .at(metadata.map_or(document.span, |metadata| {
@@ -383,6 +442,19 @@ fn object(
         );
         return None;
     };
+    let name = name.clone();
+    Some(identified(document, schema, given, &name, diagnostics))
+}
+
+/// A document with its identity.
+fn identified(
+    document: Document,
+    schema: Option<&schema::Schema>,
+    given: &ReadOptions,
+    name: &Node,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Object {
+    let metadata = document.node.get("metadata");
     let written = metadata
         .and_then(|metadata| metadata.get("namespace"))
         .filter(|namespace| namespace.as_str().is_some_and(|text| !text.is_empty()));
@@ -422,7 +494,7 @@ fn object(
         node: document.node,
     };
     check_metadata(&object, diagnostics);
-    Some(object)
+    object
 }
 
 /// Names, labels and annotations as the API server validates them.
@@ -442,13 +514,13 @@ fn check_metadata(object: &Object, diagnostics: &mut Vec<Diagnostic>) {
             }
         };
     if let Some(name) = object.metadata("name") {
-        refuse(
-            names::dns1123_subdomain(&object.id.name),
-            "name",
-            &object.id.name,
-            name.origin,
-            "metadata.name".into(),
-        );
+        // The rules of names are those of the kind (pkg/apis/rbac/validation, ValidateRBACName).
+        let valid = if object.api_version.starts_with("rbac.authorization.k8s.io/") {
+            names::path_segment_name(&object.id.name)
+        } else {
+            names::dns1123_subdomain(&object.id.name)
+        };
+        refuse(valid, "name", &object.id.name, name.origin, "metadata.name".into());
     }
     if let (Scope::Namespace(namespace), Some(node)) =
         (&object.id.scope, object.metadata("namespace"))

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 pub(super) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut run = Run::new(args);
     let request = Request {
+        exclude: None,
         paths: &args.files,
         kustomize: &[],
         kustomize_command: None,

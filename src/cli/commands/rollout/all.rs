@@ -4,6 +4,7 @@ use super::Args;
 use super::troubles::{self, Played};
 use crate::api::{ModelServing, Service};
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{Changes, ServingChange, State, roll};
 use crate::report::roll_all::All;
@@ -71,6 +72,9 @@ fn simulate(
     };
     let said = rolled.iter_mut().flat_map(|own| std::mem::take(&mut own.diagnostics));
     let found = session.settle(said.collect::<Vec<_>>());
+    let (selected, selected_servings) = session.select_all(&[])?;
+    let about = About::selected(session, &selected, &selected_servings, &found).every(true);
+    let found = about.of(session, found);
     let view = All {
         semantics: session.mode(),
         services: &rolled,

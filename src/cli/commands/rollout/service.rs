@@ -68,8 +68,7 @@ pub(super) fn run(
     let mut workloads = crate::diff::waves::workloads(&before, after.written(), pods);
     let waves = crate::diff::waves::waves(after.written());
     let found = session.settle(after.diagnostics);
-    let catalog = &session.world.catalog;
-    let found = About::workloads(catalog, [&service.object]).of(catalog, found);
+    let found = About::planned(&session.world.catalog, &planned, &[]).of(session, found);
     let rolled = if refused {
         None
     } else {

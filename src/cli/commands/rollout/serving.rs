@@ -55,13 +55,18 @@ pub(super) fn run(
         .iter()
         .zip(&from)
         .enumerate()
-        .map(|(at, (before, state))| before.settle(refused(at, state.serving)))
+        .map(|(at, (before, state))| {
+            let found = before.settle(refused(at, state.serving));
+            let catalog = &before.world.catalog;
+            About::these(catalog, [&state.serving.object]).of(before, found)
+        })
         .collect();
     let changed: Vec<Diagnostic> = refused(from.len(), to);
     let broken = |found: &[Diagnostic]| found.iter().any(|found| found.severity == Severity::Error);
     let too_many = too_many_pods(to).is_some()
         || from.iter().any(|before| too_many_pods(before.serving).is_some());
     let found = session.settle(changed.iter().cloned());
+    let found = About::these(&session.world.catalog, [&to.object]).of(session, found);
     for (before, found) in earlier.iter().zip(&before_found) {
         before.say(found, io);
     }
@@ -103,7 +108,7 @@ pub(super) fn run(
     }
     let found = session.settle(said.into_iter().chain(changed));
     let catalog = &session.world.catalog;
-    let found = About::workloads(catalog, [&to.object]).of(catalog, found);
+    let found = About::these(catalog, [&to.object]).of(session, found);
     let rolled = if args.is_plain() { rolled(session, earlier, to) } else { None };
     let running = RunningPods::new(session.world.catalog.others());
     let others = running.of_others(&to.namespace, to.name());
@@ -138,8 +143,9 @@ pub(super) fn run(
         components: rolled.as_deref(),
         sources,
     };
+    session.begin_page(args.output, io)?;
     match args.output {
-        PageFormat::Json | PageFormat::Yaml => io.print_json(&view)?,
+        PageFormat::Json | PageFormat::Yaml => session.print_json(&view, io)?,
         PageFormat::Table => {
             session.say(&found, io);
             let style = io.style();

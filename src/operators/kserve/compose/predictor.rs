@@ -87,7 +87,15 @@ fn of_runtime<R: Record>(
         return Err(facts.invalid("failed to find kserve-container in ServingRuntime containers"));
     };
     let own = facts.predictor.get("containers").map(Node::items).unwrap_or_default();
-    let mut container = over(facts, &listed[main], &typed::container_fields(model), rec)?;
+    let mut fields = typed::container_fields(model);
+    // An empty name is none: the runtime's container keeps its own
+    // (pkg/controller/v1beta1/inferenceservice/utils/utils.go, MergeRuntimeContainers).
+    if fields.get("name").and_then(Node::as_str) == Some("")
+        && let Some(map) = fields.as_map_mut()
+    {
+        map.retain(|entry| entry.key != "name");
+    }
+    let mut container = over(facts, &listed[main], &fields, rec)?;
     container = expand(facts, MAIN, &container, findings)?;
     let server = match facts.policy.kserve().image_suffix {
         ImageSuffixRule::NamedRuntimes => server::with_gpu_image(runtime),

@@ -276,6 +276,20 @@ fn protocol(
     })
 }
 
+/// The version that is served instead of an older one of an InferenceService, which no release has
+/// any more (KServe docs, Migration from KFServing).
+pub fn not_served(api_version: &str, kind: &str) -> Option<&'static str> {
+    let (group, version) = api_version.split_once('/')?;
+    if kind != "InferenceService" {
+        return None;
+    }
+    match group {
+        "serving.kserve.io" if matches!(version, "v1alpha1" | "v1alpha2") => Some("v1beta1"),
+        "serving.kubeflow.org" => Some("serving.kserve.io/v1beta1"),
+        _ => None,
+    }
+}
+
 /// The finding about a protocol that is not one of [`PROTOCOLS`].
 pub fn unknown_protocol(name: &str) -> Diagnostic {
     Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(

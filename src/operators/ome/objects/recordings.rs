@@ -91,7 +91,7 @@ fn world(files: &[std::path::PathBuf]) -> World {
             }
         }
     }
-    World { catalog: builder.finish(Vec::new()).0, services, config }
+    World { catalog: builder.finish(Vec::new()).catalog, services, config }
 }
 
 fn text<'a>(object: &'a Json, path: &str) -> &'a str {

@@ -1,0 +1,263 @@
+//! Definitions of one name in several directories below a path: overlays, clouds, versions,
+//! examples.
+//!
+//! In: every definition with its place. Out: one definition of each name for the catalog, and views:
+//! the catalogs of services that see other definitions, because theirs are nearer. A service uses
+//! the objects of its own directory, then those of the directories above it, then others. It sees no
+//! object that is nearer to another definition of the same service.
+
+use super::Catalog;
+use super::build::Item;
+use crate::api::{Api, ObjectRef};
+use crate::diag::{Code, Diagnostic};
+use crate::source::{Source, Span};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+/// Where an object was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The directory of the command line above it; none of a file that was named, and of what is
+    /// built.
+    root: Option<Arc<str>>,
+    /// The directory below it, `./` for the directory itself.
+    directory: String,
+}
+
+/// Directories with copies for tests and of other projects.
+const ASIDE: [&str; 6] = ["testdata", "test", "tests", "e2e", "versioned_docs", "vendor"];
+
+impl Place {
+    /// The place of an object in a text.
+    pub fn of(source: &Source) -> Self {
+        let directory = source.directory();
+        let root = source.root.clone().filter(|_| directory.is_some());
+        Self { root, directory: directory.unwrap_or_default() }
+    }
+
+    /// Whether two places are different directories below one path.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        self.is_below_same_path(other) && self.directory != other.directory
+    }
+
+    /// Whether two places are below one path of the command line.
+    pub(super) fn is_below_same_path(&self, other: &Self) -> bool {
+        self.root.is_some() && self.root == other.root
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        self.directory.split('/').filter(|part| !part.is_empty() && *part != ".")
+    }
+
+    fn is_aside(&self) -> bool {
+        self.parts().any(|part| ASIDE.contains(&part))
+    }
+
+    /// How many directories two places have in common.
+    fn common(&self, other: &Self) -> usize {
+        if self.root != other.root {
+            return 0;
+        }
+        self.parts().zip(other.parts()).take_while(|(own, other)| own == other).count()
+    }
+
+    /// How far an object at another place is: its own directory and those above it by depth, then
+    /// others by the directories they have in common.
+    fn distance(&self, other: &Self) -> (bool, Reverse<usize>, bool) {
+        let common = self.common(other);
+        let is_above = self.root == other.root && other.parts().count() == common;
+        (!is_above, Reverse(common), other.is_aside())
+    }
+}
+
+/// A catalog that some services see instead of the catalog of the input.
+#[derive(Debug)]
+pub struct View {
+    /// What they see; its services are theirs.
+    pub catalog: Catalog,
+    /// Where the services are named that are not in the catalog of the input.
+    pub(super) added: BTreeSet<Span>,
+}
+
+impl View {
+    /// Whether a service, by the place of its name, is a further definition: it is shown and not
+    /// counted.
+    pub fn adds(&self, name: Span) -> bool {
+        self.added.contains(&name)
+    }
+}
+
+/// Every definition that was read.
+pub(super) struct Known<'a> {
+    pub(super) items: &'a [Item],
+    pub(super) places: &'a [Place],
+    pub(super) index: &'a HashMap<(Api, ObjectRef), Vec<usize>>,
+    /// The directory of `--in`.
+    pub(super) within: Option<&'a str>,
+}
+
+/// Services that see the same.
+pub(super) struct Group {
+    pub(super) items: Vec<usize>,
+    pub(super) added: BTreeSet<Span>,
+}
+
+/// More views than this are not made; further services see what the input has first.
+const MOST_VIEWS: usize = 64;
+
+/// Above this many comparisons of places none is made.
+const MOST_COMPARED: usize = 4_000_000;
+
+/// The objects that one service sees: its picks of names with several definitions, and what is left
+/// out.
+type Seen = (Vec<usize>, BTreeSet<usize>);
+
+impl Known<'_> {
+    /// One definition of each name: that of `--in`, else the first by path that is no copy for
+    /// tests.
+    pub(super) fn chosen(&self) -> Vec<usize> {
+        let mut chosen: Vec<usize> = self
+            .index
+            .values()
+            .map(|known| self.first(known, self.within_place().as_ref()))
+            .collect();
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// The place of `--in`.
+    fn within_place(&self) -> Option<Place> {
+        let asked = self.within?.trim_start_matches("./").trim_end_matches('/');
+        let root = self.places.iter().find_map(|place| place.root.clone())?;
+        let below = asked.strip_prefix(&*root).map_or(asked, |rest| rest.trim_start_matches('/'));
+        Some(Place { root: Some(root), directory: format!("{below}/") })
+    }
+
+    fn first(&self, known: &[usize], seen_from: Option<&Place>) -> usize {
+        let rank = |at: &&usize| {
+            let place = &self.places[**at];
+            (seen_from.map(|from| from.distance(place)), place.is_aside(), **at)
+        };
+        known.iter().min_by_key(rank).copied().unwrap_or_default()
+    }
+
+    /// Names with several definitions that decide about services.
+    fn conflicts(&self) -> Vec<&Vec<usize>> {
+        let decides = |at: usize| match &self.items[at] {
+            Item::Model(_) | Item::Runtime(_) | Item::Weight(_) | Item::AcceleratorClass(_) => true,
+            Item::Other(object) => matches!(
+                object.id.kind.as_str(),
+                "ConfigMap"
+                    | "Secret"
+                    | "ServiceAccount"
+                    | "HardwareProfile"
+                    | "ClusterStorageContainer"
+                    | "LLMInferenceServiceConfig"
+            ),
+            _ => false,
+        };
+        let several = self.index.values().filter(|known| known.len() > 1 && decides(known[0]));
+        let mut conflicts: Vec<&Vec<usize>> = several.collect();
+        conflicts.sort_unstable();
+        conflicts
+    }
+
+    fn is_service(&self, at: usize) -> bool {
+        matches!(self.items[at], Item::Service(_) | Item::ModelServing(_))
+    }
+
+    /// The groups of services that see other objects than the chosen ones.
+    pub(super) fn groups(&self, chosen: &[usize]) -> Vec<Group> {
+        if chosen.len() == self.items.len() || self.within.is_some() {
+            return Vec::new();
+        }
+        let conflicts = self.conflicts();
+        let chosen: HashSet<usize> = chosen.iter().copied().collect();
+        let usual: Vec<usize> = conflicts
+            .iter()
+            .map(|known| known.iter().find(|at| chosen.contains(at)).copied().unwrap_or_default())
+            .collect();
+        let mut seen: BTreeMap<Seen, Vec<usize>> = BTreeMap::new();
+        let mut compared = 0;
+        let mut keys: Vec<&Vec<usize>> =
+            self.index.values().filter(|known| self.is_service(known[0])).collect();
+        keys.sort_unstable();
+        let single: Vec<usize> = (0..self.items.len())
+            .filter(|at| matches!(self.items[*at], Item::Runtime(_) | Item::Model(_)))
+            .collect();
+        for known in keys {
+            for at in known {
+                let place = &self.places[*at];
+                compared += conflicts.len() + if known.len() > 1 { single.len() } else { 0 };
+                if compared > MOST_COMPARED {
+                    continue;
+                }
+                let picks: Vec<usize> =
+                    conflicts.iter().map(|known| self.first(known, Some(place))).collect();
+                let others: Vec<&Place> =
+                    known.iter().filter(|other| *other != at).map(|at| &self.places[*at]).collect();
+                let left_out: BTreeSet<usize> = if others.is_empty() {
+                    BTreeSet::new()
+                } else {
+                    let is_theirs = |at: &usize| {
+                        let own = &self.places[*at];
+                        let (far, ..) = place.distance(own);
+                        let common = place.common(own);
+                        far && own.root.is_some()
+                            && others.iter().any(|other| other.common(own) > common)
+                    };
+                    single.iter().copied().filter(is_theirs).collect()
+                };
+                let is_usual = picks == usual && left_out.is_empty() && chosen.contains(at);
+                if is_usual {
+                    continue;
+                }
+                let key = (picks, left_out);
+                let is_full = seen.len() >= MOST_VIEWS && !seen.contains_key(&key);
+                let key = if is_full { (usual.clone(), BTreeSet::new()) } else { key };
+                seen.entry(key).or_default().push(*at);
+            }
+        }
+        let group = |((picks, left_out), services): (Seen, Vec<usize>)| {
+            let varying: HashSet<usize> = conflicts.iter().copied().flatten().copied().collect();
+            let mut items: Vec<usize> = chosen
+                .iter()
+                .copied()
+                .filter(|at| !self.is_service(*at))
+                .filter(|at| !varying.contains(at) && !left_out.contains(at))
+                .chain(picks.into_iter().filter(|at| !left_out.contains(at)))
+                .chain(services.iter().copied())
+                .collect();
+            items.sort_unstable();
+            let added = services.iter().filter(|at| !chosen.contains(at));
+            let added = added.map(|at| self.items[*at].object().name_span()).collect();
+            Group { items, added }
+        };
+        seen.into_iter().map(group).collect()
+    }
+
+    /// The note that names have several definitions.
+    pub(super) fn finding(&self) -> Option<Diagnostic> {
+        let several = self
+            .index
+            .values()
+            .filter(|known| known.len() > 1 && !matches!(self.items[known[0]], Item::Other(_)));
+        let mut several: Vec<&Vec<usize>> = several.collect();
+        several.sort_unstable();
+        let first = self.items[*several.first()?.first()?].object();
+        let directories: BTreeSet<&str> =
+            several[0].iter().map(|at| self.places[*at].directory.as_str()).collect();
+        let places = directories.into_iter().collect::<Vec<_>>().join(", ");
+        let message = match several.len() {
+            1 => format!("{} has a definition in each of {places}", first.id),
+            many => format!(
+                "{many} objects have definitions in several directories, such as {} in {places}",
+                first.id
+            ),
+        };
+        Some(Diagnostic::new(Code::Variants, message).at(first.name_span()).help(
+            "each service is planned with the objects nearest to it; `--in DIR` selects the definitions of a directory",
+        ))
+    }
+}

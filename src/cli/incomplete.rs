@@ -1,0 +1,177 @@
+//! An input that was not read as a whole: what is missing, and how every answer says so.
+//!
+//! In: the findings about files and documents that became no object. Out: those that may hold an
+//! object that a decision reads, for the first line of a page and for `incomplete` in JSON.
+
+use super::Io;
+use super::args::PageFormat;
+use super::input::Session;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::load::kinds;
+use crate::report::answer::Answer;
+use crate::report::markdown;
+use crate::report::phrases::plural;
+use crate::source::{SourceMap, Span};
+use crate::workspace::World;
+use serde::Serialize;
+
+/// A part of the input that was not read.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Gap {
+    /// The file.
+    file: String,
+    /// The line of the finding, where the text was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    /// The code of the finding.
+    code: &'static str,
+}
+
+/// An answer in JSON, with what it does not cover.
+#[derive(Serialize)]
+struct Partial<'a, T: Serialize> {
+    #[serde(flatten)]
+    answer: &'a T,
+    incomplete: &'a [Gap],
+}
+
+/// The findings about documents that became no object and may hold one that answers depend on.
+pub(super) fn gaps(world: &World) -> Vec<Diagnostic> {
+    let counts_pods = !world.catalog.machines().is_empty();
+    let unread = world.unread.iter();
+    let found = unread.filter(|finding| finding.severity == Severity::Error);
+    found
+        .filter(|finding| match finding.code {
+            code if hides_text(code) => {
+                finding.span().is_none_or(|span| may_matter(span, &world.sources, counts_pods))
+            }
+            // A document of a kind that is known, without what makes it an object.
+            Code::UnknownKind | Code::MissingName | Code::RequiredField => {
+                finding.span().is_none_or(|span| may_matter(span, &world.sources, counts_pods))
+            }
+            _ => false,
+        })
+        .cloned()
+        .collect()
+}
+
+/// Whether a finding with this code means that a text, or a document of it, was not read.
+pub(super) fn hides_text(code: Code) -> bool {
+    matches!(
+        code,
+        // Of a key that is set twice kubectl and servers take neither.
+        Code::YamlSyntax
+            | Code::DuplicateKey
+            | Code::NotUtf8
+            | Code::UndefinedAlias
+            | Code::AliasCycle
+            | Code::ExpansionLimit
+            | Code::FileSizeLimit
+            | Code::DepthLimit
+            | Code::NodeLimit
+            | Code::FileNotRead
+            | Code::NotKubernetes
+            | Code::OtherKind
+            | Code::KustomizeFailed
+    )
+}
+
+/// Whether the document at a place names a kind that answers depend on, or no kind at all.
+fn may_matter(span: Span, sources: &SourceMap, counts_pods: bool) -> bool {
+    let text = &*sources.get(span.source).text;
+    let at = (span.start as usize).min(text.len());
+    let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let start = text[..at].rfind("\n---").map_or(0, |at| at + 1);
+    let end = text[at..].find("\n---").map_or(text.len(), |end| at + end);
+    let mut named = kinds::named(&text[start..end]).peekable();
+    named.peek().is_none() || named.any(|kind| kinds::touches_answers(kind, counts_pods))
+}
+
+impl Session {
+    /// The gaps of the input, for JSON.
+    pub(super) fn incomplete(&self) -> Vec<Gap> {
+        let gap = |finding: &Diagnostic| {
+            let place = finding.span().map(|span| self.world.sources.locate(span));
+            Gap {
+                file: match (&place, &finding.file) {
+                    (Some(place), _) => place.file.to_string(),
+                    (None, Some(file)) => file.clone(),
+                    (None, None) => String::new(),
+                },
+                line: place.map(|place| place.line),
+                code: finding.code.as_str(),
+            }
+        };
+        self.grade(self.gaps.iter().cloned()).iter().map(gap).collect()
+    }
+
+    /// The first line of an answer about an input that was not read as a whole.
+    pub(super) fn incomplete_line(&self) -> Option<String> {
+        let gaps = self.incomplete();
+        let first = gaps.first()?;
+        let line = first.line.map_or(String::new(), |line| format!(":{line}"));
+        let more = match gaps.len() {
+            1 => String::new(),
+            many => format!(" and {} more", many - 1),
+        };
+        let what = plural(gaps.len(), "part");
+        let was = if gaps.len() == 1 { "was" } else { "were" };
+        Some(format!(
+            "incomplete: {what} of the input {was} not read: {}{line} ({}){more}",
+            first.file, first.code
+        ))
+    }
+
+    /// Prints an answer as JSON, with the gaps of the input.
+    pub(super) fn print_json(
+        &self,
+        answer: &impl Serialize,
+        io: &mut Io<'_>,
+    ) -> std::io::Result<()> {
+        self.print_json_with(&[self], answer, io)
+    }
+
+    /// The same of an answer that compares several inputs.
+    pub(super) fn print_json_with(
+        &self,
+        sides: &[&Self],
+        answer: &impl Serialize,
+        io: &mut Io<'_>,
+    ) -> std::io::Result<()> {
+        let gaps: Vec<Gap> = sides.iter().flat_map(|side| side.incomplete()).collect();
+        if gaps.is_empty() {
+            io.print_json(answer)
+        } else {
+            io.print_json(&Partial { answer, incomplete: &gaps })
+        }
+    }
+
+    /// Begins a page: of an input that was not read as a whole, its first line says so, and nothing
+    /// on it is confirmed.
+    pub(super) fn begin_page(&self, format: PageFormat, io: &mut Io<'_>) -> std::io::Result<()> {
+        let Some(line) = self.incomplete_line() else { return Ok(()) };
+        io.confirm_nothing();
+        match format {
+            PageFormat::Table => io.print_line(&line),
+            PageFormat::Markdown => {
+                io.print(&format!("{}\n", markdown::lines(&format!("{line}\n"))))
+            }
+            PageFormat::Html => {
+                io.insert_in_page(&line);
+                Ok(())
+            }
+            PageFormat::Json | PageFormat::Yaml => Ok(()),
+        }
+    }
+}
+
+/// An answer as JSON, with the gaps of the inputs.
+pub(super) fn json(answer: &dyn Answer, gaps: Vec<Gap>) -> serde_json::Value {
+    let mut value = answer.json();
+    if let Some(map) = value.as_object_mut()
+        && !gaps.is_empty()
+    {
+        map.insert("incomplete".to_owned(), serde_json::json!(gaps));
+    }
+    value
+}

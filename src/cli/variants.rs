@@ -1,0 +1,174 @@
+//! Services with definitions in several directories: each is planned with the objects that it sees,
+//! and totals count one of each name.
+
+use super::input::Session;
+use super::names;
+use crate::api::{Api, Object};
+use crate::pipeline::serving::PlannedServing;
+use crate::pipeline::{Depth, Planned, Planner};
+use ecow::EcoString;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The plans that the catalog of the input does not give.
+#[derive(Default)]
+pub(super) struct Variants<'a> {
+    /// Further definitions of services.
+    services: Vec<Planned<'a>>,
+    /// Further definitions of ModelServings.
+    servings: Vec<PlannedServing<'a>>,
+}
+
+/// A service by operator, namespace and name.
+type Key<'k> = (Api, &'k EcoString, &'k EcoString);
+
+fn key<'k>(planned: &'k Planned<'_>) -> Key<'k> {
+    let own = &planned.service;
+    (own.api, &own.namespace, &own.name)
+}
+
+impl Session {
+    /// Plans the selected services that see other objects than most: the plans of counted ones
+    /// replace those that are there, the others are returned.
+    pub(super) fn plan_variants<'a>(
+        &'a self,
+        names: &[String],
+        depth: Depth,
+        planned: &mut [Planned<'a>],
+    ) -> Variants<'a> {
+        let mut variants = Variants::default();
+        let wanted = names::joined(names);
+        let is_wanted = |object: &Object, namespace: &str| {
+            if wanted.is_empty() {
+                self.is_asked(object, namespace)
+            } else {
+                wanted.iter().any(|wanted| self.is_named(wanted, object, namespace))
+            }
+        };
+        for view in &self.world.views {
+            let planner = Planner::new(&view.catalog, self.semantics);
+            let services: Vec<_> = view
+                .catalog
+                .services()
+                .filter(|views| {
+                    let service = views.of(self.semantics);
+                    is_wanted(&service.object, &service.namespace)
+                })
+                .collect();
+            for own in planner.plan_all(&services, depth) {
+                if view.adds(own.service.place) {
+                    variants.services.push(own);
+                } else if let Some(known) =
+                    planned.iter_mut().find(|known| known.service.place == own.service.place)
+                {
+                    *known = own;
+                }
+            }
+            let servings = view.catalog.model_servings().iter();
+            let servings: Vec<_> = servings
+                .filter(|own| {
+                    view.adds(own.object.name_span()) && is_wanted(&own.object, &own.namespace)
+                })
+                .collect();
+            variants.servings.extend(self.plan_servings(&servings));
+        }
+        let several: HashSet<Key<'_>> = variants.services.iter().map(key).collect();
+        for own in planned.iter_mut().filter(|own| several.contains(&key(own))) {
+            own.service.directory = self.directory(own.service.place);
+        }
+        for own in &mut variants.services {
+            own.service.directory = self.directory(own.service.place);
+        }
+        variants
+    }
+
+    /// Names the definitions of services that have several: by directory, or by file where a
+    /// directory has two.
+    fn name_variants(&self, planned: &mut [Planned<'_>]) {
+        let mut taken: HashMap<(EcoString, EcoString, EcoString), usize> = HashMap::new();
+        let key = |own: &Planned<'_>| {
+            let directory = own.service.directory.clone()?;
+            Some((own.service.namespace.clone(), own.service.name.clone(), directory))
+        };
+        for own in planned.iter() {
+            if let Some(key) = key(own) {
+                *taken.entry(key).or_default() += 1;
+            }
+        }
+        for own in planned.iter_mut() {
+            let Some(key) = key(own) else { continue };
+            let is_alone = taken.get(&key) == Some(&1);
+            own.service.variant = Some(if is_alone {
+                key.2
+            } else {
+                let place = self.world.sources.locate(own.service.place);
+                let file = place.file.rsplit('/').next().unwrap_or_default().to_owned();
+                let below = key.2.strip_prefix("./").unwrap_or(&key.2).to_owned();
+                format!("{below}{file}:{}", place.line).into()
+            });
+        }
+    }
+
+    /// The directory of an object below the path that was named.
+    pub(super) fn directory(&self, place: crate::source::Span) -> Option<EcoString> {
+        self.world.sources.get(place.source).directory().map(EcoString::from)
+    }
+}
+
+impl<'a> Variants<'a> {
+    /// Adds them to what is shown, after everything was counted. Returns which definitions count, as
+    /// a sentence.
+    pub(super) fn show(
+        self,
+        session: &Session,
+        planned: &mut Vec<Planned<'a>>,
+        servings: &mut Vec<PlannedServing<'a>>,
+    ) -> Option<String> {
+        let mut counts: HashMap<(EcoString, EcoString), BTreeSet<EcoString>> = HashMap::new();
+        let added = self.services.iter().map(|own| {
+            let service = &own.service;
+            (service.namespace.clone(), service.name.clone(), service.place)
+        });
+        let added = added.chain(self.servings.iter().map(|own| {
+            let serving = own.serving;
+            (serving.namespace.clone(), serving.name().clone(), serving.object.name_span())
+        }));
+        for (namespace, name, place) in added {
+            counts.entry((namespace, name)).or_default().extend(session.directory(place));
+        }
+        let mut counted: Vec<String> = Vec::new();
+        let own = planned.iter().map(|own| {
+            let service = &own.service;
+            (service.namespace.clone(), service.name.clone(), service.place)
+        });
+        let own = own.chain(servings.iter().map(|own| {
+            let serving = own.serving;
+            (serving.namespace.clone(), serving.name().clone(), serving.object.name_span())
+        }));
+        let mut services = 0;
+        for (namespace, name, place) in own {
+            let Some(others) = counts.get(&(namespace.clone(), name.clone())) else { continue };
+            let directory = session.directory(place).unwrap_or_default();
+            services += 1;
+            counted
+                .push(format!("{directory} of {} variants ({namespace}/{name})", others.len() + 1));
+        }
+        planned.extend(self.services);
+        session.name_variants(planned);
+        planned.sort_by(|a, b| {
+            let order =
+                |own: &Planned<'_>| (own.service.namespace.clone(), own.service.name.clone());
+            order(a).cmp(&order(b))
+        });
+        servings.extend(self.servings);
+        servings.sort_by(|a, b| {
+            (&a.serving.namespace, a.serving.name()).cmp(&(&b.serving.namespace, b.serving.name()))
+        });
+        match counted.as_slice() {
+            [] => None,
+            [one] => Some(format!("counted: {one}")),
+            [first, ..] => Some(format!(
+                "counted: one definition of each of {services} services with variants, such as {first}; `--in DIR` counts those of a directory"
+            )),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Files that are left out: `--exclude` and `exclude` of the settings.
+//!
+//! In: globs with the rules of `.gitignore`. Out: whether a file below a directory is read. A file
+//! that was named is always read.
+
+use super::find::Input;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::path::{Path, PathBuf};
+
+/// Globs, and what they are relative to.
+#[derive(Clone, Debug, Default)]
+pub struct Exclude {
+    /// Of the command line: relative to the directory of `-f`, or to the working directory.
+    pub flags: Vec<String>,
+    /// Of the settings, and the directory of their file.
+    pub settings: Vec<(PathBuf, Vec<String>)>,
+}
+
+fn matcher(globs: &[String]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new("");
+    for glob in globs {
+        // A glob that is none leaves nothing out; `find` reads what it would match.
+        let _ = builder.add_line(None, glob);
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// Takes out the files that are excluded.
+pub(super) fn retain(inputs: &mut Vec<Input>, exclude: &Exclude) {
+    if exclude.flags.is_empty() && exclude.settings.is_empty() {
+        return;
+    }
+    let flags = matcher(&exclude.flags);
+    let settings: Vec<(PathBuf, Gitignore)> = exclude
+        .settings
+        .iter()
+        .map(|(directory, globs)| (full(directory), matcher(globs)))
+        .collect();
+    let is_left_out = |globs: &Gitignore, path: &Path| {
+        let relative = path.is_relative() && !path.starts_with("..");
+        relative && globs.matched_path_or_any_parents(path, false).is_ignore()
+    };
+    inputs.retain(|input| {
+        let Some(path) = input.path.as_deref().filter(|_| !input.named) else { return true };
+        let plain = path.strip_prefix(".").unwrap_or(path);
+        let root = input.root.as_deref().unwrap_or(".");
+        let below = plain.strip_prefix(root).unwrap_or(plain);
+        let of_settings = settings.iter().any(|(directory, globs)| {
+            full(path).strip_prefix(directory).is_ok_and(|path| is_left_out(globs, path))
+        });
+        !(is_left_out(&flags, below) || is_left_out(&flags, plain) || of_settings)
+    });
+}
+
+fn full(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    super::kustomize::plain(&path)
+}

@@ -1,0 +1,65 @@
+//! OpenShift Templates: objects with parameters (OpenShift docs, Using templates).
+//!
+//! In: a Template. Out: its objects with the values of parameters filled in. Parameters without a
+//! value, and generated ones, stay as they are written: placeholders.
+
+use crate::yaml::{Node, Value};
+use std::collections::BTreeMap;
+
+/// Whether a document is a Template.
+pub(super) fn is_template(api_version: &str, kind: &str) -> bool {
+    kind == "Template" && api_version.starts_with("template.openshift.io/")
+}
+
+/// The objects of a Template.
+pub(super) fn objects(template: &Node) -> Vec<Node> {
+    let parameters = template.get("parameters").map(Node::items).unwrap_or_default();
+    let values: BTreeMap<&str, String> = parameters
+        .iter()
+        .filter(|parameter| parameter.get("generate").is_none())
+        .filter_map(|parameter| {
+            let value = parameter.get("value")?.scalar_text()?;
+            Some((parameter.get("name")?.as_str()?, value.to_string()))
+        })
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
+    let objects = template.get("objects").map(Node::items).unwrap_or_default();
+    objects.iter().map(|object| filled(object, &values)).collect()
+}
+
+/// A tree with `${NAME}` and `${{NAME}}` filled in. The second form stands for a value that is no
+/// text.
+fn filled(node: &Node, values: &BTreeMap<&str, String>) -> Node {
+    let mut node = node.clone();
+    match &mut node.value {
+        Value::Map(map) => {
+            for entry in map.iter_mut() {
+                entry.node = filled(&entry.node, values);
+            }
+        }
+        Value::List(items) => {
+            for item in items.make_mut().iter_mut() {
+                *item = filled(item, values);
+            }
+        }
+        Value::Str(text) if text.contains("${") => {
+            let whole = text.strip_prefix("${{").and_then(|rest| rest.strip_suffix("}}"));
+            if let Some(value) = whole.and_then(|name| values.get(name)) {
+                node.value = match (value.as_str(), value.parse::<i64>()) {
+                    ("true", _) => Value::Bool(true),
+                    ("false", _) => Value::Bool(false),
+                    (_, Ok(number)) => Value::Int(number),
+                    _ => Value::Str(value.as_str().into()),
+                };
+            } else {
+                let mut out = text.to_string();
+                for (name, value) in values {
+                    out = out.replace(&format!("${{{name}}}"), value);
+                }
+                *text = out.into();
+            }
+        }
+        _ => {}
+    }
+    node
+}

@@ -1,0 +1,370 @@
+//! Text that is not yet a manifest: scalars that another tool fills in (`envsubst`, `helm template`,
+//! `oc process`, a hand).
+//!
+//! In: the tree of an object. Out: the scalars that stand for a value which is not there. References
+//! that stay in an object are none: `$(VAR)` in commands, arguments and variables, `{{.Field}}` of
+//! runtimes, and shell text.
+
+use crate::source::{Source, Span};
+use crate::yaml::{Node, Value};
+use std::ops::Range;
+
+/// A scalar that is filled in later.
+#[derive(Clone, Debug)]
+pub struct Placeholder {
+    /// Where it is.
+    pub span: Span,
+    /// The placeholder in it.
+    pub text: String,
+}
+
+/// How a placeholder is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// `${X}`.
+    Dollar,
+    /// `{{ X }}`.
+    Braces,
+    /// `<x>`, `%X%`, `__X__`, `@X@`, `REPLACE_ME`.
+    Word,
+    /// `{x}`, which YAML reads as a mapping where a scalar begins with it.
+    Brace,
+    /// `$(X)`, `($x)`.
+    Parenthesis,
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+fn is_upper(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_uppercase())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// The placeholder that begins at the start of a text, by its length.
+fn at_start(text: &str) -> Option<(usize, Style)> {
+    let closed = |open: &str, close: &str| {
+        let rest = text.strip_prefix(open)?;
+        let end = rest.find(close)?;
+        (!rest[..end].contains('\n')).then_some((&rest[..end], open.len() + end + close.len()))
+    };
+    if let Some((_, end)) = closed("${{", "}}") {
+        return Some((end, Style::Braces));
+    }
+    if let Some((inner, end)) = closed("${", "}") {
+        let name = inner.split([':', '-']).next().unwrap_or_default();
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        return (is_name && is_word(&name.replace('.', "_"))).then_some((end, Style::Dollar));
+    }
+    if let Some((_, end)) = closed("{{", "}}") {
+        return Some((end, Style::Braces));
+    }
+    if let Some((inner, end)) = closed("{", "}") {
+        return (is_word(inner) && inner.starts_with(|c: char| c.is_ascii_alphabetic()))
+            .then_some((end, Style::Brace));
+    }
+    if let Some((inner, end)) = closed("<", ">") {
+        let is_text = inner
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.'));
+        let is_named = inner.starts_with(|c: char| c.is_ascii_alphabetic());
+        return (is_text && is_named && !inner.ends_with(' ')).then_some((end, Style::Word));
+    }
+    for (open, close) in [("%", "%"), ("@", "@"), ("__", "__")] {
+        if let Some((inner, end)) = closed(open, close)
+            && is_upper(inner)
+        {
+            return Some((end, Style::Word));
+        }
+    }
+    for (open, close) in [("$(", ")"), ("($", ")")] {
+        if let Some((inner, end)) = closed(open, close)
+            && is_word(inner)
+        {
+            return Some((end, Style::Parenthesis));
+        }
+    }
+    None
+}
+
+/// Words that ask for a value: `REPLACE_ME`, `CHANGEME`, `YOUR_TOKEN_HERE`.
+fn asks_for_value(text: &str) -> bool {
+    let is_shouted = text.len() > 3
+        && text.bytes().all(|byte| {
+            byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
+        });
+    is_shouted
+        && (["REPLACE", "CHANGEME", "CHANGE_ME", "CHANGE-ME", "YOUR_", "YOUR-"])
+            .iter()
+            .any(|word| text.starts_with(word))
+}
+
+/// The placeholders in a text.
+fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            if !matches!(text.as_bytes()[at], b'$' | b'{' | b'<' | b'%' | b'@' | b'_' | b'(') {
+                at += 1;
+                continue;
+            }
+            if let Some((length, style)) = at_start(&text[at..]) {
+                let found = at..at + length;
+                at = found.end;
+                return Some((found, style));
+            }
+            at += 1;
+        }
+        None
+    })
+}
+
+/// Whether a text may hold a placeholder at all.
+pub(super) fn may_hold(text: &str) -> bool {
+    ["${", "{{", "<", "%", "__", "@", "REPLACE", "CHANGE", "YOUR", "$(", "($", "{"]
+        .iter()
+        .any(|sign| text.contains(sign))
+}
+
+/// Fields whose value is a name, a place or a number, so that a placeholder within it is no part of
+/// its text.
+const STRICT: [&str; 17] = [
+    "name",
+    "namespace",
+    "image",
+    "storageUri",
+    "uri",
+    "url",
+    "host",
+    "claimName",
+    "secretName",
+    "serviceAccountName",
+    "runtime",
+    "version",
+    "replicas",
+    "minReplicas",
+    "maxReplicas",
+    "size",
+    "type",
+];
+
+/// Maps whose values are such.
+const STRICT_MAPS: [&str; 6] =
+    ["labels", "matchLabels", "nodeSelector", "requests", "limits", "capacity"];
+
+/// Whether Go templates of objects of a kind are filled in by its controller.
+pub(super) fn is_templated(kind: &str) -> bool {
+    matches!(kind, "ServingRuntime" | "ClusterServingRuntime" | "LLMInferenceServiceConfig")
+}
+
+/// The placeholders of an object.
+pub(super) fn of(node: &Node, kind: &str, source: &Source) -> Vec<Placeholder> {
+    let templated = is_templated(kind);
+    let mut found = Vec::new();
+    let mut walk = Walk { templated, source, found: &mut found, path: Vec::new() };
+    walk.node(node);
+    found
+}
+
+struct Walk<'a, 'n> {
+    /// Go templates of the object are filled in by its controller.
+    templated: bool,
+    source: &'a Source,
+    found: &'a mut Vec<Placeholder>,
+    path: Vec<&'n str>,
+}
+
+impl<'n> Walk<'_, 'n> {
+    fn node(&mut self, node: &'n Node) {
+        match &node.value {
+            Value::Map(map) => {
+                if let Some(text) = self.bare_word(node) {
+                    self.add(node, &text);
+                    return;
+                }
+                for entry in map.iter() {
+                    self.path.push(&entry.key);
+                    self.node(&entry.node);
+                    self.path.pop();
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.node(item)),
+            Value::Str(text) => self.scalar(node, text),
+            _ => {}
+        }
+    }
+
+    /// `{name}`, which YAML reads as a mapping of a key without a value.
+    fn bare_word(&self, node: &Node) -> Option<String> {
+        let Value::Map(map) = &node.value else { return None };
+        let mut entries = map.iter();
+        let (Some(one), None) = (entries.next(), entries.next()) else { return None };
+        let span = node.origin.span().filter(|_| one.node.is_null())?;
+        let text = self.source.text.get(span.start as usize..span.end as usize)?;
+        (text == format!("{{{}}}", one.key) && is_word(&one.key)).then(|| text.to_owned())
+    }
+
+    fn scalar(&mut self, node: &Node, text: &str) {
+        let last = self.path.last().copied().unwrap_or_default();
+        let above = self.path.len().checked_sub(2).map_or("", |at| self.path[at]);
+        let is_code = self.path.iter().any(|key| matches!(*key, "command" | "args"));
+        let is_value = last == "value" || self.path.first().is_some_and(|key| *key == "data");
+        let is_strict =
+            !is_code && ((STRICT.contains(&last) && !is_value) || STRICT_MAPS.contains(&above));
+        for (range, style) in within(text) {
+            let is_whole = range.len() == text.trim().len();
+            let counts = match style {
+                // Of services, too, Go templates in commands and arguments are filled in.
+                Style::Braces if self.templated || is_code => false,
+                Style::Dollar | Style::Braces | Style::Word => is_whole || is_strict,
+                Style::Brace => is_strict,
+                Style::Parenthesis => is_strict && is_whole,
+            };
+            if counts {
+                return self.add(node, &text[range]);
+            }
+        }
+        if asks_for_value(text.trim()) && !is_code {
+            self.add(node, text.trim());
+        }
+    }
+
+    fn add(&mut self, node: &Node, text: &str) {
+        if let Some(span) = node.origin.span() {
+            self.found.push(Placeholder { span, text: text.to_owned() });
+        }
+    }
+}
+
+/// A text with its placeholders covered, so that it can be read as YAML; every place stays where it
+/// is. `None` if there is none.
+pub(super) fn covered(text: &str) -> Option<(String, Vec<Range<usize>>)> {
+    let mut out = text.to_owned().into_bytes();
+    let mut places = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        let offset = start;
+        start += line.len();
+        if bare.starts_with('#') {
+            continue;
+        }
+        let only = within(bare).next().is_some_and(|(range, style)| {
+            style == Style::Braces && range.start == 0 && range.end == bare.len()
+        });
+        if only {
+            // A line that is an action stands for any number of lines.
+            let at = offset + (line.len() - line.trim_start().len());
+            out[at..at + bare.len()].fill(b'#');
+            continue;
+        }
+        for (range, style) in within(line) {
+            let begins = line[..range.start].trim_end().ends_with([':', '-', '[', ',']);
+            let breaks = match style {
+                Style::Braces => true,
+                Style::Brace => {
+                    begins && !line[range.end..].starts_with(['\n', '\r', ' ', ',', ']', '}', '#'])
+                }
+                Style::Word => begins && line[range.start..].starts_with(['%', '@']),
+                Style::Dollar | Style::Parenthesis => false,
+            };
+            if breaks {
+                let range = offset + range.start..offset + range.end;
+                out[range.clone()].fill(b'x');
+                places.push(range);
+            }
+        }
+    }
+    let out = String::from_utf8(out).ok()?;
+    (out != text).then_some((out, places))
+}
+
+/// Gives scalars that were read covered their own text again.
+pub(super) fn uncover(node: &mut Node, text: &str, places: &[Range<usize>]) {
+    match &mut node.value {
+        Value::Map(map) => {
+            for entry in map.iter_mut() {
+                uncover(&mut entry.node, text, places);
+            }
+        }
+        Value::List(items) => {
+            items.make_mut().iter_mut().for_each(|item| uncover(item, text, places))
+        }
+        Value::Str(value) => {
+            let Some(span) = node.origin.span() else { return };
+            let own = span.start as usize..span.end as usize;
+            let first = places.partition_point(|place| place.end <= own.start);
+            if places.get(first).is_some_and(|place| place.start < own.end)
+                && let Some(written) = text.get(own)
+            {
+                *value = written.trim_matches(['"', '\'']).into();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// How the placeholders of a file are filled in.
+pub(super) fn command(file: &str, found: &[Placeholder], is_template: bool) -> String {
+    let has = |sign: &str| found.iter().any(|own| own.text.starts_with(sign));
+    if is_template {
+        format!("`oc process --local -f {file} | ome plan -f -` fills them in")
+    } else if has("{{") || has("${{") {
+        "`helm template … | ome plan -f -`, or the tool that the file is written for, fills them in"
+            .to_owned()
+    } else if has("${") {
+        format!("`envsubst < {file} | ome plan -f -` fills them in")
+    } else {
+        "replace them with values".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{SourceId, SourceKind};
+    use crate::yaml::{Limits, parse};
+
+    fn found(kind: &str, text: &str) -> Vec<String> {
+        let source = Source::new("a.yaml", SourceKind::File, text);
+        let tree = parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap();
+        of(&tree, kind, &source).into_iter().map(|own| own.text).collect()
+    }
+
+    #[test]
+    fn placeholders_are_told_from_references_and_text() {
+        for (text, expected) in [
+            (
+                "metadata: {name: \"${APP}\", namespace: <name space>}",
+                &["${APP}", "<name space>"][..],
+            ),
+            ("spec: {image: \"x/{user}:1\", storageUri: \"s3://${B}/m\"}", &["{user}", "${B}"]),
+            ("env: [{name: A, value: \"$(B)\"}, {name: C, value: \"${D}\"}]", &["${D}"]),
+            ("args: [\"--x=${A}\", \"${A}\", \"$(A)\", \"{{.Name}}\"]", &["${A}"]),
+            ("data: {run: \"echo ${HOME} <b>t</b> $(date)\"}", &[]),
+            ("stringData: {k: REPLACE_ME, l: YOUR_KEY, m: ME}", &["REPLACE_ME", "YOUR_KEY"]),
+            ("volumeID: {volume-id}\nx: {a: }", &["{volume-id}"]),
+            ("a: \"%X%\"\nb: __Y__\nc: \"100%\"\nd: __init__", &["%X%", "__Y__"]),
+        ] {
+            assert_eq!(found("InferenceService", text), expected, "{text}");
+        }
+        assert!(found("ServingRuntime", "args: [\"{{.Name}}\"]").is_empty());
+    }
+
+    #[test]
+    fn covered_text_keeps_its_places() {
+        let text = "a: {{ .X }}\n{{- if .Y }}\nb: {user}/img:1\n{{- end }}\nc: {d: 1}\n";
+        let (covered, places) = covered(text).unwrap();
+        assert_eq!(covered.len(), text.len());
+        let mut tree =
+            parse(SourceId(0), &covered, 0..covered.len(), &Limits::default()).value.unwrap();
+        uncover(&mut tree, text, &places);
+        assert_eq!(tree.get("a").and_then(Node::as_str), Some("{{ .X }}"));
+        assert_eq!(tree.get("b").and_then(Node::as_str), Some("{user}/img:1"));
+        assert!(tree.get("c").is_some_and(|node| node.get("d").is_some()));
+    }
+}
