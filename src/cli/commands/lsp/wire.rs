@@ -172,6 +172,9 @@ mod tests {
         let mut stream = &b"Content-Length: 18446744073709551615\r\n\r\n{}"[..];
         let read = read(&mut stream).unwrap();
         assert!(matches!(read, Some(Incoming::Unreadable { .. })), "{read:?}");
+        // What follows is looked through for the next header, to its end.
+        let rest = super::read(&mut stream).unwrap();
+        assert!(matches!(rest, Some(Incoming::Unreadable { .. })), "{rest:?}");
         assert!(super::read(&mut stream).unwrap().is_none());
     }
 }
