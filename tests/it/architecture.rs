@@ -36,12 +36,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("decision", &["engine", "source", "quantity", "diag", "yaml", "api", "policy"]),
     // Engines: none of them depends on an operator.
     ("merge", &["source", "yaml", "schema"]),
-    ("template", &["quantity", "yaml"]),
+    ("template", &["quantity", "yaml", "schema"]),
     (
         "pods",
         &["source", "quantity", "diag", "yaml", "schema", "api", "policy", "merge", "template"],
     ),
-    ("catalog", &["source", "diag", "api", "policy", "cluster"]),
+    ("catalog", &["source", "diag", "yaml", "api", "policy", "cluster"]),
     ("rollout", &["quantity", "yaml", "cluster"]),
     ("select", &["quantity", "diag", "yaml", "api", "policy", "decision", "catalog"]),
     (

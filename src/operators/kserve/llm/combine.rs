@@ -6,10 +6,10 @@
 
 use super::expand;
 use super::lora;
+use super::merged_check;
 use super::names_of_plugins::{has_plugin, tokenizer_enabled};
 use super::rules::{COMBINED, DEVICES};
 use super::scene::{SYSTEM, Scene, at_mut, put, take, text_at};
-use super::validate;
 use crate::api::{Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
@@ -17,10 +17,8 @@ use crate::merge::history::Record;
 use crate::merge::smp;
 use crate::pods::container::push;
 use crate::schema::{self, Library, Type};
-use crate::source::SourceMap;
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 const BY: Origin = Origin::Derived(&COMBINED);
@@ -267,43 +265,13 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
     })?;
     // Of services that set the same fields over the same configurations, one is checked as a whole;
     // the values of each are checked where they are read.
-    let fingerprint = fingerprint(&own, &applied);
+    let fingerprint = merged_check::fingerprint(&own, &applied);
     let memo = scene.catalog.memo();
     if !memo.is_valid(fingerprint) {
-        dry_run(scene, &spec)?;
+        merged_check::dry_run(scene, &spec)?;
         memo.found_valid(fingerprint);
     }
     Ok(Combined { spec })
-}
-
-/// The fields that a specification sets, with the numbers and switches among their values, and the
-/// configurations below it.
-fn fingerprint(own: &Node, applied: &[Applied<'_>]) -> u64 {
-    fn shape(node: &Node, into: &mut DefaultHasher) {
-        match &node.value {
-            Value::Map(map) => {
-                map.len().hash(into);
-                for entry in map {
-                    entry.key.hash(into);
-                    shape(&entry.node, into);
-                }
-            }
-            Value::List(items) => {
-                items.len().hash(into);
-                items.iter().for_each(|item| shape(item, into));
-            }
-            Value::Str(text) => (text.is_empty(), text.contains("{{")).hash(into),
-            Value::Int(number) => number.hash(into),
-            Value::Bool(value) => value.hash(into),
-            Value::Null | Value::Big(_) | Value::Float(_) => {}
-        }
-    }
-    let mut into = DefaultHasher::new();
-    shape(own, &mut into);
-    for config in applied {
-        config.found.map(|object| &object.id).hash(&mut into);
-    }
-    into.finish()
 }
 
 /// The shipped configurations that apply and were not read.
@@ -390,7 +358,7 @@ pub(super) fn each_default_backend(
 }
 
 fn after_templates(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
-    devices(scene, spec);
+    super::claims::devices(scene, spec);
     let refs = spec.at(&["router", "gateway", "refs"]).map(Node::items).unwrap_or_default();
     let parents: Vec<Node> = refs.iter().map(parent).collect();
     let scheduler = spec.at(&["router", "scheduler"]).is_some();
@@ -477,106 +445,4 @@ fn scheduler_config(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
     put(config, "inline", data);
     take(config, "ref");
     Ok(())
-}
-
-/// Annotations of managed devices.
-const DEVICE_CLASS: &str = "serving.kserve.io/exp-dra-device-class";
-const DEVICE_CONTAINER: &str = "serving.kserve.io/exp-dra-container-name";
-const CLAIM: &str = "managed-device";
-
-/// The class of managed devices, when the service asks for one.
-pub(super) fn device_class(scene: &Scene<'_>) -> Option<EcoString> {
-    scene.annotation(DEVICE_CLASS).filter(|class| !class.trim().is_empty())
-}
-
-/// Claims devices in every pod.
-fn devices(scene: &Scene<'_>, spec: &mut Node) {
-    if device_class(scene).is_none() {
-        return;
-    }
-    const BY: Origin = Origin::Derived(&DEVICES);
-    let template = scene.child("-managed-dra");
-    let wanted = scene.annotation(DEVICE_CONTAINER).filter(|name| !name.is_empty());
-    for path in [&["template"][..], &["worker"], &["prefill", "template"], &["prefill", "worker"]] {
-        let Some(pod) = at_mut(spec, path) else { continue };
-        if position(pod.items_of("resourceClaims"), "name", CLAIM).is_none() {
-            let claim = [
-                ("name", Node::str(CLAIM, BY)),
-                ("resourceClaimTemplateName", Node::str(template.clone(), BY)),
-            ];
-            push(pod, "resourceClaims", mapping(claim, BY));
-        }
-        let containers = pod.items_of("containers");
-        let index = match &wanted {
-            Some(name) => position(containers, "name", name),
-            None => (!containers.is_empty()).then_some(0),
-        };
-        let mut at = 0;
-        each_mut(pod, "containers", |container| {
-            if Some(at) == index
-                && let Some(resources) = map_mut(container, "resources", BY)
-            {
-                let mut own = Node::new(Value::Map(std::mem::take(resources)), BY);
-                if position(own.items_of("claims"), "name", CLAIM).is_none() {
-                    push(&mut own, "claims", mapping([("name", Node::str(CLAIM, BY))], BY));
-                }
-                if let Value::Map(map) = own.value {
-                    *resources = map;
-                }
-            }
-            at += 1;
-        });
-    }
-}
-
-/// What the API server would refuse of the merged specification: schema, rules of the definition,
-/// and the webhook.
-fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
-    let own = &scene.service.object;
-    let mut object = own.clone();
-    let mut checked = spec.clone();
-    // The text of a ConfigMap is read for this check only.
-    if let Some(config) = at_mut(&mut checked, &["router", "scheduler", "config"])
-        && let Some(text) = config.get("inline").and_then(Node::as_str)
-        && let Some(read) = super::names_of_plugins::parsed(text)
-    {
-        put(config, "inline", read);
-    }
-    // Go leaves an empty name of the autoscaler out.
-    for path in [
-        &["scaling", "keda"][..],
-        &["scaling", "wva", "keda"],
-        &["prefill", "scaling", "keda"],
-        &["prefill", "scaling", "wva", "keda"],
-    ] {
-        let scaler = at_mut(&mut checked, path)
-            .and_then(|keda| at_mut(keda, &["advanced", "horizontalPodAutoscalerConfig"]));
-        if let Some(scaler) = scaler.filter(|own| text(own, "name").is_empty()) {
-            take(scaler, "name");
-        }
-    }
-    put(&mut object.node, "spec", checked);
-    let mut found = Vec::new();
-    if let Some(schema) = schema::kind(super::convert::STORED, super::KIND) {
-        schema.fill_zeroes(&mut object.node);
-        schema.default(&mut object.node);
-        let none = SourceMap::default();
-        schema.check(&object.node, schema::Strictness::Server, &none, &mut found);
-        found.extend(schema.broken_rules(&object.node, &none).into_iter().map(|broken| {
-            Diagnostic::new(Code::InvalidInput, broken.message).at(broken.span).path(broken.path)
-        }));
-    }
-    found.retain(|finding| {
-        finding.severity == Severity::Error && finding.code != Code::UnknownField
-    });
-    found.extend(validate::service(&object));
-    let Some(first) = found.into_iter().find(|finding| finding.severity == Severity::Error) else {
-        return Ok(());
-    };
-    let failure = scene.failure(format!(
-        "the merged configuration is refused: {}{}",
-        first.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default(),
-        first.message
-    ));
-    Err(Failure { span: first.span().or(failure.span), help: first.help, ..failure })
 }

@@ -7,11 +7,16 @@
 //! are read with the input.
 
 mod accounts;
+mod around;
+mod beside;
+mod claims;
 mod combine;
 mod convert;
 mod expand;
 mod lora;
+mod merged_check;
 mod names_of_plugins;
+mod parts;
 pub(crate) mod read;
 mod route;
 mod rules;
@@ -23,6 +28,7 @@ mod storage;
 mod tracing;
 mod transform;
 mod validate;
+mod validate_devices;
 mod workload;
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
@@ -305,8 +311,8 @@ pub(crate) fn objects(
     if let Some(copy) = storage::bundle_copy(&scene) {
         push(copy, None, 0);
     }
-    push(workload::certificate(&scene), None, 0);
-    if let Some(template) = workload::devices(&scene) {
+    push(around::certificate(&scene), None, 0);
+    if let Some(template) = around::devices(&scene) {
         push(template, None, 0);
     }
     let adapters = lora::adapters(&spec).map_err(|message| scene.failure(message))?;
@@ -317,7 +323,7 @@ pub(crate) fn objects(
         }
         push(own.node, Some(kind_of(own.part)), 1);
     }
-    push(workload::service(&scene, &spec), None, 1);
+    push(around::service(&scene, &spec), None, 1);
     for scaler in scaling::objects(&scene, &spec)? {
         push(scaler, None, 2);
     }

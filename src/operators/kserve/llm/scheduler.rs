@@ -2,6 +2,7 @@
 //! (pkg/controller/v1alpha2/llmisvc/scheduler.go, tokenizer.go).
 
 use super::accounts::Account;
+use super::around::binding;
 use super::expand;
 use super::names_of_plugins::{flag, tokenizer_enabled};
 use super::rules::{ACCESS, POOL, SCHEDULER, SCHEDULER_CONFIG, TOKENIZER};
@@ -9,7 +10,7 @@ use super::scene::{MAIN, Scene, node_of, put, spread, text_at};
 use super::storage::Target;
 use super::tracing;
 use super::transform;
-use super::workload::{binding, component_labels, metadata, object, template};
+use super::workload::{component_labels, metadata, object, template};
 use crate::api::Failure;
 use crate::diag::Diagnostic;
 use crate::merge::edit::{each_mut, mapping, position, text};
@@ -286,7 +287,7 @@ fn deployment(
             adapters: &[],
         };
         target.attach(&mut pod, findings)?;
-        transform::beside(&mut pod);
+        super::beside::beside(&mut pod);
     }
     let mut labels = picker_labels(scene);
     spread(&mut labels, scheduler.get("labels"), "");

@@ -14,8 +14,8 @@ use ecow::EcoString;
 use std::collections::BTreeMap;
 
 const BY: Origin = Origin::Derived(&SCHEDULER_CONFIG);
-const PREFIX_SCORER: &str = "prefix-cache-scorer";
-const PRECISE_SCORER: &str = "precise-prefix-cache-scorer";
+pub(super) const PREFIX_SCORER: &str = "prefix-cache-scorer";
+pub(super) const PRECISE_SCORER: &str = "precise-prefix-cache-scorer";
 const PRECISE_PRODUCER: &str = "precise-prefix-cache-producer";
 const TOKENS: &str = "token-producer";
 const EXTRACTOR: &str = "model-server-protocol-metrics";
@@ -136,7 +136,7 @@ fn sorted(node: &mut Node) {
 }
 
 /// Changes every plugin of a type.
-fn each_plugin(config: &mut Node, types: &[&str], mut change: impl FnMut(&mut Node)) {
+pub(super) fn each_plugin(config: &mut Node, types: &[&str], mut change: impl FnMut(&mut Node)) {
     each_mut(config, "plugins", |plugin| {
         if types.contains(&text(plugin, "type")) {
             change(plugin);
@@ -475,40 +475,4 @@ fn source_parameters(found: &BTreeMap<String, (String, Origin)>) -> Result<Node,
         put(&mut parameters, "insecureSkipVerify", Node::bool(skip, *origin));
     }
     Ok(parameters)
-}
-
-/// Settings of a tokenizer that runs beside the scheduler.
-pub(super) fn beside(pod: &mut Node) {
-    mutate(pod, &mut |config| {
-        each_plugin(config, &[PRECISE_SCORER], |plugin| {
-            if map_mut(plugin, "parameters", BY).is_none() {
-                return;
-            }
-            let Some(parameters) = at_mut(plugin, &["parameters"]) else { return };
-            _ = map_mut(parameters, "indexerConfig", BY);
-            let Some(indexer) = at_mut(parameters, &["indexerConfig"]) else { return };
-            _ = map_mut(indexer, "tokenizersPoolConfig", BY);
-            if let Some(pool) = at_mut(indexer, &["tokenizersPoolConfig"]) {
-                put(pool, "modelName", Node::str("base", BY));
-                if let Some(uds) = map_mut(pool, "uds", BY) {
-                    let socket = "/tmp/tokenizer/tokenizer-uds.socket";
-                    uds.insert("socketFile", Node::str(socket, BY));
-                }
-            }
-            let processor = indexer.get("tokenProcessorConfig").cloned();
-            if let Some(processor) = processor
-                && parameters.get("tokenProcessorConfig").is_none()
-            {
-                put(parameters, "tokenProcessorConfig", processor);
-            }
-        });
-        each_plugin(config, &[PREFIX_SCORER], |plugin| {
-            let Some(parameters) = at_mut(plugin, &["parameters"]) else { return };
-            if let Some(size) = parameters.get("blockSize").cloned()
-                && parameters.get("blockSizeTokens").is_none()
-            {
-                put(parameters, "blockSizeTokens", size);
-            }
-        });
-    });
 }

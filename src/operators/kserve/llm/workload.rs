@@ -3,8 +3,10 @@
 //! workload.go).
 
 use super::accounts::Account;
-use super::combine::selector;
+use super::around::access;
 use super::lora::Adapter;
+use super::parts::{NAME, PART_OF};
+pub(super) use super::parts::{component_labels, metadata, object, template, workload_labels};
 use super::rules::{ACCESS, CERTIFICATE, DEPLOYMENT, DEVICES, GROUPS, LABELS, OBJECT, SIDECAR};
 use super::scene::{MAIN, Scene, labels, node_of, put, spread, text_at};
 use super::size;
@@ -21,9 +23,6 @@ use ecow::EcoString;
 /// Annotation that presets set for the controller itself; it reaches no pod.
 pub(super) const MODEL_ROUTING: &str = "serving.kserve.io/model-based-routing-enabled";
 const SIDECAR_NAME: &str = "llm-d-routing-sidecar";
-const COMPONENT: &str = "app.kubernetes.io/component";
-const NAME: &str = "app.kubernetes.io/name";
-const PART_OF: &str = "app.kubernetes.io/part-of";
 const ROLE: &str = "llm-d.ai/role";
 
 /// Prefixes of annotations of the service that reach its pods.
@@ -83,71 +82,6 @@ pub(super) struct Workload {
     pub(super) worker: Option<(Node, i64)>,
     pub(super) labels: Map,
     pub(super) annotations: Map,
-}
-
-/// Metadata of an object of the service.
-pub(super) fn metadata(
-    scene: &Scene<'_>,
-    name: impl Into<EcoString>,
-    labels: Map,
-    annotations: Map,
-    rule: &'static Rule,
-) -> Node {
-    let by = Origin::Derived(rule);
-    let mut node = mapping(
-        [("name", Node::str(name, by)), ("namespace", Node::str(scene.namespace(), by))],
-        by,
-    );
-    if !labels.is_empty() {
-        put(&mut node, "labels", node_of(labels, rule));
-    }
-    if !annotations.is_empty() {
-        put(&mut node, "annotations", node_of(annotations, rule));
-    }
-    node
-}
-
-/// An object with its metadata and its other fields.
-pub(super) fn object<const N: usize>(
-    api_version: &'static str,
-    kind: &'static str,
-    metadata: Node,
-    fields: [(&'static str, Node); N],
-    rule: &'static Rule,
-) -> Node {
-    let by = Origin::Derived(rule);
-    let mut node = mapping(
-        [
-            ("apiVersion", Node::str(api_version, by)),
-            ("kind", Node::str(kind, by)),
-            ("metadata", metadata),
-        ],
-        by,
-    );
-    for (key, value) in fields {
-        put(&mut node, key, value);
-    }
-    node
-}
-
-/// Labels of the workload's own objects.
-pub(super) fn workload_labels(scene: &Scene<'_>) -> Map {
-    labels(
-        &[
-            (COMPONENT, "llminferenceservice-workload"),
-            (NAME, scene.name()),
-            (PART_OF, "llminferenceservice"),
-        ],
-        &LABELS,
-    )
-}
-
-/// Labels of an object of a component.
-pub(super) fn component_labels(scene: &Scene<'_>, component: &str) -> Map {
-    labels(
-        &[(COMPONENT, component), (NAME, scene.name()), (PART_OF, "llminferenceservice")],
-        &LABELS,
-    )
 }
 
 /// Labels without a component.
@@ -321,16 +255,6 @@ fn single(
     Ok(Workload { part, node, before, pod, worker: None, labels, annotations })
 }
 
-/// A pod template.
-pub(super) fn template(labels: &Map, annotations: &Map, pod: Node, rule: &'static Rule) -> Node {
-    let by = Origin::Derived(rule);
-    let mut metadata = mapping([("labels", node_of(labels.clone(), rule))], by);
-    if !annotations.is_empty() {
-        put(&mut metadata, "annotations", node_of(annotations.clone(), rule));
-    }
-    mapping([("metadata", metadata), ("spec", pod)], by)
-}
-
 /// The LeaderWorkerSet of a workload with workers.
 fn groups(
     scene: &Scene<'_>,
@@ -445,61 +369,6 @@ fn groups(
     Ok(Workload { part, node, before: Vec::new(), pod, worker, labels: worker_labels, annotations })
 }
 
-/// Role and binding by which the routing sidecar reads pods and pools.
-fn access(scene: &Scene<'_>, account: &Account, suffix: &str, labels: Map) -> [Node; 2] {
-    let role = scene.child(&format!("{suffix}-role"));
-    let rules = node!(&ACCESS; [
-        { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
-        {
-            apiGroups: ["inference.networking.x-k8s.io", "inference.networking.k8s.io"],
-            resources: ["inferencepools"],
-            verbs: ["get", "list", "watch"],
-        },
-    ]);
-    let rules = rules.unwrap_or_else(|| Node::map(Origin::Derived(&ACCESS)));
-    [
-        object(
-            "rbac.authorization.k8s.io/v1",
-            "Role",
-            metadata(scene, role.clone(), labels.clone(), Map::new(), &ACCESS),
-            [("rules", rules)],
-            &ACCESS,
-        ),
-        binding(scene, &scene.child(&format!("{suffix}-rb")), &role, account, labels),
-    ]
-}
-
-/// The binding of a role to an account.
-pub(super) fn binding(
-    scene: &Scene<'_>,
-    name: &str,
-    role: &str,
-    account: &Account,
-    labels: Map,
-) -> Node {
-    let subject = node!(&ACCESS; {
-        kind: "ServiceAccount",
-        name: (account.name()),
-        namespace: (scene.namespace()),
-    });
-    let reference = node!(&ACCESS; {
-        apiGroup: "rbac.authorization.k8s.io",
-        kind: "Role",
-        name: (role),
-    });
-    let empty = || Node::map(Origin::Derived(&ACCESS));
-    object(
-        "rbac.authorization.k8s.io/v1",
-        "RoleBinding",
-        metadata(scene, name, labels, Map::new(), &ACCESS),
-        [
-            ("subjects", Node::list(subject, Origin::Derived(&ACCESS))),
-            ("roleRef", reference.unwrap_or_else(empty)),
-        ],
-        &ACCESS,
-    )
-}
-
 /// The account of a LeaderWorkerSet.
 fn group_account(
     scene: &Scene<'_>,
@@ -591,93 +460,4 @@ pub(super) fn workloads(
         }
     }
     Ok(found)
-}
-
-/// The Service of the pods.
-pub(super) fn service(scene: &Scene<'_>, spec: &Node) -> Node {
-    let protocol = if scene.settings().tls { "https" } else { "http" };
-    let mut labels = workload_labels(scene);
-    spread(&mut labels, spec.get("labels"), "");
-    labels.sort();
-    let mut annotations = Map::new();
-    spread(&mut annotations, spec.get("annotations"), MODEL_ROUTING);
-    annotations.sort();
-    let mut selected = Map::new();
-    for (key, value) in selector(scene) {
-        selected.insert(key, Node::str(value, Origin::Derived(&LABELS)));
-    }
-    let body = node!(&OBJECT; {
-        type: "ClusterIP",
-        selector: (selected),
-        ports: [{
-            name: (protocol),
-            protocol: "TCP",
-            appProtocol: (protocol),
-            port: 8000,
-            targetPort: 8000,
-        }],
-    });
-    let name = scene.child("-kserve-workload-svc");
-    object(
-        "v1",
-        "Service",
-        metadata(scene, name, labels, annotations, &OBJECT),
-        [("spec", body.unwrap_or_else(|| Node::map(Origin::Derived(&OBJECT))))],
-        &OBJECT,
-    )
-}
-
-/// The Secret with the certificate of the pods: its bytes are unknown before the controller makes
-/// them.
-pub(super) fn certificate(scene: &Scene<'_>) -> Node {
-    let by = Origin::Derived(&CERTIFICATE);
-    let unknown = || Node::str("", by);
-    let mut annotations = Map::new();
-    annotations.insert(scene.settings().expiration.clone(), unknown());
-    let data = mapping([("ca.crt", unknown()), ("tls.crt", unknown()), ("tls.key", unknown())], by);
-    let name = scene.child("-kserve-self-signed-certs");
-    object(
-        "v1",
-        "Secret",
-        metadata(scene, name, workload_labels(scene), annotations, &CERTIFICATE),
-        [("type", Node::str("kubernetes.io/tls", by)), ("data", data)],
-        &CERTIFICATE,
-    )
-}
-
-/// The template of the claims of managed devices.
-pub(super) fn devices(scene: &Scene<'_>) -> Option<Node> {
-    let by = Origin::Derived(&DEVICES);
-    let class = super::combine::device_class(scene)?;
-    let annotation = |key: &str| {
-        scene.annotation(&format!("serving.kserve.io/exp-dra-{key}")).unwrap_or_default()
-    };
-    let mut exactly = mapping([("deviceClassName", Node::str(class.trim(), by))], by);
-    if let Some(count) =
-        annotation("device-count").trim().parse::<i64>().ok().filter(|count| *count > 1)
-    {
-        put(&mut exactly, "count", Node::int(count, by));
-    }
-    let selectors: Vec<Node> = annotation("cel-selector")
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .map(|line| {
-            let expression = mapping([("expression", Node::str(line, by))], by);
-            mapping([("cel", expression)], by)
-        })
-        .collect();
-    if !selectors.is_empty() {
-        put(&mut exactly, "selectors", Node::list(selectors, by));
-    }
-    let request = mapping([("name", Node::str("device", by)), ("exactly", exactly)], by);
-    let devices = mapping([("requests", Node::list([request], by))], by);
-    let claim = mapping([("devices", devices)], by);
-    Some(object(
-        "resource.k8s.io/v1",
-        "ResourceClaimTemplate",
-        metadata(scene, scene.child("-managed-dra"), Map::new(), Map::new(), &DEVICES),
-        [("spec", mapping([("spec", claim)], by))],
-        &DEVICES,
-    ))
 }

@@ -1,0 +1,95 @@
+//! The check of a merged specification, as the controller asks the API server for it
+//! (pkg/controller/v1alpha2/llmisvc/config_merge.go, reconcileBaseRefs).
+
+use super::combine::Applied;
+use super::scene::{Scene, at_mut, put, take};
+use super::validate;
+use crate::api::Failure;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::merge::edit::text;
+use crate::schema;
+use crate::source::SourceMap;
+use crate::yaml::{Node, Value};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The fields that a specification sets, with the numbers and switches among their values, and the
+/// configurations below it.
+pub(super) fn fingerprint(own: &Node, applied: &[Applied<'_>]) -> u64 {
+    fn shape(node: &Node, into: &mut DefaultHasher) {
+        match &node.value {
+            Value::Map(map) => {
+                map.len().hash(into);
+                for entry in map {
+                    entry.key.hash(into);
+                    shape(&entry.node, into);
+                }
+            }
+            Value::List(items) => {
+                items.len().hash(into);
+                items.iter().for_each(|item| shape(item, into));
+            }
+            Value::Str(text) => (text.is_empty(), text.contains("{{")).hash(into),
+            Value::Int(number) => number.hash(into),
+            Value::Bool(value) => value.hash(into),
+            Value::Null | Value::Big(_) | Value::Float(_) => {}
+        }
+    }
+    let mut into = DefaultHasher::new();
+    shape(own, &mut into);
+    for config in applied {
+        config.found.map(|object| &object.id).hash(&mut into);
+    }
+    into.finish()
+}
+
+/// What the API server would refuse of the merged specification: schema, rules of the definition,
+/// and the webhook.
+pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
+    let own = &scene.service.object;
+    let mut object = own.clone();
+    let mut checked = spec.clone();
+    // The text of a ConfigMap is read for this check only.
+    if let Some(config) = at_mut(&mut checked, &["router", "scheduler", "config"])
+        && let Some(text) = config.get("inline").and_then(Node::as_str)
+        && let Some(read) = super::names_of_plugins::parsed(text)
+    {
+        put(config, "inline", read);
+    }
+    // Go leaves an empty name of the autoscaler out.
+    for path in [
+        &["scaling", "keda"][..],
+        &["scaling", "wva", "keda"],
+        &["prefill", "scaling", "keda"],
+        &["prefill", "scaling", "wva", "keda"],
+    ] {
+        let scaler = at_mut(&mut checked, path)
+            .and_then(|keda| at_mut(keda, &["advanced", "horizontalPodAutoscalerConfig"]));
+        if let Some(scaler) = scaler.filter(|own| text(own, "name").is_empty()) {
+            take(scaler, "name");
+        }
+    }
+    put(&mut object.node, "spec", checked);
+    let mut found = Vec::new();
+    if let Some(schema) = schema::kind(super::convert::STORED, super::KIND) {
+        schema.fill_zeroes(&mut object.node);
+        schema.default(&mut object.node);
+        let none = SourceMap::default();
+        schema.check(&object.node, schema::Strictness::Server, &none, &mut found);
+        found.extend(schema.broken_rules(&object.node, &none).into_iter().map(|broken| {
+            Diagnostic::new(Code::InvalidInput, broken.message).at(broken.span).path(broken.path)
+        }));
+    }
+    found.retain(|finding| {
+        finding.severity == Severity::Error && finding.code != Code::UnknownField
+    });
+    found.extend(validate::service(&object));
+    let Some(first) = found.into_iter().find(|finding| finding.severity == Severity::Error) else {
+        return Ok(());
+    };
+    let failure = scene.failure(format!(
+        "the merged configuration is refused: {}{}",
+        first.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default(),
+        first.message
+    ));
+    Err(Failure { span: first.span().or(failure.span), help: first.help, ..failure })
+}
