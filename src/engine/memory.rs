@@ -5,11 +5,9 @@
 //! constants are in a table per range of releases; `examples/engine_memory.rs` fits them and prints
 //! the errors, and the tests of `logs.rs` fail when an error grows.
 //!
-//! vLLM measures the peak of a trial run and gives the rest of its share to the cache
-//! (`vllm/v1/worker/gpu_worker.py`, `determine_available_memory`); the sampler's part of that run
-//! (`gpu_model_runner.py`, `_dummy_sampler_run`) is not divided by tensor parallelism. SGLang's
-//! share is of the free memory before loading (`model_runner.py`, `profile_max_num_token`), that of
-//! TensorRT-LLM of the free memory after it (`KvCacheConfig.free_gpu_memory_fraction`).
+//! vLLM gives the rest of its share after the peak of a trial run (`gpu_worker.py`,
+//! `determine_available_memory`), of which tensor parallelism does not divide the sampler's part.
+//! SGLang's share is of the memory before loading, TensorRT-LLM's of the memory after it.
 
 use super::identity::Engine;
 use crate::quantity::Dimensions;
