@@ -178,7 +178,7 @@ pub mod report {
         pub use crate::report::together::text;
     }
     pub mod totals {
-        pub use crate::report::totals::{classes, classes_markdown, verdict};
+        pub use crate::report::totals::{Read, classes, classes_markdown, verdict};
     }
 }
 pub mod schema {

@@ -6,7 +6,7 @@ use ome::internals::api::Semantics;
 use ome::internals::load::{self, Request};
 use ome::internals::report::plan::{Extent, Plan};
 use ome::internals::report::table::Style;
-use ome::internals::report::totals::{classes, verdict};
+use ome::internals::report::totals::{Read, classes, verdict};
 use ome::internals::yaml::Limits;
 use ome::pipeline::{Depth, Planner, together};
 use ome::workspace::ReadOptions;
@@ -193,7 +193,14 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
     };
     for width in [None, Some(40), Some(80), Some(100), Some(120), Some(200)] {
         let style = Style { color: false, width };
-        let last = verdict(&totals, &planned, &[], together.as_ref(), false, style);
+        let last = verdict(
+            &totals,
+            &planned,
+            &[],
+            together.as_ref(),
+            Read { whole: true, is_partly_read: false, fails: false },
+            style,
+        );
         let page = plan.text(style) + &classes(&totals, style) + &last.expect("there are services");
         for word in ["RawDeployment", "nvidia-h100-80gb", "minReplicas"] {
             assert!(page.contains(word), "{width:?}: {word}\n{page}");
