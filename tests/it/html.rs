@@ -177,7 +177,7 @@ fn text_has_contrast_in_light_dark_and_print() {
 fn status_symbols_are_in_every_kind_of_page() {
     let pages = pages();
     for (call, symbols) in [
-        ("plan -f in", &["✓ room for"][..]),
+        ("plan -f in", &["✓ 1 of 1"][..]),
         ("matrix -f in", &["✓ sglang-qwen2-5-small", "- no runtime", "class=\"hole\""]),
         ("drift -f in --live base", &["+</span>", "+ missing"]),
         ("rollout m --from m/old -f m/new", &[">○</i>", ">◐</i>", ">●</i>"]),
