@@ -334,8 +334,6 @@ pub fn is_known(machines: &[Machine]) -> bool {
 #[derive(Clone, Debug)]
 pub struct Inventory<'m> {
     rooms: Vec<Room<'m>>,
-    /// Places of the rooms, by the name of the machine.
-    names: HashMap<&'m EcoString, usize>,
 }
 
 /// Machines that may run pods of a shape, in order. Room only ever shrinks, so those that are full
@@ -371,7 +369,7 @@ impl<'m> Inventory<'m> {
                 rooms[*at].take(shape, 1);
             }
         }
-        (!rooms.is_empty()).then_some(Self { rooms, names })
+        (!rooms.is_empty()).then_some(Self { rooms })
     }
 
     /// Places pods if all of them find a place; else nothing changes.

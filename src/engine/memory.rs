@@ -373,16 +373,13 @@ impl Load {
         }) as f64;
         let tensor = self.tensor as f64;
         let (hidden, vocabulary) = (model.hidden as f64, model.vocabulary as f64);
-        let per_token = match model.experts {
-            Some(experts) => {
-                let (chosen, width) = (experts.chosen as f64, experts.width as f64);
-                let own = 2.0 * chosen * (3.0 * width / tensor + hidden) + 24.0 * hidden;
-                constants.mixture * own
-            }
-            None => {
-                let width = model.intermediate.unwrap_or(0) as f64;
-                constants.dense * 8.0 * (width / tensor + hidden)
-            }
+        let per_token = if let Some(experts) = model.experts {
+            let (chosen, width) = (experts.chosen as f64, experts.width as f64);
+            let own = 2.0 * chosen * (3.0 * width / tensor + hidden) + 24.0 * hidden;
+            constants.mixture * own
+        } else {
+            let width = model.intermediate.unwrap_or(0) as f64;
+            constants.dense * 8.0 * (width / tensor + hidden)
         };
         let sorts = match (first, sampler) {
             (true, _) => !chunked,

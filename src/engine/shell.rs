@@ -334,7 +334,7 @@ impl Reader {
             Some(c) if c.is_ascii_digit() => {
                 self.rest.pop_front();
                 let at = c.to_digit(10)? as usize;
-                Some(self.positional.get(at).map_or_else(unknown, |word| word.to_string()))
+                Some(self.positional.get(at).map_or_else(unknown, std::string::ToString::to_string))
             }
             Some(c) if c == '_' || c.is_ascii_alphabetic() => {
                 let mut name = String::new();

@@ -186,7 +186,7 @@ impl<'n> Walk<'_, 'n> {
                     self.add(node, &text);
                     return;
                 }
-                for entry in map.iter() {
+                for entry in map {
                     self.path.push(&entry.key);
                     self.node(&entry.node);
                     self.path.pop();
@@ -292,7 +292,7 @@ pub(super) fn uncover(node: &mut Node, text: &str, places: &[Range<usize>]) {
             }
         }
         Value::List(items) => {
-            items.make_mut().iter_mut().for_each(|item| uncover(item, text, places))
+            items.make_mut().iter_mut().for_each(|item| uncover(item, text, places));
         }
         Value::Str(value) => {
             let Some(span) = node.origin.span() else { return };

@@ -359,7 +359,7 @@ impl Reader<'_> {
                             _ => self.invalid("exclude", item, "a list of globs"),
                         }
                     }
-                    let base = self.base().to_path_buf();
+                    let base = self.base().clone();
                     self.settings.exclude.push((base, globs));
                 }
                 ("exclude", _) => self.invalid("exclude", value, "a list of globs"),

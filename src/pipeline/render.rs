@@ -196,7 +196,7 @@ impl<'a> Renderer<'a> {
         // What a controller sends although the server refuses it is a warning where the others of
         // its objects are written all the same.
         if operators::services(service.object.api).is_some_and(|own| own.goes_on(service)) {
-            for found in diagnostics[first..].iter_mut() {
+            for found in &mut diagnostics[first..] {
                 if found.code == Code::ServerRefuses {
                     found.severity = Severity::Warning;
                 }

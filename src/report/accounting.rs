@@ -29,7 +29,7 @@ fn of_row(row: &InputRow, sources: &SourceMap) -> Value {
             .map(|own| {
                 let place = sources.locate(own.span);
                 json!({
-                    "namespace": own.namespace.as_ref().map(|own| own.as_str()),
+                    "namespace": own.namespace.as_ref().map(ecow::EcoString::as_str),
                     "name": own.name.as_str(),
                     "file": &*place.file,
                     "line": place.line,
@@ -55,7 +55,7 @@ pub fn line(rows: &[InputRow]) -> Option<String> {
         .iter()
         .filter(|row| row.requests_uncounted_devices() && !row.is_passed_over())
         .map(|row| {
-            let devices: Vec<&str> = row.devices.keys().map(|own| own.as_str()).collect();
+            let devices: Vec<&str> = row.devices.keys().map(ecow::EcoString::as_str).collect();
             format!("{} {} (requests {})", row.count, row.kind, devices.join(", "))
         })
         .collect();

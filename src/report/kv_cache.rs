@@ -111,20 +111,19 @@ fn requests_in_words(fit: &CacheFit, requests: u64) -> String {
     const SHORT: u64 = 8192;
     let is_long = fit.context.as_ref().is_some_and(|context| context.value > SHORT);
     let short = fit.requests_of(SHORT).filter(|_| is_long);
-    match (requests, fit.longest()) {
-        (0, Some(longest)) => format!(
+    if let (0, Some(longest)) = (requests, fit.longest()) {
+        format!(
             "no request of the full context; the longest has {} tokens",
             grouped(longest.into())
-        ),
-        _ => {
-            let short = short.map(|short| format!(" ({} at 8k)", grouped(short.into())));
-            format!(
-                "at most {} {} of the full context at once{}",
-                grouped(requests.into()),
-                if requests == 1 { "request" } else { "requests" },
-                short.unwrap_or_default()
-            )
-        }
+        )
+    } else {
+        let short = short.map(|short| format!(" ({} at 8k)", grouped(short.into())));
+        format!(
+            "at most {} {} of the full context at once{}",
+            grouped(requests.into()),
+            if requests == 1 { "request" } else { "requests" },
+            short.unwrap_or_default()
+        )
     }
 }
 

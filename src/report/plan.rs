@@ -194,9 +194,10 @@ impl<'a> Plan<'a> {
 
     /// The mode, unless it is the default, and what was read.
     fn first_line(&self) -> String {
-        match self.semantics == Follow::default() {
-            true => self.header.trim_start_matches(" · ").to_owned(),
-            false => format!("mode: {}{}", self.semantics, self.header),
+        if self.semantics == Follow::default() {
+            self.header.trim_start_matches(" · ").to_owned()
+        } else {
+            format!("mode: {}{}", self.semantics, self.header)
         }
     }
 

@@ -160,7 +160,7 @@ impl World {
             .iter()
             .copied()
             .filter(|pod| !matches!(self.phase(*pod), PodPhase::Terminating | PodPhase::Gone))
-            .filter(|pod| !self.owner(*pod).is_some_and(|own| self.desired(own).is_some()))
+            .filter(|pod| self.owner(*pod).is_none_or(|own| self.desired(own).is_none()))
             .collect();
         pods.sort_by_key(|pod| (scheduler.template_of(*pod).name.clone(), *pod));
         pods
@@ -171,7 +171,7 @@ impl World {
         scheduler
             .pods_on(node)
             .iter()
-            .any(|pod| !self.owner(*pod).is_some_and(|own| self.desired(own).is_some()))
+            .any(|pod| self.owner(*pod).is_none_or(|own| self.desired(own).is_none()))
     }
 
     /// Drains nodes in order. `tell` gets every step that has a pod.

@@ -15,8 +15,6 @@ pub struct JobSpec {
     completions: Option<usize>,
     /// `suspend`.
     suspended: bool,
-    /// `completionMode: Indexed`.
-    pub(super) indexed: bool,
     backoff_limit: usize,
     /// Evictions are not counted (`podFailurePolicy`).
     ignores_disruption: bool,
@@ -58,7 +56,6 @@ impl JobSpec {
             parallelism: parallelism.unwrap_or(1),
             completions: number("completions").or(parallelism.is_none().then_some(1)),
             suspended: spec.get("suspend").and_then(Node::as_bool) == Some(true),
-            indexed: text("completionMode") == "Indexed",
             backoff_limit: number("backoffLimit").unwrap_or(6),
             ignores_disruption: ignores,
             replaces_failed: text("podReplacementPolicy") == "Failed" || !rules.is_empty(),

@@ -175,7 +175,7 @@ fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
     match &node.value {
         Value::List(items) => items.iter().for_each(|item| devices(item, sum)),
         Value::Map(map) => {
-            for entry in map.iter() {
+            for entry in map {
                 if entry.key != "containers" {
                     devices(&entry.node, sum);
                     continue;

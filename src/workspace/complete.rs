@@ -80,12 +80,11 @@ impl Run<'_> {
         if models::keeps_agent_out(&document.node) {
             return completion;
         }
-        let layers = match hub {
-            Some(hub) => self.layers(hub, document),
-            None => {
-                let named = self.named(document).into_iter();
-                std::rc::Rc::new(named.map(|facts| (Evidence::Config, facts)).collect())
-            }
+        let layers = if let Some(hub) = hub {
+            self.layers(hub, document)
+        } else {
+            let named = self.named(document).into_iter();
+            std::rc::Rc::new(named.map(|facts| (Evidence::Config, facts)).collect())
         };
         if layers.is_empty() && hub.is_none() {
             return completion;
@@ -172,8 +171,8 @@ impl Run<'_> {
         let text = |path: &[&str]| document.node.at(path).and_then(Node::as_str);
         let stored = text(&["spec", "storage", "storageUri"])
             .and_then(|uri| uri.trim_end_matches('/').rsplit('/').next());
-        let names = text(&["metadata", "name"]).into_iter().chain(stored);
-        let path = names.filter_map(|name| self.given.files.find_named(name)).next()?;
+        let mut names = text(&["metadata", "name"]).into_iter().chain(stored);
+        let path = names.find_map(|name| self.given.files.find_named(name))?;
         self.read(&path)
     }
 

@@ -112,13 +112,13 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             a.documented_name().cmp(&b.documented_name()).then_with(|| a.engine().cmp(&b.engine()))
         }),
     }
-    if args.output != ReportFormat::Table {
-        let items: Vec<_> = items.iter().map(|item| item.json(&session.world)).collect();
-        io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "items": items }))?;
-    } else {
+    if args.output == ReportFormat::Table {
         session.say(&found, io);
         let style = io.style();
         io.print(&catalog::table(&items, args.names, &session.world, style))?;
+    } else {
+        let items: Vec<_> = items.iter().map(|item| item.json(&session.world)).collect();
+        io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "items": items }))?;
     }
     Ok(session.outcome(&found, false))
 }
@@ -174,15 +174,15 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             });
         }
     };
-    if args.output != ReportFormat::Table {
-        io.print_json(
-            &json!({ "schemaVersion": SCHEMA_VERSION, "item": item.json(&session.world) }),
-        )?;
-    } else {
+    if args.output == ReportFormat::Table {
         let about = About::these(&session.world.catalog, [item.object()]);
         session.say(&about.of(&session, found), io);
         let style = io.style();
         io.print(&catalog::show(item, &session.world, style))?;
+    } else {
+        io.print_json(
+            &json!({ "schemaVersion": SCHEMA_VERSION, "item": item.json(&session.world) }),
+        )?;
     }
     Ok(Outcome::Done)
 }
@@ -205,12 +205,12 @@ pub(super) fn known_releases() -> Vec<ReleaseRow> {
 
 fn releases(args: &ReleasesArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let rows = known_releases();
-    if args.output != ReportFormat::Table {
-        let rows: Vec<_> = rows.iter().map(ReleaseRow::json).collect();
-        io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "releases": rows }))?;
-    } else {
+    if args.output == ReportFormat::Table {
         let style = io.style();
         io.print(&report::text(&rows, style))?;
+    } else {
+        let rows: Vec<_> = rows.iter().map(ReleaseRow::json).collect();
+        io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "releases": rows }))?;
     }
     Ok(Outcome::Done)
 }

@@ -166,7 +166,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let found = after.grade([*finding]);
             match args.output {
                 PageFormat::Json | PageFormat::Yaml => {
-                    io.print_json(&view::unread(&found, &after.world.sources))?
+                    io.print_json(&view::unread(&found, &after.world.sources))?;
                 }
                 PageFormat::Table | PageFormat::Markdown | PageFormat::Html => {
                     after.say(&found, io);

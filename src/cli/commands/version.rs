@@ -16,15 +16,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    if args.output != ReportFormat::Table {
+    if args.output == ReportFormat::Table {
+        io.print(&command().render_version())?;
+    } else {
         let releases: Vec<Value> = known_releases().iter().map(ReleaseRow::json).collect();
         io.print_json(&json!({
             "schemaVersion": SCHEMA_VERSION,
             "version": env!("CARGO_PKG_VERSION"),
             "releases": releases,
         }))?;
-    } else {
-        io.print(&command().render_version())?;
     }
     Ok(Outcome::Done)
 }

@@ -45,10 +45,10 @@ impl RuntimeClasses {
                 Err(eco_format!("pod rejected: RuntimeClass \"{name}\" not found"))
             };
         };
-        if let Some(overhead) = class.at(&["overhead", "podFixed"]) {
-            if let Some(map) = spec.to_mut().as_map_mut() {
-                map.insert("overhead", overhead.clone());
-            }
+        if let Some(overhead) = class.at(&["overhead", "podFixed"])
+            && let Some(map) = spec.to_mut().as_map_mut()
+        {
+            map.insert("overhead", overhead.clone());
         }
         for wanted in
             class.at(&["scheduling", "nodeSelector"]).map(Node::entries).into_iter().flatten()

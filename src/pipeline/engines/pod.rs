@@ -264,7 +264,7 @@ impl Server<'_, '_> {
         });
         // Ranks of one pod, or of all pods of a group, against the same devices.
         let (needed, given, scope, is_exact) = if let Some(nodes) = &ranks.nodes {
-            if ranks.all % nodes.value != 0 {
+            if !ranks.all.is_multiple_of(nodes.value) {
                 return;
             }
             (ranks.all / nodes.value, count, format!(" on each of {} nodes", nodes.value), true)

@@ -279,7 +279,7 @@ fn is_waiting(pod: &Object) -> bool {
 /// Names of the objects that a pod may belong to.
 fn owners(pod: &RunningPod<'_>) -> BTreeSet<EcoString> {
     let labels = ["serving.knative.dev/service", "jobset.sigs.k8s.io/jobset-name"];
-    let labeled = labels.iter().filter_map(|label| pod.labels.get(*label).cloned());
+    let labeled = labels.iter().filter_map(|label| pod.labels.get(label).cloned());
     labeled.chain(pod.workload()).collect()
 }
 

@@ -30,11 +30,7 @@ pub(in crate::schema) fn evaluate(rule: &Expr, about: &Node) -> Outcome {
 }
 
 /// Evaluates a rule about the value of a variable; with the first key that was missing.
-pub(super) fn run<'n>(
-    rule: &Expr,
-    variable: &str,
-    value: Value<'n>,
-) -> (Outcome, Option<EcoString>) {
+pub(super) fn run(rule: &Expr, variable: &str, value: Value<'_>) -> (Outcome, Option<EcoString>) {
     let mut run = Run { fuel: FUEL, scope: vec![(variable.into(), value)], missing: None };
     let truth = run.expr(rule).and_then(|value| value.truth());
     let outcome = match truth {

@@ -11,7 +11,7 @@ pub(crate) mod prepare;
 pub(crate) mod volumes;
 
 pub use claims::{ClaimState, Storage};
-pub use objects::{ClaimSpec, Disk, PodVolume};
+pub use objects::{ClaimSpec, PodVolume};
 
 /// The number of a claim.
 pub(super) type ClaimId = usize;

@@ -119,7 +119,7 @@ impl Storage {
     fn will_be_bound(&self, claim: &Claim) -> bool {
         claim.new
             && claim.volume.is_none()
-            && self.class_of(&claim.spec).is_none_or(|class| class.provisions())
+            && self.class_of(&claim.spec).is_none_or(super::objects::StorageClass::provisions)
             && claim.spec.class.as_ref().is_none_or(|class| !class.is_empty())
     }
 

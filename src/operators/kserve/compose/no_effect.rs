@@ -84,7 +84,7 @@ pub(super) fn of_mode(facts: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
         return;
     };
     let modes = ["Standard", "Knative", "RawDeployment", "Serverless", "ModelMesh"];
-    let help = nearest(name, modes.into_iter()).map_or_else(
+    let help = nearest(name, modes).map_or_else(
         || format!("write one of {}", modes.join(", ")),
         |near| format!("did you mean `{near}`?"),
     );

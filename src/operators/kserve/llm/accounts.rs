@@ -22,12 +22,11 @@ impl Account {
     /// The account `default` of the namespace. Kubernetes makes one in every namespace, so one that
     /// was not read is taken for one without secrets.
     pub(super) fn default_of(scene: &Scene<'_>) -> Self {
-        match scene.find("ServiceAccount", "default") {
-            Some(found) => Self { object: found.clone(), generated: false },
-            None => {
-                let unknown = Self::copied(scene, "default".into(), Map::new(), None);
-                Self { generated: false, ..unknown }
-            }
+        if let Some(found) = scene.find("ServiceAccount", "default") {
+            Self { object: found.clone(), generated: false }
+        } else {
+            let unknown = Self::copied(scene, "default".into(), Map::new(), None);
+            Self { generated: false, ..unknown }
         }
     }
 

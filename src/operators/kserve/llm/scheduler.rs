@@ -101,7 +101,7 @@ fn account(
     match text_at(spec, &["template", "serviceAccountName"]) {
         Some(main) => {
             let source = scene.find("ServiceAccount", main);
-            let annotations = source.map(|source| source.annotations()).unwrap_or_default();
+            let annotations = source.map(crate::api::Object::annotations).unwrap_or_default();
             Account::copied(scene, generated, labels, source).annotated(annotations)
         }
         None => Account::generated(scene, generated, labels),

@@ -446,10 +446,11 @@ pub(super) fn transform(
             add_plugin(config, mapping(plugin, BY));
         }
     });
-    if dropped && let Some(list) = at_mut(pod, &["containers"]).and_then(Node::as_list_mut) {
-        if let Some(index) = position(list, "name", "tokenizer") {
-            list.remove(index);
-        }
+    if dropped
+        && let Some(list) = at_mut(pod, &["containers"]).and_then(Node::as_list_mut)
+        && let Some(index) = position(list, "name", "tokenizer")
+    {
+        list.remove(index);
     }
     Ok(())
 }

@@ -9,7 +9,6 @@ use super::size::{is_data_parallel, is_pipeline_parallel};
 use crate::api::Object;
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::text;
-use crate::quantity::names::{dns1123_label, dns1123_subdomain};
 use crate::yaml::{FieldPath, Node, Segment};
 use std::collections::BTreeMap;
 

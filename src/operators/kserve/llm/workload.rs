@@ -7,7 +7,7 @@ use super::around::access;
 use super::lora::Adapter;
 use super::parts::{NAME, PART_OF};
 pub(super) use super::parts::{component_labels, metadata, object, template, workload_labels};
-use super::rules::{ACCESS, CERTIFICATE, DEPLOYMENT, DEVICES, GROUPS, LABELS, OBJECT, SIDECAR};
+use super::rules::{DEPLOYMENT, GROUPS, LABELS, SIDECAR};
 use super::scene::{MAIN, Scene, labels, node_of, put, spread, text_at};
 use super::size;
 use super::storage::{self, MODELS, Target};
@@ -15,9 +15,8 @@ use super::tracing;
 use crate::api::Failure;
 use crate::diag::Diagnostic;
 use crate::merge::edit::{each_mut, mapping, text};
-use crate::objects::build::node;
 use crate::pods::container::push;
-use crate::yaml::{Map, Node, Origin, Rule};
+use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
 
 /// Annotation that presets set for the controller itself; it reaches no pod.
@@ -420,13 +419,12 @@ pub(super) fn workloads(
     // Quirk: with an account of the user, the role is written for a single node as well.
     if routed && (with_workers || !main.generated) {
         let own = access(scene, &main, "-kserve-mn", plain_labels(scene));
-        match found.first_mut() {
-            Some(first) => first.before.extend(own),
-            None => {
-                let mut single = single(scene, spec, adapters, Part::Main, findings)?;
-                single.before.extend(own);
-                found.push(single);
-            }
+        if let Some(first) = found.first_mut() {
+            first.before.extend(own)
+        } else {
+            let mut single = single(scene, spec, adapters, Part::Main, findings)?;
+            single.before.extend(own);
+            found.push(single);
         }
     } else if !with_workers {
         found.push(single(scene, spec, adapters, Part::Main, findings)?);

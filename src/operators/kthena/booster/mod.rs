@@ -245,7 +245,7 @@ fn accepted_as_serving(
 fn hashed(backend: &Node) -> Node {
     let mut backend = backend.clone();
     let workers = backend.as_map_mut().and_then(|map| map.get_mut("workers"));
-    for worker in workers.and_then(Node::as_list_mut).into_iter().flat_map(|list| list.make_mut()) {
+    for worker in workers.and_then(Node::as_list_mut).into_iter().flat_map(ecow::EcoVec::make_mut) {
         let Some(config) = worker.as_map_mut().and_then(|map| map.get_mut("config")) else {
             continue;
         };

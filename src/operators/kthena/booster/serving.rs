@@ -41,7 +41,7 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
     let digest = Md5::digest(backend.text("modelURI").as_bytes());
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     let path = format!("{mount}/{hex}");
-    let labels = source.labels(backend.name(), &source.backend_revision);
+    let labels = source.labels(backend.name(), source.backend_revision);
     let weights = eco_format!("{}-weights", backend.name());
     let fetched = node!(&BOOSTER; [{
         name: (eco_format!("{}-model-downloader", source.name)),
