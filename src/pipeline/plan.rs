@@ -234,7 +234,8 @@ impl<'a> Planner<'a> {
         planned.unplanned = if unfilled {
             Some(Unplanned::Placeholders)
         } else if planned.error.is_none()
-            && planned.components.iter().any(|own| own.mode == DeploymentMode::ModelMesh)
+            && operators::mode_of(planned.policy, service, self.catalog.config())
+                == Some(DeploymentMode::ModelMesh)
         {
             let named = service.runtime.as_ref().map(|runtime| runtime.name.value.clone());
             Some(Unplanned::ModelMesh(named))
