@@ -10,7 +10,6 @@ use crate::api::{
 };
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::load::kinds;
 use crate::policy::{Platform, Releases};
 use crate::source::Span;
 use ecow::EcoString;
@@ -33,6 +32,9 @@ pub struct Options {
     pub platform: Option<Platform>,
     /// The directory whose definitions go before others of the same name.
     pub within: Option<String>,
+    /// Whether two definitions of an object of a kind and a name are worth a finding, because
+    /// something reads it; by default of every object.
+    pub compared: Option<fn(&str, &str) -> bool>,
 }
 
 /// One typed object.
@@ -217,7 +219,9 @@ impl Builder {
         let earlier = self.items[position].object();
         let is_shown = is_service && self.places[position].is_below_same_path(&place);
         let one_file = earlier.span.source == object.span.source;
-        if is_compared(object) && earlier.node != object.node {
+        let compares =
+            self.options.compared.is_none_or(|compares| compares(&object.id.kind, &object.id.name));
+        if compares && earlier.node != object.node {
             self.diagnostics.push(defined_twice(
                 earlier,
                 object,
@@ -370,14 +374,6 @@ impl Builder {
             .collect();
         catalog
     }
-}
-
-/// Whether two definitions of an object are worth a finding: something reads it.
-fn is_compared(object: &Object) -> bool {
-    let kind = &object.id.kind;
-    kinds::is_rendered_kind(kind)
-        || kinds::is_like_service(kind)
-        || kinds::is_decisive(kind, &object.id.name)
 }
 
 /// The finding about a second definition: an error in one file, which is applied as a whole, and in

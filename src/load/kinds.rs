@@ -356,6 +356,11 @@ pub fn is_like_service(kind: &str) -> bool {
     )
 }
 
+/// Whether something reads an object, so that two definitions of it differ in their effect.
+pub fn is_compared(kind: &str, name: &str) -> bool {
+    is_rendered_kind(kind) || is_like_service(kind) || is_decisive(kind, name)
+}
+
 /// Whether an object of this kind may touch the answer about a service; pods of workloads do if
 /// there are nodes.
 pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {

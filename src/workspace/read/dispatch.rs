@@ -14,9 +14,10 @@ use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
 use crate::source::SourceMap;
 use crate::workspace::pruning;
+use crate::workspace::read::identity::object;
 use crate::workspace::read::newer;
 use crate::workspace::read::related::{CONFIG_MAP, Settings};
-use crate::workspace::read::{ReadOptions, api_of, followed, object};
+use crate::workspace::read::{ReadOptions, api_of, followed};
 use crate::yaml::{Node, Origin, Rule};
 use crate::{cluster as machines, schema};
 
