@@ -220,7 +220,9 @@ impl Finder {
             }
         }
         let left = std::mem::take(&mut *walked.left.lock().unwrap_or_else(PoisonError::into_inner));
-        left.iter().for_each(|path| self.leads_out(path, root, reported));
+        for path in &left {
+            self.leads_out(path, root, reported);
+        }
     }
 
     /// Reports an entry of a directory that could not be read, unless it would be skipped anyway.

@@ -420,7 +420,9 @@ fn shortened(
         }
         if let Some(at) = title.and_then(|title| titles.iter().position(|own| own == title)) {
             dropped.push(small(&titles.remove(at)));
-            rows.iter_mut().for_each(|row| drop(row.remove(at)));
+            for row in &mut rows {
+                row.remove(at);
+            }
         }
     }
     None
@@ -448,7 +450,7 @@ fn in_few_words(
                 Some(runtime) => {
                     // Its code stays on one line.
                     row[runtime] = row[by].replace(' ', "\u{a0}");
-                    row[by] = "-".to_owned();
+                    "-".clone_into(&mut row[by]);
                 }
                 None => row[by] = super::phrases::in_one_word(&row[by]).to_owned(),
             }
@@ -538,7 +540,7 @@ fn folded(
         services += usize::from(!row[SERVICE].is_empty());
         // A service in error has no value where the others agree.
         let is_failed = row.iter().any(|cell| cell.starts_with('✗'));
-        let counts = |cell: &str| !cell.is_empty() && !(is_failed && cell == "-");
+        let counts = |cell: &str| !cell.is_empty() && (!is_failed || cell != "-");
         for (column, cell) in columns.iter_mut().zip(row).filter(|(_, cell)| counts(cell)) {
             match column {
                 Some((first, alike)) => *alike &= *first == cell,

@@ -231,9 +231,8 @@ fn ending(words: &[&str]) -> Option<Doubt> {
     let (last, rest) = words.split_last()?;
     let behind = |owner: &str| OWNERS.contains(&owner);
     match *last {
-        "pass" => Some(Doubt::None),
-        "pwd" | "salt" | "sas" | "sig" if !rest.is_empty() => Some(Doubt::None),
-        "sas" => Some(Doubt::None),
+        "pass" | "sas" => Some(Doubt::None),
+        "pwd" | "salt" | "sig" if !rest.is_empty() => Some(Doubt::None),
         "auth" => Some(Doubt::Mode),
         "license" | "licence" => Some(Doubt::Random),
         word if word.strip_suffix("pass").is_some_and(behind) => Some(Doubt::None),

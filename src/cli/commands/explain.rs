@@ -143,9 +143,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     session.begin_page(
         match args.output {
             Format::Markdown => PageFormat::Markdown,
-            Format::Json | Format::Yaml => PageFormat::Json,
             // A comment of the graph would be lost where it is drawn.
-            Format::Mermaid => PageFormat::Json,
+            Format::Json | Format::Yaml | Format::Mermaid => PageFormat::Json,
             Format::Table => PageFormat::Table,
         },
         io,

@@ -397,7 +397,9 @@ impl<'a> Reading<'a> {
         self.outcome.documents.push(document);
         if !inner_of_template.is_empty() {
             self.is_template = true;
-            inner_of_template.into_iter().for_each(|node| self.document(node, embedded));
+            for node in inner_of_template {
+                self.document(node, embedded);
+            }
         }
         for (node, findings) in inner {
             self.outcome.diagnostics.extend(findings);

@@ -286,7 +286,9 @@ impl LeaderWorkerSet {
         }
         for (leader, members) in recreated {
             pods.delete(leader);
-            members.into_iter().for_each(|pod| pods.delete(pod));
+            for pod in members {
+                pods.delete(pod);
+            }
             changed = true;
         }
         changed

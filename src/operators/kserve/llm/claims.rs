@@ -20,10 +20,10 @@ pub(super) fn device_class(scene: &Scene<'_>) -> Option<EcoString> {
 
 /// Claims devices in every pod.
 pub(super) fn devices(scene: &Scene<'_>, spec: &mut Node) {
+    const BY: Origin = Origin::Derived(&DEVICES);
     if device_class(scene).is_none() {
         return;
     }
-    const BY: Origin = Origin::Derived(&DEVICES);
     let template = scene.child("-managed-dra");
     let wanted = scene.annotation(DEVICE_CONTAINER).filter(|name| !name.is_empty());
     for path in [&["template"][..], &["worker"], &["prefill", "template"], &["prefill", "worker"]] {

@@ -175,6 +175,11 @@ fn access(scene: &Scene<'_>, account: &Account) -> [Node; 3] {
 
 /// The configuration when nothing sets one.
 fn usual_config(spec: &Node) -> String {
+    const HEAD: &str = "\napiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\nplugins:\n";
+    const QUEUE: (&str, i64) = ("queue-scorer", 2);
+    const CACHE: (&str, i64) = ("kv-cache-utilization-scorer", 2);
+    const PREFIX: (&str, i64) = ("prefix-cache-scorer", 3);
+    const PICKER: (&str, i64) = ("max-score-picker", 0);
     let adapters = spec.at(&["model", "lora", "adapters"]).map(Node::items).unwrap_or_default();
     let (plugin, reference) = if adapters.is_empty() {
         ("", "")
@@ -192,11 +197,6 @@ fn usual_config(spec: &Node) -> String {
         };
         weights.iter().map(line).collect()
     };
-    const HEAD: &str = "\napiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\nplugins:\n";
-    const QUEUE: (&str, i64) = ("queue-scorer", 2);
-    const CACHE: (&str, i64) = ("kv-cache-utilization-scorer", 2);
-    const PREFIX: (&str, i64) = ("prefix-cache-scorer", 3);
-    const PICKER: (&str, i64) = ("max-score-picker", 0);
     if spec.get("prefill").is_some() {
         let listed = plugins(&[
             "disagg-headers-handler",

@@ -210,7 +210,9 @@ pub fn refusals(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Diagnostic
         judge_role_pod(&serving.object.node, place, &sample.pod, &mut found);
     }
     if let Some(booster) = &serving.booster {
-        found.iter_mut().for_each(|finding| booster::place(finding, &booster.object));
+        for finding in &mut found {
+            booster::place(finding, &booster.object);
+        }
     }
     found
 }
