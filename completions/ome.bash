@@ -360,7 +360,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -406,6 +406,10 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --presets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --kustomize)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -447,7 +451,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -471,6 +475,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -528,7 +540,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -539,6 +551,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -583,7 +599,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -607,6 +623,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -682,7 +706,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__convert)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -693,6 +717,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -737,7 +765,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -761,6 +789,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -804,7 +840,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --base --fail-on --from-release --to-release --own-catalog --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --base --fail-on --from-release --to-release --own-catalog --at --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -815,6 +851,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -859,7 +899,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -883,6 +923,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -911,11 +959,15 @@ _ome() {
                     return 0
                     ;;
                 --from-release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --to-release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -W "min max current" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -958,7 +1010,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -969,6 +1021,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1013,7 +1069,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1037,6 +1093,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1080,7 +1144,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__drift)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1091,6 +1155,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1135,7 +1203,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1159,6 +1227,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1240,7 +1316,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1251,6 +1327,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1295,7 +1375,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1319,6 +1399,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1382,7 +1470,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1393,6 +1481,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1437,7 +1529,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1461,6 +1553,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2078,7 +2178,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2089,6 +2189,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2133,7 +2237,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2157,6 +2261,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2200,7 +2312,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2211,6 +2323,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2255,7 +2371,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2279,6 +2395,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2396,7 +2520,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2419,6 +2543,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2463,7 +2591,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2487,6 +2615,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2518,7 +2654,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__lsp)
-            opts="-f -k -R -n -A -l -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2529,6 +2665,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2573,7 +2713,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2597,6 +2737,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2646,7 +2794,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2657,6 +2805,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2701,7 +2853,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2725,6 +2877,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2874,7 +3034,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__plan)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --all --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --all --at --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2885,6 +3045,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2929,7 +3093,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2956,6 +3120,14 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-file-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2978,6 +3150,10 @@ _ome() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table wide name json yaml markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -W "min max current" -- "${cur}"))
                     return 0
                     ;;
                 --protocol)
@@ -3008,7 +3184,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3019,6 +3195,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3063,7 +3243,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3087,6 +3267,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3166,7 +3354,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3177,6 +3365,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3221,7 +3413,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3245,6 +3437,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3354,7 +3554,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__test)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3365,6 +3565,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3409,7 +3613,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3433,6 +3637,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3492,7 +3704,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3503,6 +3715,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3547,7 +3763,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3571,6 +3787,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3634,12 +3858,20 @@ _ome() {
             return 0
             ;;
         ome__subcmd__version)
-            opts="-v -q -h --color --verbose --quiet --no-pager --help"
+            opts="-o -v -q -h --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3652,7 +3884,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3663,6 +3895,10 @@ _ome() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3707,7 +3943,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3731,6 +3967,14 @@ _ome() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -48,7 +48,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "test" -d 'Check expectation
 complete -c ome -n "__fish_ome_needs_command" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
 complete -c ome -n "__fish_ome_needs_command" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
 complete -c ome -n "__fish_ome_needs_command" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
-complete -c ome -n "__fish_ome_needs_command" -f -a "version" -d 'Print the version'
+complete -c ome -n "__fish_ome_needs_command" -f -a "version" -d 'Print the version; with `-o json`, also the known releases of operators and how each is known'
 complete -c ome -n "__fish_ome_needs_command" -f -a "convert" -d 'Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of OEP-0003 and back'
 complete -c ome -n "__fish_ome_needs_command" -f -a "schema" -d 'Show the fields of a kind, as `kubectl explain` does: what each is for, its type, its default'
 complete -c ome -n "__fish_ome_needs_command" -f -a "lsp" -d 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, decisions on services, users of a runtime, definitions, completion, repairs'
@@ -58,6 +58,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "code" -d 'Explain a finding
 complete -c ome -n "__fish_ome_needs_command" -f -a "completions" -d 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
 complete -c ome -n "__fish_ome_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -76,9 +77,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -93,6 +105,8 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l model-facts -d 'Whe
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -141,6 +155,7 @@ complete -c ome -n "__fish_ome_using_subcommand import" -s q -l quiet -d 'Show n
 complete -c ome -n "__fish_ome_using_subcommand import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand plan" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -159,9 +174,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -176,6 +202,8 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l model-facts -d 'Whether
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand plan" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -187,6 +215,9 @@ json\t'One JSON document; its schema has a version'
 yaml\t'The same document as YAML'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A single HTML page'"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l at -d 'Place minReplicas, maxReplicas of everything at once, or what the input says runs' -r -f -a "min\t'minReplicas'
+max\t'maxReplicas of everything at once'
+current\t'As running pods and `spec.replicas` in the input have it'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
@@ -213,6 +244,7 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -s q -l quiet -d 'Show no 
 complete -c ome -n "__fish_ome_using_subcommand plan" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand explain" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand explain" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -231,9 +263,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -248,6 +291,8 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l model-facts -d 'Whet
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand explain" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -286,6 +331,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -s q -l quiet -d 'Show 
 complete -c ome -n "__fish_ome_using_subcommand explain" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand why" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand why" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -304,9 +350,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -321,6 +378,8 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l model-facts -d 'Whether 
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand why" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -357,6 +416,7 @@ complete -c ome -n "__fish_ome_using_subcommand why" -s q -l quiet -d 'Show no f
 complete -c ome -n "__fish_ome_using_subcommand why" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand render" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand render" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -375,9 +435,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -392,6 +463,8 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l model-facts -d 'Wheth
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand render" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -440,6 +513,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -s q -l quiet -d 'Show n
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand diff" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -458,9 +532,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -475,6 +560,8 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l model-facts -d 'Whether
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand diff" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -488,9 +575,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l to-release -d 'The release after the upgrade' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
@@ -499,10 +597,24 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l at -d 'Place minReplicas, maxReplicas of everything at once, or what the input says runs' -r -f -a "min\t'minReplicas'
+max\t'maxReplicas of everything at once'
+current\t'As running pods and `spec.replicas` in the input have it'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
 json\t'One JSON document; its schema has a version'
 yaml\t'The same document as YAML'
@@ -536,6 +648,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -s q -l quiet -d 'Show no 
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -554,9 +667,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -571,6 +695,8 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l model-facts -d 'Whethe
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -606,6 +732,7 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -s q -l quiet -d 'Show no
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -624,9 +751,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -641,6 +779,8 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l model-facts -d 'Whet
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -682,6 +822,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -s q -l quiet -d 'Show 
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -700,9 +841,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -717,6 +869,8 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l model-facts -d 'Wheth
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -741,6 +895,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -s q -l quiet -d 'Show n
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand validate" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -759,9 +914,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -776,6 +942,8 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l model-facts -d 'Whe
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand validate" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand validate" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -841,6 +1009,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 json\t'One JSON document; its schema has a version'
 yaml\t'The same document as YAML'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -859,9 +1028,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -876,6 +1056,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -894,6 +1076,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -912,9 +1095,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -929,6 +1123,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -964,6 +1160,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand test" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -982,9 +1179,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -999,6 +1207,8 @@ complete -c ome -n "__fish_ome_using_subcommand test" -l model-facts -d 'Whether
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1048,6 +1258,7 @@ json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l prefer -d 'Which object to follow where a class written by hand and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand are updated too'
 class\t'The class: it is kept, and `export` updates the flavor'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -1066,9 +1277,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -1083,6 +1305,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1101,6 +1325,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -1119,9 +1344,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -1136,6 +1372,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1163,6 +1401,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -1181,9 +1420,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -1198,6 +1448,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1266,6 +1518,9 @@ complete -c ome -n "__fish_ome_using_subcommand man" -s v -l verbose -d 'Show ev
 complete -c ome -n "__fish_ome_using_subcommand man" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand man" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand version" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'
+yaml\t'The same document as YAML'"
 complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -1274,6 +1529,7 @@ complete -c ome -n "__fish_ome_using_subcommand version" -s q -l quiet -d 'Show 
 complete -c ome -n "__fish_ome_using_subcommand version" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand convert" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -1292,9 +1548,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -1309,6 +1576,8 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l model-facts -d 'Whet
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand convert" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1344,6 +1613,7 @@ complete -c ome -n "__fish_ome_using_subcommand schema" -s q -l quiet -d 'Show n
 complete -c ome -n "__fish_ome_using_subcommand schema" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand lsp" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -1362,9 +1632,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -1379,6 +1660,8 @@ complete -c ome -n "__fish_ome_using_subcommand lsp" -l model-facts -d 'Whether 
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand lsp" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand lsp" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1398,6 +1681,7 @@ complete -c ome -n "__fish_ome_using_subcommand lsp" -s q -l quiet -d 'Show no f
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
@@ -1416,9 +1700,20 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
 ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
 ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
@@ -1433,6 +1728,8 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-facts -d 'Wh
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1505,7 +1802,7 @@ complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcom
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "version" -d 'Print the version'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "version" -d 'Print the version; with `-o json`, also the known releases of operators and how each is known'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "convert" -d 'Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of OEP-0003 and back'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "schema" -d 'Show the fields of a kind, as `kubectl explain` does: what each is for, its type, its default'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "lsp" -d 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, decisions on services, users of a runtime, definitions, completion, repairs'
