@@ -452,7 +452,10 @@ fn in_few_words(
                     row[runtime] = row[by].replace(' ', "\u{a0}");
                     "-".clone_into(&mut row[by]);
                 }
-                None => row[by] = super::phrases::in_one_word(&row[by]).to_owned(),
+                None => {
+                    let word = super::phrases::in_one_word(&row[by]).to_owned();
+                    row[by] = word;
+                }
             }
         }
     }
@@ -470,7 +473,9 @@ fn in_few_words(
     for row in &mut rows {
         let own = row.remove(mode);
         if own != "-" && commonest.as_ref() != Some(&own) {
-            row[component - usize::from(mode < component)].push_str(&format!(" {own}"));
+            let cell = &mut row[component - usize::from(mode < component)];
+            cell.push(' ');
+            cell.push_str(&own);
         }
     }
     titles.remove(mode);

@@ -142,7 +142,7 @@ impl Storage {
         let selected = annotation("volume.kubernetes.io/selected-node").and_then(Node::scalar_text);
         let own = &mut self.claims[id];
         own.exists = true;
-        own.volume = spec.volume.clone();
+        own.volume.clone_from(&spec.volume);
         own.bound = spec.volume.is_some()
             && (annotation("pv.kubernetes.io/bind-completed").is_some() || phase == "Bound");
         own.selected = selected;
@@ -181,7 +181,7 @@ impl Storage {
             return false;
         }
         own.exists = true;
-        own.volume = spec.volume.clone();
+        own.volume.clone_from(&spec.volume);
         own.spec = Arc::clone(spec);
         self.knows_claims = true;
         true

@@ -420,7 +420,7 @@ pub(super) fn workloads(
     if routed && (with_workers || !main.generated) {
         let own = access(scene, &main, "-kserve-mn", plain_labels(scene));
         if let Some(first) = found.first_mut() {
-            first.before.extend(own)
+            first.before.extend(own);
         } else {
             let mut single = single(scene, spec, adapters, Part::Main, findings)?;
             single.before.extend(own);
