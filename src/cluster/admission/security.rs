@@ -165,12 +165,7 @@ impl<'n> Pod<'n> {
                 .filter(|one| !CAPABILITIES.contains(one))
                 .map(|one| format!("\"{one}\""))
                 .collect();
-            names.sort();
-            names.dedup();
-            let detail = format!(
-                "must not include {} in securityContext.capabilities.add",
-                names.join(", ")
-            );
+            let detail = must_not_add(&mut names);
             add("non-default capabilities", found, &detail);
         }
         let hosts: Vec<String> = ["hostNetwork", "hostPID", "hostIPC"]
@@ -283,12 +278,7 @@ impl<'n> Pod<'n> {
                 .filter(|name| name != "NET_BIND_SERVICE")
                 .map(|name| format!("\"{name}\""))
                 .collect();
-            names.sort();
-            names.dedup();
-            let detail = format!(
-                "must not include {} in securityContext.capabilities.add",
-                names.join(", ")
-            );
+            let detail = must_not_add(&mut names);
             details.push(named(&adds, &detail));
         }
         if !details.is_empty() {
@@ -351,4 +341,11 @@ impl<'n> Pod<'n> {
         }
         broken
     }
+}
+
+/// The detail of a rule about added capabilities, by their quoted names.
+fn must_not_add(names: &mut Vec<String>) -> String {
+    names.sort();
+    names.dedup();
+    format!("must not include {} in securityContext.capabilities.add", names.join(", "))
 }
