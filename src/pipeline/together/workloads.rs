@@ -517,3 +517,21 @@ impl PlainWorkload {
         (pods.count(), devices.sum())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+    use crate::load::kinds;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn kinds_that_are_accounted_as_workloads_are_those_that_are_placed() {
+        let placed: BTreeSet<(&str, &str)> =
+            TABLE.iter().map(|row| (row.group, row.kind)).collect();
+        let accounted: BTreeSet<(&str, &str)> = kinds::PODS
+            .iter()
+            .flat_map(|(group, kinds)| kinds.iter().map(move |kind| (*group, *kind)))
+            .collect();
+        assert_eq!(placed, accounted);
+    }
+}

@@ -60,8 +60,8 @@ impl Storage {
         made: bool,
         nodes: &Nodes,
     ) -> PodVolumes {
-        let mut own = PodVolumes::default();
-        own.refused = claims.iter().find_map(|id| unusable(&self.claims[*id], self.knows_claims));
+        let refused = claims.iter().find_map(|id| unusable(&self.claims[*id], self.knows_claims));
+        let mut own = PodVolumes { refused, ..PodVolumes::default() };
         if own.refused.is_some() {
             return own;
         }
