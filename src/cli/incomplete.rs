@@ -128,17 +128,7 @@ impl Session {
         answer: &impl Serialize,
         io: &mut Io<'_>,
     ) -> std::io::Result<()> {
-        self.print_json_with(&[self], answer, io)
-    }
-
-    /// The same of an answer that compares several inputs.
-    pub(super) fn print_json_with(
-        &self,
-        sides: &[&Self],
-        answer: &impl Serialize,
-        io: &mut Io<'_>,
-    ) -> std::io::Result<()> {
-        let gaps: Vec<Gap> = sides.iter().flat_map(|side| side.incomplete()).collect();
+        let gaps = self.incomplete();
         if gaps.is_empty() {
             io.print_json(answer)
         } else {
@@ -166,7 +156,7 @@ impl Session {
 }
 
 /// An answer as JSON, with the gaps of the inputs.
-pub(super) fn json(answer: &dyn Answer, gaps: Vec<Gap>) -> serde_json::Value {
+pub(super) fn json(answer: &dyn Answer, gaps: &[Gap]) -> serde_json::Value {
     let mut value = answer.json();
     if let Some(map) = value.as_object_mut()
         && !gaps.is_empty()

@@ -308,7 +308,7 @@ impl Session {
         }
         match format {
             PageFormat::Json | PageFormat::Yaml => {
-                io.print_json(&incomplete::json(answer, gaps))?;
+                io.print_json(&incomplete::json(answer, &gaps))?;
             }
             PageFormat::Table => {
                 io.print(&answer.text(io.style()))?;

@@ -379,9 +379,8 @@ impl Reader<'_> {
         let found = self.values.set.iter().rev().find(|(flag, _)| flag.field == field);
         match found {
             Some((flag, Some(setting))) => Ok((*flag, setting.clone())),
-            Some((_, None)) => Err(Known::Unknown),
             None if self.rest_is_default => Err(Known::Default),
-            None => Err(Known::Unknown),
+            Some((_, None)) | None => Err(Known::Unknown),
         }
     }
 

@@ -28,7 +28,10 @@ const OPENING: [&str; 6] = ["if", "while", "until", "elif", "then", "else"];
 #[derive(Debug)]
 enum Token {
     Word(EcoString),
+    /// The end of a command.
     End,
+    /// The end of the script.
+    Last,
 }
 
 /// The commands of a script; `positional` are the words after it.
@@ -50,16 +53,13 @@ pub(super) fn commands(
     let (mut found, mut words, mut depth) = (Vec::new(), Vec::<EcoString>::new(), 0_usize);
     loop {
         let token = reader.token()?;
-        match token {
-            Some(Token::Word(word)) => words.push(word),
-            Some(Token::End) | None => {
-                if let Some(simple) = reader.finished(std::mem::take(&mut words), &mut depth)? {
-                    found.push(simple);
-                }
-                if token.is_none() {
-                    return Some(found);
-                }
-            }
+        if let Token::Word(word) = token {
+            words.push(word);
+            continue;
+        }
+        reader.finish(std::mem::take(&mut words), &mut depth, &mut found)?;
+        if matches!(token, Token::Last) {
+            return Some(found);
         }
     }
 }
@@ -73,7 +73,12 @@ struct Reader {
 
 impl Reader {
     /// A command from its words: keywords and assignments are taken from its front.
-    fn finished(&mut self, mut words: Vec<EcoString>, depth: &mut usize) -> Option<Option<Simple>> {
+    fn finish(
+        &mut self,
+        mut words: Vec<EcoString>,
+        depth: &mut usize,
+        found: &mut Vec<Simple>,
+    ) -> Option<()> {
         while let Some(first) = words.first().cloned() {
             match first.as_str() {
                 "if" | "while" | "until" => *depth += 1,
@@ -83,7 +88,7 @@ impl Reader {
                     if let Some(name) = words.get(1) {
                         self.variables.forget(name);
                     }
-                    return Some(None);
+                    return Some(());
                 }
                 "fi" | "done" => *depth = depth.saturating_sub(1),
                 "case" | "function" | "esac" => return None,
@@ -105,7 +110,7 @@ impl Reader {
             if let Some(own) = own {
                 self.keep(own, *depth > 0);
             }
-            return Some(None);
+            return Some(());
         };
         match program.as_str() {
             "export" | "declare" | "local" | "readonly" | "typeset" => {
@@ -116,28 +121,29 @@ impl Reader {
                     }
                 }
                 self.keep(changed, *depth > 0);
-                return Some(None);
+                return Some(());
             }
             "unset" | "read" => {
                 for word in &words[1..] {
                     self.variables.forget(word);
                 }
-                return Some(None);
+                return Some(());
             }
             "source" | "." | "eval" => {
                 self.variables.opaque = true;
-                return Some(None);
+                return Some(());
             }
             "set" | "shift" => {
                 if program == "shift" || words.iter().any(|word| word == "--") {
                     self.positional = vec![UNKNOWN.to_string().into()];
                 }
-                return Some(None);
+                return Some(());
             }
             _ => {}
         }
         let variables = own.unwrap_or_else(|| self.variables.clone());
-        Some(Some(Simple { words, variables, conditional: *depth > 0 }))
+        found.push(Simple { words, variables, conditional: *depth > 0 });
+        Some(())
     }
 
     /// Takes over changed variables; under a condition, those that differ become unknown.
@@ -150,18 +156,18 @@ impl Reader {
         }
     }
 
-    /// The next word or end of a command; `Some(None)` at the end of the script.
-    fn token(&mut self) -> Option<Option<Token>> {
+    /// The next word, or an end; nothing where the script cannot be read.
+    fn token(&mut self) -> Option<Token> {
         let mut word: Option<String> = None;
         loop {
             let Some(c) = self.rest.front().copied() else {
-                return Some(word.map(|word| Token::Word(word.into())));
+                return Some(word.map_or(Token::Last, |word| Token::Word(word.into())));
             };
             match c {
                 ' ' | '\t' | '\r' => {
                     self.rest.pop_front();
                     if let Some(word) = word {
-                        return Some(Some(Token::Word(word.into())));
+                        return Some(Token::Word(word.into()));
                     }
                 }
                 '\n' | ';' | '&' | '|' | '(' | ')' => {
@@ -170,10 +176,10 @@ impl Reader {
                         return None;
                     }
                     if let Some(word) = word {
-                        return Some(Some(Token::Word(word.into())));
+                        return Some(Token::Word(word.into()));
                     }
                     self.rest.pop_front();
-                    return Some(Some(Token::End));
+                    return Some(Token::End);
                 }
                 '#' if word.is_none() => {
                     while self.rest.front().is_some_and(|c| *c != '\n') {
@@ -186,19 +192,18 @@ impl Reader {
                     // A number before it is a file descriptor.
                     match word {
                         Some(own) if own.chars().all(|c| c.is_ascii_digit()) => word = None,
-                        Some(own) => return Some(Some(Token::Word(own.into()))),
+                        Some(own) => return Some(Token::Word(own.into())),
                         None => {}
                     }
                 }
                 '\\' => {
                     self.rest.pop_front();
                     match self.rest.pop_front() {
-                        Some('\n') => {}
                         Some('\r') if self.rest.front() == Some(&'\n') => {
                             self.rest.pop_front();
                         }
+                        None | Some('\n') => {}
                         Some(c) => word.get_or_insert_default().push(c),
-                        None => {}
                     }
                 }
                 '\'' => {

@@ -71,15 +71,17 @@ pub struct Effect {
     pub(crate) reaches: fn(&Object, &Reach<'_>) -> bool,
 }
 
+/// A rule with the fields that it is about: by a path, or by the name of an object.
+pub(crate) type FieldRule = (&'static Switch, fn(&str) -> bool);
+
 /// The rules that can change between releases of an operator.
 pub struct Upgrade {
     /// Rules whose effect shows when services are evaluated again.
     pub(crate) rules: &'static [&'static [Switch]],
     /// Rules that change no object of a service, or objects that are not the operator's.
     pub(crate) effects: &'static [Effect],
-    /// Rules about fields that one of the releases drops, each with the fields that it is about: a
-    /// path, or the name of an object. The first rule that matches a field applies.
-    pub(crate) fields: &'static [(&'static Switch, fn(&str) -> bool)],
+    /// Rules about fields that one of the releases drops. The first that matches a field applies.
+    pub(crate) fields: &'static [FieldRule],
     /// Rules about fields count only if the service differs because of the fields.
     pub(crate) fields_are_tried: bool,
     /// Rules about the settings that a release ships.

@@ -21,12 +21,17 @@ const NAMESPACE_LENGTH: usize = 8;
 
 /// The first eight hexadecimal digits of the SHA-256 of a text.
 pub fn short_hash(text: &str) -> String {
-    let mut hash = String::with_capacity(8);
-    for byte in &Sha256::digest(text.as_bytes())[..4] {
+    hex(&Sha256::digest(text.as_bytes())[..4])
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         // Writing into a string cannot fail.
-        _ = write!(hash, "{byte:02x}");
+        _ = write!(digits, "{byte:02x}");
     }
-    hash
+    digits
 }
 
 /// The last `length` bytes of a text. A character that would be cut is replaced, as it is when Go

@@ -4,11 +4,11 @@
 
 use super::places::Places;
 use crate::diag::{Diagnostic, Severity};
+use crate::quantity::hash;
 use crate::report::screen::printable;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// A report: an entry for each finding.
 pub fn report(found: &[Diagnostic], places: &Places<'_>) -> Value {
@@ -47,11 +47,7 @@ pub fn report(found: &[Diagnostic], places: &Places<'_>) -> Value {
 }
 
 fn hex(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut out, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    hash::hex(&Sha256::digest(text.as_bytes()))
 }
 
 #[cfg(test)]

@@ -445,17 +445,14 @@ fn in_few_words(
         .collect();
     if let Some(by) = column("DECIDED BY") {
         for row in &mut rows {
-            match column("RUNTIME").filter(|_| row[by].starts_with('✗')) {
-                // A service in error has no runtime.
-                Some(runtime) => {
-                    // Its code stays on one line.
-                    row[runtime] = row[by].replace(' ', "\u{a0}");
-                    "-".clone_into(&mut row[by]);
-                }
-                None => {
-                    let word = super::phrases::in_one_word(&row[by]).to_owned();
-                    row[by] = word;
-                }
+            // A service in error has no runtime.
+            if let Some(runtime) = column("RUNTIME").filter(|_| row[by].starts_with('✗')) {
+                // Its code stays on one line.
+                row[runtime] = row[by].replace(' ', "\u{a0}");
+                "-".clone_into(&mut row[by]);
+            } else {
+                let word = super::phrases::in_one_word(&row[by]).to_owned();
+                row[by] = word;
             }
         }
     }

@@ -32,8 +32,8 @@ pub(crate) mod world;
 
 pub use daemon_set::DaemonSetSpec;
 pub use deployment::{DeploymentSpec, Strategy};
-pub use drain::{BudgetStatus, DrainBudget, DrainStep, NodeEnd};
-pub use job::{JobSpec, JobStatus};
+pub use drain::{DrainBudget, NodeEnd};
+pub use job::JobSpec;
 pub(crate) use leader_worker_set::release as leader_worker_set_releases;
 pub use leader_worker_set::{
     GroupMember, GroupRevision, LeaderWorkerSetRelease, LeaderWorkerSetSpec,

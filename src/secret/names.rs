@@ -255,9 +255,8 @@ fn is_secret(words: &[&str], at: usize) -> bool {
     match one {
         // Names of Secrets with which images are pulled.
         "secret" if before == "pull" => false,
-        "token" if is_plural => OPENING.contains(&before),
+        "token" | "key" if is_plural => OPENING.contains(&before),
         "token" => !OF_TEXT.contains(&before),
-        "key" if is_plural => OPENING.contains(&before),
         _ if WORDS.contains(&one) => true,
         _ => ENDS.iter().any(|end| {
             let owner = one.strip_suffix(end).filter(|owner| !owner.is_empty());

@@ -288,7 +288,8 @@ fn documents_about_the_code_name_files_that_exist() {
     for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
         let text = std::fs::read_to_string(root.join(page)).expect("a page");
         for name in text.split('`').skip(1).step_by(2) {
-            let is_path = name.ends_with(".rs") && !name.contains(['*', '{', '<', ' ']);
+            let is_path = Path::new(name).extension().is_some_and(|own| own == "rs")
+                && !name.contains(['*', '{', '<', ' ']);
             if is_path {
                 let is_there = root.join(name).is_file() || root.join("src").join(name).is_file();
                 let is_beside = !name.contains('/');

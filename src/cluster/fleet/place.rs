@@ -102,11 +102,11 @@ impl Placed {
     }
 
     /// Adds the missing pods of replicas, in order.
-    pub fn want_all(&mut self, fleet: &Fleet, order: impl Iterator<Item = (usize, usize)> + Clone) {
+    pub fn want_all(&mut self, fleet: &Fleet, order: &[(usize, usize)]) {
         // Incomplete jobs are first (the job order of Volcano's plugin `gang`).
         for others in [false, true] {
-            for (workload, replica) in order.clone() {
-                self.want(fleet, workload, replica, others);
+            for (workload, replica) in order {
+                self.want(fleet, *workload, *replica, others);
             }
         }
     }
@@ -224,7 +224,7 @@ impl Fleet {
         if manner.largest_first {
             order.sort_by_key(|(workload, replica)| Reverse(self.size(*workload, *replica)));
         }
-        placed.want_all(self, order.into_iter());
+        placed.want_all(self, &order);
         placed.settle(self);
         placed
     }

@@ -68,96 +68,95 @@ impl Fleet {
         if let Verdict::IfPacked(packing) = verdict {
             search.found.push((Remedy::Pack(packing), 0));
         }
-        let moved = self.moves(placed);
+        let moved = moves(placed);
         search.found.extend(moved.map(|moved| (Remedy::Move(moved), 0)));
         search.found
     }
+}
 
-    /// The fewest pods whose move makes room for everything that is pending.
-    fn moves(&self, placed: &Placed) -> Option<Vec<Moved>> {
-        let pending: Vec<PodId> = placed.pending().map(|(_, pod)| pod).collect();
-        // Which set of pods has to move for several pods at once is not searched.
-        let [pod] = pending[..] else { return None };
-        let owners: BTreeMap<PodId, (usize, Option<usize>)> = placed
-            .all()
-            .filter_map(|([workload, ..], slot)| Some((slot.pod?, (workload, slot.number))))
+/// The fewest pods whose move makes room for everything that is pending.
+fn moves(placed: &Placed) -> Option<Vec<Moved>> {
+    let pending: Vec<PodId> = placed.pending().map(|(_, pod)| pod).collect();
+    // Which set of pods has to move for several pods at once is not searched.
+    let [pod] = pending[..] else { return None };
+    let owners: BTreeMap<PodId, (usize, Option<usize>)> = placed
+        .all()
+        .filter_map(|([workload, ..], slot)| Some((slot.pod?, (workload, slot.number))))
+        .collect();
+    let scheduler = &placed.scheduler;
+    let wanted = scheduler.template_of(pod);
+    let mut sets: Vec<(usize, NodeId, Vec<PodId>)> = Vec::new();
+    for (node, machine) in scheduler.nodes() {
+        if !wanted.may_run_on(machine) {
+            continue;
+        }
+        // The largest pods first: fewer of them have to move.
+        let mut on: Vec<PodId> = scheduler
+            .pods_on(node)
+            .iter()
+            .copied()
+            .filter(|own| owners.contains_key(own))
+            .filter(|own| scheduler.template_of(*own).priority <= wanted.priority)
             .collect();
-        let scheduler = &placed.scheduler;
-        let wanted = scheduler.template_of(pod);
-        let mut sets: Vec<(usize, NodeId, Vec<PodId>)> = Vec::new();
-        for (node, machine) in scheduler.nodes() {
-            if !wanted.may_run_on(machine) {
-                continue;
+        let missing = |gone: &[PodId]| -> bool {
+            wanted.requests.iter().any(|(name, asked)| {
+                let (all, used) = scheduler.room(node, name);
+                let freed: i64 = gone
+                    .iter()
+                    .filter_map(|own| scheduler.template_of(*own).requests.get(name))
+                    .sum();
+                *asked > all - used + freed
+            })
+        };
+        on.sort_by_key(|own| {
+            let requests = &scheduler.template_of(*own).requests;
+            let devices = requests.iter().filter(|(name, _)| name.contains('/'));
+            (std::cmp::Reverse(devices.map(|(_, amount)| *amount).sum::<i64>()), *own)
+        });
+        let mut gone = Vec::new();
+        for own in on {
+            if !missing(&gone) || gone.len() == MOST_MOVED {
+                break;
             }
-            // The largest pods first: fewer of them have to move.
-            let mut on: Vec<PodId> = scheduler
-                .pods_on(node)
-                .iter()
-                .copied()
-                .filter(|own| owners.contains_key(own))
-                .filter(|own| scheduler.template_of(*own).priority <= wanted.priority)
-                .collect();
-            let missing = |gone: &[PodId]| -> bool {
-                wanted.requests.iter().any(|(name, asked)| {
-                    let (all, used) = scheduler.room(node, name);
-                    let freed: i64 = gone
-                        .iter()
-                        .filter_map(|own| scheduler.template_of(*own).requests.get(name))
-                        .sum();
-                    *asked > all - used + freed
-                })
-            };
-            on.sort_by_key(|own| {
-                let requests = &scheduler.template_of(*own).requests;
-                let devices = requests.iter().filter(|(name, _)| name.contains('/'));
-                (std::cmp::Reverse(devices.map(|(_, amount)| *amount).sum::<i64>()), *own)
-            });
-            let mut gone = Vec::new();
-            for own in on {
-                if !missing(&gone) || gone.len() == MOST_MOVED {
-                    break;
-                }
-                gone.push(own);
-            }
-            if !gone.is_empty() && !missing(&gone) {
-                sets.push((gone.len(), node, gone));
-            }
+            gone.push(own);
         }
-        sets.sort();
-        sets.into_iter()
-            .take(MOST_MOVE_NODES)
-            .find_map(|(_, _, gone)| self.moved(placed, pod, &gone, &owners))
+        if !gone.is_empty() && !missing(&gone) {
+            sets.push((gone.len(), node, gone));
+        }
     }
+    sets.sort();
+    sets.into_iter()
+        .take(MOST_MOVE_NODES)
+        .find_map(|(_, _, gone)| moved(placed, pod, &gone, &owners))
+}
 
-    /// Moves pods and places the pending one; `None` if that does not give all of them a node.
-    fn moved(
-        &self,
-        placed: &Placed,
-        pod: PodId,
-        gone: &[PodId],
-        owners: &BTreeMap<PodId, (usize, Option<usize>)>,
-    ) -> Option<Vec<Moved>> {
-        let mut tried = placed.scheduler.clone();
-        let before = tried.evictions().len();
-        let name = |node: NodeId| placed.scheduler.node(node).name.clone();
-        let mut from = Vec::new();
-        for own in gone {
-            from.push(name(tried.state(*own).node()?));
-            tried.finish(*own);
-        }
-        tried.retry_all();
-        tried.schedule();
-        tried.state(pod).node()?;
-        let mut moved = Vec::new();
-        for (own, from) in gone.iter().zip(from) {
-            let new = tried.add(placed.scheduler.template_id(*own));
-            tried.schedule();
-            let PodState::Bound(to) = tried.state(new) else { return None };
-            let (workload, number) = owners[own];
-            moved.push(Moved { workload, number, from, to: name(to) });
-        }
-        (tried.evictions().len() == before).then_some(moved)
+/// Moves pods and places the pending one; `None` if that does not give all of them a node.
+fn moved(
+    placed: &Placed,
+    pod: PodId,
+    gone: &[PodId],
+    owners: &BTreeMap<PodId, (usize, Option<usize>)>,
+) -> Option<Vec<Moved>> {
+    let mut tried = placed.scheduler.clone();
+    let before = tried.evictions().len();
+    let name = |node: NodeId| placed.scheduler.node(node).name.clone();
+    let mut from = Vec::new();
+    for own in gone {
+        from.push(name(tried.state(*own).node()?));
+        tried.finish(*own);
     }
+    tried.retry_all();
+    tried.schedule();
+    tried.state(pod).node()?;
+    let mut moved = Vec::new();
+    for (own, from) in gone.iter().zip(from) {
+        let new = tried.add(placed.scheduler.template_id(*own));
+        tried.schedule();
+        let PodState::Bound(to) = tried.state(new) else { return None };
+        let (workload, number) = owners[own];
+        moved.push(Moved { workload, number, from, to: name(to) });
+    }
+    (tried.evictions().len() == before).then_some(moved)
 }
 
 struct Search<'a> {

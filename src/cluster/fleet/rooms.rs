@@ -90,7 +90,8 @@ impl Rooms {
         self.placed_alone += 1;
         (self.placed_alone <= MOST_PLACED_ALONE).then(|| {
             let mut placed = placed.clone();
-            placed.want_all(fleet, (0..workload.replicas.len()).map(|replica| (at, replica)));
+            let order: Vec<_> = (0..workload.replicas.len()).map(|replica| (at, replica)).collect();
+            placed.want_all(fleet, &order);
             placed.settle(fleet);
             let bound = |pod| matches!(placed.scheduler.state(pod), PodState::Bound(_));
             placed.slots[at].iter().flatten().all(|slot| slot.pod.is_some_and(bound))

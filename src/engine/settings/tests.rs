@@ -6,16 +6,16 @@ use crate::yaml::Rule;
 
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 
-fn container(value: serde_json::Value) -> Node {
-    Node::from_json(&value, Origin::Default(&TEST))
+fn container(value: &serde_json::Value) -> Node {
+    Node::from_json(value, Origin::Default(&TEST))
 }
 
-fn settings(value: serde_json::Value) -> EngineSettings {
+fn settings(value: &serde_json::Value) -> EngineSettings {
     EngineSettings::of(&container(value)).expect("an engine")
 }
 
 fn vllm(args: &[&str]) -> EngineSettings {
-    settings(serde_json::json!({"image": "vllm/vllm-openai:v0.11.0", "args": args,
+    settings(&serde_json::json!({"image": "vllm/vllm-openai:v0.11.0", "args": args,
         "env": [{"name": "LEN", "value": "77"}, {"name": "SECRET", "valueFrom": {}}]}))
 }
 
@@ -39,7 +39,7 @@ fn a_value_is_the_last_one_that_is_set() {
         let found = vllm(&args).context.set().map(|found| found.value);
         assert_eq!(found, expected, "{args:?}");
     }
-    let script = settings(serde_json::json!({"image": "x", "command": ["/bin/bash", "-lc", "--"],
+    let script = settings(&serde_json::json!({"image": "x", "command": ["/bin/bash", "-lc", "--"],
         "args": ["vllm serve \\\n  --max-model-len 16 \\\n --port 1"]}));
     assert_eq!(script.context.set().map(|found| found.value), Some(16));
 }
@@ -50,14 +50,14 @@ fn defaults_hold_only_where_nothing_else_may_set_the_value() {
     for args in [vec!["--model", "m", "$(SECRET)"], vec!["--config", "/c.yaml"]] {
         assert!(matches!(vllm(&args).tensor, Known::Unknown), "{args:?}");
     }
-    let own = settings(serde_json::json!({"image": "me/my-vllm", "args": ["-tp", "4"]}));
+    let own = settings(&serde_json::json!({"image": "me/my-vllm", "args": ["-tp", "4"]}));
     assert_eq!(own.tensor.set().map(|found| found.value), Some(4));
     assert!(matches!(own.pipeline, Known::Unknown));
     for image in ["me/serve:1", "me/vllm-router:1"] {
-        assert!(EngineSettings::of(&container(serde_json::json!({"image": image}))).is_none());
+        assert!(EngineSettings::of(&container(&serde_json::json!({"image": image}))).is_none());
     }
     let wrapped = serde_json::json!({"image": "vllm/vllm-openai:v0.11.0", "command": ["/run.sh"]});
-    assert!(EngineSettings::of(&container(wrapped)).is_none());
+    assert!(EngineSettings::of(&container(&wrapped)).is_none());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn what_an_engine_cannot_read_is_found() {
             .is_empty()
     );
     assert!(faults(&["--override={\"a\": 1}", "--max-num-seqs", "$(SECRET)"]).is_empty());
-    let one = container(serde_json::json!({"image": "vllm/vllm-openai:v0.11.0",
+    let one = container(&serde_json::json!({"image": "vllm/vllm-openai:v0.11.0",
         "command": ["vllm serve m --port 1"]}));
     assert!(matches!(EngineSettings::container(&one), Container::Fault(Fault::CommandLine { .. })));
 }
@@ -90,7 +90,7 @@ fn what_an_engine_cannot_read_is_found() {
 #[test]
 fn ranks_are_those_of_the_engine() {
     let ranks = |image: &str, args: &[&str]| {
-        let own = settings(serde_json::json!({"image": image, "args": args}));
+        let own = settings(&serde_json::json!({"image": image, "args": args}));
         Ranks::of(&own).map(|own| (own.all, own.copy, own.is_least))
     };
     let vllm = |args: &[&str]| ranks("vllm/vllm-openai:v0.11.0", args);

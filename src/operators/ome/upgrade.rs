@@ -14,7 +14,8 @@ use crate::operators::ome::rules::ClassResourceRule;
 use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
 use crate::policy::upgrade::{
-    EditRule, Effect, NO_OBJECT, ReleaseRule, ShippedRules, Switch, Upgrade, effects, switches,
+    EditRule, Effect, FieldRule, NO_OBJECT, ReleaseRule, ShippedRules, Switch, Upgrade, effects,
+    switches,
 };
 use crate::yaml::Node;
 
@@ -195,7 +196,7 @@ static PROBER: Switch = Switch {
 };
 
 /// Rules about fields that one of the releases drops, each with the fields that it is about.
-static READ: [(&Switch, fn(&str) -> bool); 4] = [
+static READ: [FieldRule; 4] = [
     (&DIFFUSION, |field| field.contains("diffusionPipeline")),
     (&CONSTRAINTS, |field| {
         [

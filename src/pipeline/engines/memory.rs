@@ -37,7 +37,7 @@ impl Server<'_, '_> {
         let copy = match (self.ranks, self.devices) {
             (Some(ranks), devices) if !ranks.is_least || devices.is_none() => ranks.copy,
             (_, Some(devices)) => {
-                devices.count.unsigned_abs().saturating_mul(self.pods.pods.unsigned_abs())
+                devices.count.unsigned_abs().saturating_mul(self.pods.size.unsigned_abs())
             }
             (ranks, None) => ranks.map_or(1, |ranks| ranks.copy),
         };

@@ -57,7 +57,7 @@ struct Pods<'p> {
     /// The spec of the workers, and how many there are.
     worker: Option<(&'p Node, i64)>,
     /// Pods of one group.
-    pods: i64,
+    size: i64,
     model: Option<Arc<ServedModel>>,
     /// The class that was chosen, and its memory.
     class: Option<(EcoString, Memory)>,
@@ -143,7 +143,7 @@ impl<'a> Engines<'a> {
                 main: &own.pod,
                 container: Some(own.main),
                 worker: own.worker.as_ref().map(|(pod, count)| (pod, *count)),
-                pods: own.pods_per_replica().unwrap_or(1),
+                size: own.pods_per_replica().unwrap_or(1),
                 model: model.clone(),
                 class,
             });
@@ -180,7 +180,7 @@ impl<'a> Engines<'a> {
                 main: &role.entry.spec,
                 container: None,
                 worker: worker.map(|worker| (&worker.spec, workers)),
-                pods: if worker.is_some() { workers.saturating_add(1) } else { 1 },
+                size: if worker.is_some() { workers.saturating_add(1) } else { 1 },
                 model: None,
                 class: None,
             });
@@ -202,7 +202,7 @@ impl<'a> Engines<'a> {
                 main,
                 container: None,
                 worker: worker.map(|worker| (worker, pods - 1)),
-                pods,
+                size: pods,
                 model: None,
                 class: None,
             });
@@ -237,7 +237,7 @@ impl<'a> Engines<'a> {
             main: &own,
             container: None,
             worker: worker.as_ref().filter(|_| workers > 0).map(|worker| (worker, workers)),
-            pods: workers.saturating_add(1),
+            size: workers.saturating_add(1),
             model: Some(Arc::new(ServedModel::of(policy, model))),
             class: Some((class, memory)),
         });

@@ -268,17 +268,17 @@ impl Server<'_, '_> {
                 return;
             }
             (ranks.all / nodes.value, count, format!(" on each of {} nodes", nodes.value), true)
-        } else if ranks.is_local || self.pods.pods == 1 {
+        } else if ranks.is_local || self.pods.size == 1 {
             (ranks.all, count, String::new(), true)
         } else {
             let (others, joins) = match worker {
                 Some(worker) => worker,
-                None => (count.saturating_mul(self.pods.pods.unsigned_abs() - 1), false),
+                None => (count.saturating_mul(self.pods.size.unsigned_abs() - 1), false),
             };
-            let scope = format!(" in {} pods", self.pods.pods);
+            let scope = format!(" in {} pods", self.pods.size);
             (ranks.all, count.saturating_add(others), scope, joins || is_ray)
         };
-        let is_elsewhere = is_ray && self.pods.pods == 1;
+        let is_elsewhere = is_ray && self.pods.size == 1;
         let subject = format!(
             "the {} requests {} ({}){scope}",
             self.pods.what,

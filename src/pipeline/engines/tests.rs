@@ -40,7 +40,7 @@ fn judged(container: &Value, model: Option<&str>) -> Vec<Code> {
         main: &pod,
         container: None,
         worker: None,
-        pods: 1,
+        size: 1,
         model: model.and_then(|id| engines.named(id)),
         class: None,
     });

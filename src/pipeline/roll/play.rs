@@ -282,7 +282,7 @@ fn arrive(
         let mut placed = fleet.on(scheduler);
         let order: Vec<(usize, usize)> =
             fleet.arrivals().into_iter().filter(|(at, _)| is_wanted(*at)).collect();
-        placed.want_all(fleet, order.into_iter());
+        placed.want_all(fleet, &order);
         placed.into_parts()
     })
 }

@@ -2,10 +2,10 @@
 
 use super::spec::LeaderWorkerSetSpec;
 use crate::cluster::schedule::{Namespaces, PodTemplate, PodTerm, selector_of};
+use crate::quantity::hash::hex;
 use crate::quantity::{Requirement, Selector, SelectorOperator};
 use ecow::{EcoString, eco_format};
 use sha1::{Digest, Sha1};
-use std::fmt::Write as _;
 
 pub(crate) const NAME: &str = "leaderworkerset.sigs.k8s.io/name";
 pub(crate) const WORKER_INDEX: &str = "leaderworkerset.sigs.k8s.io/worker-index";
@@ -50,11 +50,7 @@ impl LeaderWorkerSetSpec {
 
 /// `genGroupUniqueKey`.
 fn group_key(name: &str) -> EcoString {
-    let mut text = EcoString::new();
-    for byte in Sha1::digest(name) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex(&Sha1::digest(name)).into()
 }
 
 /// A condition on a label. Keys and values come from existing objects, so they are valid.

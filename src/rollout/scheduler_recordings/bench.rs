@@ -58,8 +58,7 @@ fn refused_object(object: &Value) -> Option<String> {
     let mut findings = Vec::new();
     judge(&node(object), &mut findings);
     findings.retain(|finding| finding.severity == Severity::Error);
-    let messages: Vec<String> =
-        findings.iter().map(|finding| finding.message.to_string()).collect();
+    let messages: Vec<String> = findings.iter().map(|finding| finding.message.clone()).collect();
     // The server gives all problems of an object in one answer.
     let first = messages.first()?;
     let (head, _) = first.split_once(": ")?;

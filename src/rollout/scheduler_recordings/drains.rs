@@ -45,8 +45,7 @@ fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
     let before = services(&bench);
     let names: BTreeMap<WorkloadId, String> =
         bench.workloads.iter().map(|(name, (id, _))| (*id, name.clone())).collect();
-    let nodes: Vec<&str> =
-        row.drain["nodes"].as_array().unwrap().iter().map(|node| text(node)).collect();
+    let nodes: Vec<&str> = row.drain["nodes"].as_array().unwrap().iter().map(text).collect();
     let ids: Vec<_> =
         nodes.iter().map(|node| bench.world.scheduler().node_id(node).unwrap()).collect();
     let mut sequence = Vec::new();

@@ -86,11 +86,7 @@ fn group_pods_have_labels_an_owner_and_exclusive_topology() {
         );
         LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &Admission::default(), &V0_7).unwrap()
     };
-    let key: String = Sha1::digest("default/g-3")
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<Vec<_>>()
-        .concat();
+    let key = hash::hex(&Sha1::digest("default/g-3"));
     let prefix = "leaderworkerset.sigs.k8s.io";
     let own = spec("");
     for (index, priority, owner) in [

@@ -7,8 +7,7 @@ pub(crate) mod objects;
 pub(crate) mod pools;
 pub(crate) mod prepare;
 
-pub use claims::{ClaimDevices, Devices};
-pub use objects::PodClaim;
+pub use claims::Devices;
 
 /// The number of a claim.
 pub(super) type ClaimId = usize;

@@ -106,7 +106,7 @@ impl Storage {
                 self.reach.remove(&name);
                 self.volumes.insert(name, Volume::read(object));
             }
-            "PersistentVolumeClaim" => self.set_claim(name, object),
+            "PersistentVolumeClaim" => self.set_claim(&name, object),
             "CSINode" => {
                 let drivers = object.get("spec").map(|spec| items(spec, "drivers"));
                 for driver in drivers.unwrap_or_default() {
@@ -132,10 +132,10 @@ impl Storage {
         }
     }
 
-    fn set_claim(&mut self, name: EcoString, object: &Node) {
+    fn set_claim(&mut self, name: &EcoString, object: &Node) {
         let namespace = text(object.at(&["metadata", "namespace"]));
         let namespace = if namespace.is_empty() { "default".into() } else { namespace };
-        let id = self.claim(&namespace, &name);
+        let id = self.claim(&namespace, name);
         let annotation = |key: &str| object.at(&["metadata", "annotations", key]);
         let spec = object.get("spec").map(ClaimSpec::read).unwrap_or_default();
         let phase = text(object.at(&["status", "phase"]));

@@ -10,8 +10,8 @@ pub(crate) mod objects;
 pub(crate) mod prepare;
 pub(crate) mod volumes;
 
-pub use claims::{ClaimState, Storage};
-pub use objects::{ClaimSpec, PodVolume};
+pub use claims::Storage;
+pub use objects::PodVolume;
 
 /// The number of a claim.
 pub(super) type ClaimId = usize;

@@ -70,12 +70,12 @@ impl Storage {
             .map(|(name, _)| name.clone())
     }
 
-    fn give(&mut self, claim: ClaimId, volume: EcoString) {
+    fn give(&mut self, claim: ClaimId, volume: &EcoString) {
         let own = &mut self.claims[claim];
         own.volume = Some(volume.clone());
         own.bound = true;
         let owner = (own.namespace.clone(), own.name.clone());
-        if let Some(volume) = self.volumes.get_mut(&volume) {
+        if let Some(volume) = self.volumes.get_mut(volume) {
             volume.available = false;
             volume.claim = Some(owner);
         }
@@ -103,7 +103,7 @@ impl Storage {
         let taken = self.volumes.contains_key(&name);
         let name = if taken { eco_format!("{name}-{claim}") } else { name };
         self.volumes.insert(name.clone(), volume);
-        self.give(claim, name);
+        self.give(claim, &name);
     }
 
     /// A pod got a node: its claims that wait get their volumes. Returns false while one is not
@@ -128,7 +128,7 @@ impl Storage {
                 None => self.free_volume(Some((&owner.0, &owner.1)), &spec, Some(machine), &[]),
             };
             if let Some(volume) = free {
-                self.give(*claim, volume);
+                self.give(*claim, &volume);
                 continue;
             }
             let provisioner = self.class_of(&spec).map(|class| class.provisioner.clone());
@@ -171,7 +171,7 @@ impl Storage {
                     volume.claim.as_ref().map_or(volume.available, |kept| *kept == owner)
                 });
                 if free {
-                    self.give(id, wanted);
+                    self.give(id, &wanted);
                     changed = true;
                 }
                 continue;
@@ -181,7 +181,7 @@ impl Storage {
             }
             let owner = (own.namespace.clone(), own.name.clone());
             if let Some(volume) = self.free_volume(Some((&owner.0, &owner.1)), &spec, None, &[]) {
-                self.give(id, volume);
+                self.give(id, &volume);
                 changed = true;
                 continue;
             }

@@ -134,13 +134,12 @@ impl Bench {
             Some(Reason::TooManyPods) => 'M',
             Some(Reason::Disk | Reason::ReadWriteOncePod | Reason::VolumeCount) => 'D',
             Some(Reason::VolumeAffinity | Reason::VolumeGone | Reason::VolumeZone) => 'V',
-            Some(Reason::NoVolume | Reason::NoSpace) => 'B',
             Some(Reason::ClaimElsewhere | Reason::NoDevices(_)) => 'C',
             Some(Reason::Insufficient(_)) => 'I',
             Some(Reason::Spread) => 'S',
             Some(Reason::SpreadLabel) => 'L',
             Some(Reason::PodAffinity) => 'A',
-            Some(Reason::PodAntiAffinity) => 'B',
+            Some(Reason::PodAntiAffinity | Reason::NoVolume | Reason::NoSpace) => 'B',
             Some(Reason::ExistingAntiAffinity) => 'E',
         };
         self.examine(template).iter().map(letter).collect()

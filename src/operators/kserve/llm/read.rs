@@ -121,20 +121,23 @@ const CACHE_NAMESPACE: &str = "internal.serving.kserve.io/localmodel-namespace";
 pub(super) const CACHE_SOURCE: &str = "internal.serving.kserve.io/localmodel-sourceuri";
 pub(super) const CACHE_CLAIM: &str = "internal.serving.kserve.io/localmodel-pvc-name";
 
+/// Keys of labels or annotations, and their values.
+type Metadata = Vec<(&'static str, Node)>;
+
 /// A cache that has the model of a service.
 pub(super) struct Cache<'a> {
-    cache: &'a Object,
+    object: &'a Object,
     source: EcoString,
     claim: EcoString,
 }
 
 impl Cache<'_> {
     /// Labels and annotations that the webhook writes into the service.
-    pub(super) fn metadata(&self) -> (Vec<(&'static str, Node)>, Vec<(&'static str, Node)>) {
+    pub(super) fn metadata(&self) -> (Metadata, Metadata) {
         const BY: Origin = Origin::Derived(&LOCAL_MODEL);
-        let mut labels = vec![(CACHE_LABEL, Node::str(self.cache.id.name.clone(), BY))];
-        let namespaced = self.cache.id.kind == "LocalModelNamespaceCache";
-        if let Some(namespace) = self.cache.id.scope.namespace().filter(|_| namespaced) {
+        let mut labels = vec![(CACHE_LABEL, Node::str(self.object.id.name.clone(), BY))];
+        let namespaced = self.object.id.kind == "LocalModelNamespaceCache";
+        if let Some(namespace) = self.object.id.scope.namespace().filter(|_| namespaced) {
             labels.push((CACHE_NAMESPACE, Node::str(namespace.clone(), BY)));
         }
         let annotations = vec![
@@ -183,6 +186,6 @@ pub(super) fn cache<'a>(catalog: &'a Catalog, service: &Service) -> Option<Cache
             None => groups.first()?,
         };
         let claim = eco_format!("{}-{}", cache.id.name, group.as_str().unwrap_or_default());
-        Some(Cache { cache, source: source.into(), claim })
+        Some(Cache { object: cache, source: source.into(), claim })
     })
 }

@@ -187,7 +187,7 @@ fn usual_config(spec: &Node) -> String {
         ("- type: lora-affinity-scorer\n", "  - pluginRef: lora-affinity-scorer\n    weight: 4\n")
     };
     let plugins = |types: &[&str]| -> String {
-        types.iter().map(|name| format!("- type: {name}\n")).collect()
+        types.iter().flat_map(|name| ["- type: ", name, "\n"]).collect()
     };
     let scorers = |weights: &[(&str, i64)]| -> String {
         let line = |(name, weight): &(&str, i64)| {

@@ -12,6 +12,7 @@ use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
 use crate::operators::kserve::compose;
 use crate::pods::container::{default_env, has_volume, push, set_env};
 use crate::quantity::Quantity;
+use crate::quantity::hash::hex;
 use crate::yaml::{Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 use sha2::{Digest, Sha256};
@@ -149,10 +150,7 @@ impl Target<'_, '_> {
             let claim = annotation(read::CACHE_CLAIM)?;
             let rest = uri.strip_prefix(source.as_str()).unwrap_or(&uri);
             let slash = if rest.starts_with('/') { "" } else { "/" };
-            let mut key = String::new();
-            for byte in &Sha256::digest(source.as_bytes())[..8] {
-                key.push_str(&format!("{byte:02x}"));
-            }
+            let key = hex(&Sha256::digest(source.as_bytes())[..8]);
             uri = eco_format!("pvc://{claim}/models/{key}{slash}{rest}");
         }
         let fetched: Vec<&Adapter> =

@@ -7,6 +7,7 @@ use super::{Source, cache};
 use crate::objects::build::node;
 use crate::operators::kthena::objects::rules::BOOSTER;
 use crate::operators::kthena::read::API_VERSION;
+use crate::quantity::hash::hex;
 use crate::schema::{self, Library, Type};
 use crate::yaml::{Node, Origin, Value};
 use ecow::{EcoString, eco_format};
@@ -39,8 +40,7 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
     let volume = cache::volume(backend)?;
     let mount = cache::path(backend.text("cacheURI"));
     let digest = Md5::digest(backend.text("modelURI").as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    let path = format!("{mount}/{hex}");
+    let path = format!("{mount}/{}", hex(&digest));
     let labels = source.labels(backend.name(), source.backend_revision);
     let weights = eco_format!("{}-weights", backend.name());
     let fetched = node!(&BOOSTER; [{
@@ -137,8 +137,8 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
             eth("TP_SOCKET_IFNAME"),
             eth("HCCL_SOCKET_IFNAME"),
         ];
-        values.insert("ENGINE_PREFILL_ENV", environment(backend, of_prefill));
-        values.insert("ENGINE_DECODE_ENV", environment(backend, of_decode));
+        values.insert("ENGINE_PREFILL_ENV", Some(environment(backend, of_prefill)));
+        values.insert("ENGINE_DECODE_ENV", Some(environment(backend, of_decode)));
         disaggregated_tree(&values)
     } else {
         let Some(server) = backend.worker("server") else { return Err(String::new()) };
@@ -162,7 +162,7 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
         );
         values.insert("BACKEND_NAME", node!(&BOOSTER; (backend.name().to_lowercase())));
         values.insert("BACKEND_TYPE", node!(&BOOSTER; (backend.text("type").to_lowercase())));
-        values.insert("ENGINE_ENV", environment(backend, []));
+        values.insert("ENGINE_ENV", Some(environment(backend, [])));
         values.insert("WORKER_ENV", backend.node.get("env").cloned());
         values.insert("SERVER_REPLICAS", number("replicas", server));
         values.insert("SERVER_WORKER_TEMPLATE_METADATA", node!(&BOOSTER; { labels: (&labels) }));
@@ -227,7 +227,7 @@ fn downloader(backend: Backend<'_>) -> Option<Node> {
 }
 
 /// The variables of engine and runtime (buildEngineEnvVars).
-fn environment<const N: usize>(backend: Backend<'_>, more: [Option<Node>; N]) -> Option<Node> {
+fn environment<const N: usize>(backend: Backend<'_>, more: [Option<Node>; N]) -> Node {
     let field = |name: &str, path: &str| node!(&BOOSTER; { name: name, valueFrom: { fieldRef: { fieldPath: path } } });
     let redis = |name: &str| node!(&BOOSTER; { name: name, valueFrom: { configMapKeyRef: { name: "redis-config", key: name, optional: true } } });
     let standard = [
@@ -243,7 +243,7 @@ fn environment<const N: usize>(backend: Backend<'_>, more: [Option<Node>; N]) ->
     ];
     let own = backend.node.items_of("env").iter().cloned().map(Some);
     let all = own.chain(standard).chain(more).flatten();
-    Some(Node::list(all, Origin::Derived(&BOOSTER)))
+    Node::list(all, Origin::Derived(&BOOSTER))
 }
 
 /// The command of an engine (buildCommands). Its words are joined without quotes where a shell runs

@@ -218,53 +218,44 @@ fn controller_failures_are_reported_with_its_message() {
     countless.spec = parse("{}");
     let mut endless = part(Engine, MultiNodeRayVllm);
     endless.spec = parse(r#"{"minReplicas":2147483647}"#);
+    let (default, ingress) = (OperatorConfig::default(), ingress());
     let proberless = OperatorConfig { multinode_prober: None, ..OperatorConfig::default() };
     let broken = OperatorConfig {
         error: Some("invalid deploy config, defaultDeploymentMode is required".into()),
         ..OperatorConfig::default()
     };
     for (components, config, code, words) in [
-        (vec![headless], OperatorConfig::default(), Code::WouldPanic, "has no worker"),
-        (
-            vec![classless],
-            OperatorConfig::default(),
-            Code::InvalidInput,
-            "unknown autoscaler class type",
-        ),
+        (vec![headless], &default, Code::WouldPanic, "has no worker"),
+        (vec![classless], &default, Code::InvalidInput, "unknown autoscaler class type"),
         (
             vec![homeless],
-            OperatorConfig::default(),
+            &default,
             Code::InvalidInput,
             "invalid domain name \"chat-engine.default.Not A Domain\"",
         ),
         (
             vec![part(Engine, VirtualDeployment)],
-            OperatorConfig::default(),
+            &default,
             Code::InvalidInput,
             "invalid deployment mode for engine",
         ),
-        (vec![countless], OperatorConfig::default(), Code::WouldPanic, "has no minReplicas"),
-        (
-            vec![endless],
-            OperatorConfig::default(),
-            Code::InvalidInput,
-            "would be as many RayClusters",
-        ),
-        (vec![part(Engine, MultiNodeRayVllm)], proberless, Code::WouldPanic, "`multinodeProber`"),
+        (vec![countless], &default, Code::WouldPanic, "has no minReplicas"),
+        (vec![endless], &default, Code::InvalidInput, "would be as many RayClusters"),
+        (vec![part(Engine, MultiNodeRayVllm)], &proberless, Code::WouldPanic, "`multinodeProber`"),
         (
             vec![part(Engine, MultiNodeRayVllm)],
-            ingress(),
+            &ingress,
             Code::InvalidInput,
             "unsupported deployment mode: MultiNodeRayVLLM",
         ),
         (
             vec![part(Engine, RawDeployment)],
-            broken,
+            &broken,
             Code::InvalidInput,
             "defaultDeploymentMode is required",
         ),
     ] {
-        let error = render("", components, &config).expect_err(words);
+        let error = render("", components, config).expect_err(words);
         assert_eq!(error.code, code, "{}", error.message);
         assert!(error.message.contains(words), "{}", error.message);
         assert!(error.help.is_some());
