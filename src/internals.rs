@@ -154,7 +154,7 @@ pub mod report {
         pub use crate::report::places::Places;
     }
     pub mod supported {
-        pub use crate::report::supported::page;
+        pub use crate::cli::supported::page;
     }
     pub mod plan {
         pub use crate::report::plan::{Extent, Plan};

@@ -1,12 +1,11 @@
 //! Builds the catalog from typed objects: duplicates, replaced built-in objects, missing
 //! references.
 
+use super::item::Item;
 use super::variants::{self, Place, View};
 use super::{Catalog, RuntimeSet, builtin};
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, Follow, LocalQueue, Model, ModelServing,
-    Object, ObjectRef, OperatorConfig, PerReading, ResourceFlavor, Runtime, Scope, Semantics,
-    Views,
+    Api, Follow, Object, ObjectRef, OperatorConfig, Runtime, Scope, Semantics, Views,
 };
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -35,56 +34,6 @@ pub struct Options {
     /// Whether two definitions of an object of a kind and a name are worth a finding, because
     /// something reads it; by default of every object.
     pub compared: Option<fn(&str, &str) -> bool>,
-}
-
-/// One typed object.
-#[derive(Clone)]
-pub enum Item {
-    /// A model.
-    Model(Box<Model>),
-    /// A runtime.
-    Runtime(Box<Runtime>),
-    /// A fine-tuned weight.
-    Weight(Box<FineTunedWeight>),
-    /// A service.
-    Service(Box<Views>),
-    /// A ModelServing.
-    ModelServing(Box<ModelServing>),
-    /// An accelerator class.
-    AcceleratorClass(Box<PerReading<AcceleratorClass>>),
-    /// A node.
-    Node(Object),
-    /// A flavor of Kueue.
-    Flavor(Box<ResourceFlavor>),
-    /// A ClusterQueue.
-    ClusterQueue(Box<ClusterQueue>),
-    /// A LocalQueue.
-    LocalQueue(Box<LocalQueue>),
-    /// An object that is kept without an index.
-    Other(Object),
-}
-
-impl Item {
-    /// Whether an operator decides and renders it.
-    pub fn is_planned(&self) -> bool {
-        matches!(self, Self::Service(_) | Self::ModelServing(_))
-    }
-
-    /// The object.
-    pub fn object(&self) -> &Object {
-        match self {
-            Self::Model(model) => &model.object,
-            Self::Runtime(runtime) => &runtime.object,
-            Self::Weight(weight) => &weight.object,
-            Self::Service(views) => &views.documented.object,
-            Self::ModelServing(serving) => &serving.object,
-            Self::AcceleratorClass(views) => &views.documented.object,
-            Self::Flavor(flavor) => &flavor.object,
-            Self::ClusterQueue(queue) => &queue.object,
-            Self::LocalQueue(queue) => &queue.object,
-            Self::Node(object) | Self::Other(object) => object,
-        }
-    }
 }
 
 /// Collects typed objects in the order of the input.

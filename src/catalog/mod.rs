@@ -6,10 +6,12 @@
 
 mod build;
 mod builtin;
+mod item;
 mod runtimes;
 mod variants;
 
-pub use build::{Builder, Built, Item, Options};
+pub use build::{Builder, Built, Options};
+pub use item::Item;
 pub use runtimes::RuntimeSet;
 pub use variants::{Place, View};
 

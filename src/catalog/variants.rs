@@ -7,7 +7,7 @@
 //! object that is nearer to another definition of the same service.
 
 use super::Catalog;
-use super::build::Item;
+use super::item::Item;
 use crate::api::{Api, ObjectRef};
 use crate::diag::{Code, Diagnostic};
 use crate::source::{Source, Span};

@@ -3,14 +3,9 @@
 //! In: the findings about files and documents that became no object. Out: those that may hold an
 //! object that a decision reads, for the first line of a page and for `incomplete` in JSON.
 
-use super::Io;
-use super::args::PageFormat;
-use super::input::Session;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
 use crate::report::answer::Answer;
-use crate::report::markdown;
-use crate::report::phrases::plural;
 use crate::source::{SourceMap, Span};
 use crate::workspace::World;
 use serde::Serialize;
@@ -19,20 +14,20 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Gap {
     /// The file.
-    file: String,
+    pub(super) file: String,
     /// The line of the finding, where the text was read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
+    pub(super) line: Option<u32>,
     /// The code of the finding.
-    code: &'static str,
+    pub(super) code: &'static str,
 }
 
 /// An answer in JSON, with what it does not cover.
 #[derive(Serialize)]
-struct Partial<'a, T: Serialize> {
+pub(super) struct Partial<'a, T: Serialize> {
     #[serde(flatten)]
-    answer: &'a T,
-    incomplete: &'a [Gap],
+    pub(super) answer: &'a T,
+    pub(super) incomplete: &'a [Gap],
 }
 
 /// The findings about documents that became no object and may hold one that answers depend on.
@@ -85,74 +80,6 @@ fn may_matter(span: Span, sources: &SourceMap, counts_pods: bool) -> bool {
     let end = text[at..].find("\n---").map_or(text.len(), |end| at + end);
     let mut named = kinds::named(&text[start..end]).peekable();
     named.peek().is_none() || named.any(|kind| kinds::touches_answers(kind, counts_pods))
-}
-
-impl Session {
-    /// The gaps of the input, for JSON.
-    pub(super) fn incomplete(&self) -> Vec<Gap> {
-        let gap = |finding: &Diagnostic| {
-            let place = finding.span().map(|span| self.world.sources.locate(span));
-            Gap {
-                file: match (&place, &finding.file) {
-                    (Some(place), _) => place.file.to_string(),
-                    (None, Some(file)) => file.clone(),
-                    (None, None) => String::new(),
-                },
-                line: place.map(|place| place.line),
-                code: finding.code.as_str(),
-            }
-        };
-        self.grade(self.gaps.iter().cloned()).iter().map(gap).collect()
-    }
-
-    /// The first line of an answer about an input that was not read as a whole.
-    pub(super) fn incomplete_line(&self) -> Option<String> {
-        let gaps = self.incomplete();
-        let first = gaps.first()?;
-        let line = first.line.map_or(String::new(), |line| format!(":{line}"));
-        let more = match gaps.len() {
-            1 => String::new(),
-            many => format!(" and {} more", many - 1),
-        };
-        let what = plural(gaps.len(), "part");
-        let was = if gaps.len() == 1 { "was" } else { "were" };
-        Some(format!(
-            "incomplete: {what} of the input {was} not read: {}{line} ({}){more}",
-            first.file, first.code
-        ))
-    }
-
-    /// Prints an answer as JSON, with the gaps of the input.
-    pub(super) fn print_json(
-        &self,
-        answer: &impl Serialize,
-        io: &mut Io<'_>,
-    ) -> std::io::Result<()> {
-        let gaps = self.incomplete();
-        if gaps.is_empty() {
-            io.print_json(answer)
-        } else {
-            io.print_json(&Partial { answer, incomplete: &gaps })
-        }
-    }
-
-    /// Begins a page: of an input that was not read as a whole, its first line says so, and nothing
-    /// on it is confirmed.
-    pub(super) fn begin_page(&self, format: PageFormat, io: &mut Io<'_>) -> std::io::Result<()> {
-        let Some(line) = self.incomplete_line() else { return Ok(()) };
-        io.confirm_nothing();
-        match format {
-            PageFormat::Table => io.print_line(&line),
-            PageFormat::Markdown => {
-                io.print(&format!("{}\n", markdown::lines(&format!("{line}\n"))))
-            }
-            PageFormat::Html => {
-                io.insert_in_page(&line);
-                Ok(())
-            }
-            PageFormat::Json | PageFormat::Yaml => Ok(()),
-        }
-    }
 }
 
 /// An answer as JSON, with the gaps of the inputs.

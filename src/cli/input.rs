@@ -1,6 +1,7 @@
 //! A session: everything that was read, under the arguments, variables and settings of a run.
 
 use super::args::{self, InputArgs, PageFormat};
+use super::incomplete::{Gap, Partial};
 use super::releases::{self, Followed};
 use super::session_options::SessionOptions;
 use super::{Failure, Io, Outcome, incomplete, threads, verbose, waiting};
@@ -14,11 +15,13 @@ use crate::policy::BuiltinMode;
 use crate::quantity::Selector;
 use crate::report::answer::Answer;
 use crate::report::findings;
+use crate::report::{markdown, phrases::plural};
 use crate::secret::Secrets;
 use crate::source::{SourceId, Span};
 use crate::workspace::{self, ReadOptions, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::io::Read;
@@ -35,7 +38,7 @@ pub(crate) struct Session {
     /// The releases that were requested.
     releases: Vec<String>,
     /// The policy of ModelServings.
-    pub(super) kthena: &'static KthenaPolicy,
+    pub(super) serving_policy: &'static KthenaPolicy,
     /// Secret values, which are kept out of findings.
     pub(super) secrets: OnceLock<Secrets>,
     /// Findings about single objects, kept for the next session if there is one.
@@ -213,7 +216,7 @@ impl Session {
         }
         let gaps = incomplete::gaps(&world);
         let mut session = Self {
-            kthena: world.kthena(),
+            serving_policy: world.kthena(),
             world,
             semantics,
             releases: named,
@@ -399,7 +402,7 @@ impl Session {
     /// no other header names it.
     pub(crate) fn kthena_header(&self, alone: bool) -> String {
         let cluster = self.in_cluster(|api| alone && api == Api::Kthena);
-        format!("kthena: {}{cluster}", self.kthena.profile)
+        format!("kthena: {}{cluster}", self.serving_policy.profile)
     }
 
     /// The releases that the live cluster runs.
@@ -516,5 +519,73 @@ impl Session {
             let _ = write!(out, " · settings: {}", file.display());
         }
         out
+    }
+}
+
+impl Session {
+    /// The gaps of the input, for JSON.
+    pub(super) fn incomplete(&self) -> Vec<Gap> {
+        let gap = |finding: &Diagnostic| {
+            let place = finding.span().map(|span| self.world.sources.locate(span));
+            Gap {
+                file: match (&place, &finding.file) {
+                    (Some(place), _) => place.file.to_string(),
+                    (None, Some(file)) => file.clone(),
+                    (None, None) => String::new(),
+                },
+                line: place.map(|place| place.line),
+                code: finding.code.as_str(),
+            }
+        };
+        self.grade(self.gaps.iter().cloned()).iter().map(gap).collect()
+    }
+
+    /// The first line of an answer about an input that was not read as a whole.
+    pub(super) fn incomplete_line(&self) -> Option<String> {
+        let gaps = self.incomplete();
+        let first = gaps.first()?;
+        let line = first.line.map_or(String::new(), |line| format!(":{line}"));
+        let more = match gaps.len() {
+            1 => String::new(),
+            many => format!(" and {} more", many - 1),
+        };
+        let what = plural(gaps.len(), "part");
+        let was = if gaps.len() == 1 { "was" } else { "were" };
+        Some(format!(
+            "incomplete: {what} of the input {was} not read: {}{line} ({}){more}",
+            first.file, first.code
+        ))
+    }
+
+    /// Prints an answer as JSON, with the gaps of the input.
+    pub(super) fn print_json(
+        &self,
+        answer: &impl Serialize,
+        io: &mut Io<'_>,
+    ) -> std::io::Result<()> {
+        let gaps = self.incomplete();
+        if gaps.is_empty() {
+            io.print_json(answer)
+        } else {
+            io.print_json(&Partial { answer, incomplete: &gaps })
+        }
+    }
+
+    /// Begins a page: of an input that was not read as a whole, its first line says so, and nothing
+    /// on it is confirmed.
+    pub(super) fn begin_page(&self, format: PageFormat, io: &mut Io<'_>) -> std::io::Result<()> {
+        let Some(line) = self.incomplete_line() else { return Ok(()) };
+        io.confirm_nothing();
+        match format {
+            PageFormat::Table => io.print_line(&line),
+            PageFormat::Markdown => {
+                io.print(&format!("{}\n", markdown::lines(&format!("{line}\n"))))
+            }
+            PageFormat::Html => {
+                io.insert_in_page(&line);
+                Ok(())
+            }
+            PageFormat::Json | PageFormat::Yaml => Ok(()),
+        }
     }
 }

@@ -24,6 +24,7 @@ mod relevant_findings;
 mod rereading;
 mod service_selection;
 mod session_options;
+pub mod supported;
 mod threads;
 mod variants;
 mod verbose;

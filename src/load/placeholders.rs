@@ -161,6 +161,14 @@ pub(super) fn is_templated(kind: &str) -> bool {
     matches!(kind, "ServingRuntime" | "ClusterServingRuntime" | "LLMInferenceServiceConfig")
 }
 
+/// Whether a template names an object of Helm, and no field of the object it is written in.
+fn is_of_helm(text: &str) -> bool {
+    const OBJECTS: [&str; 7] =
+        ["Values", "Release", "Chart", "Subcharts", "Files", "Capabilities", "Template"];
+    let field = text.trim_start_matches(['{', '-', ' ']).strip_prefix('.');
+    field.is_none_or(|field| OBJECTS.iter().any(|own| field.starts_with(own)))
+}
+
 /// The placeholders of an object.
 pub(super) fn of(node: &Node, kind: &str, source: &Source) -> Vec<Placeholder> {
     let templated = is_templated(kind);
@@ -213,13 +221,16 @@ impl<'n> Walk<'_, 'n> {
         let above = self.path.len().checked_sub(2).map_or("", |at| self.path[at]);
         let is_code = self.path.iter().any(|key| matches!(*key, "command" | "args"));
         let is_value = last == "value" || self.path.first().is_some_and(|key| *key == "data");
+        let is_variable = last == "value" && self.path.contains(&"env");
         let is_strict =
             !is_code && ((STRICT.contains(&last) && !is_value) || STRICT_MAPS.contains(&above));
         for (range, style) in within(text) {
             let is_whole = range.len() == text.trim().len();
             let counts = match style {
-                // Of services, too, Go templates in commands and arguments are filled in.
+                // Of services, too, Go templates in commands and arguments are filled in, and
+                // fields of the service in variables.
                 Style::Braces if self.templated || is_code => false,
+                Style::Braces if is_variable && !is_of_helm(&text[range.clone()]) => false,
                 Style::Dollar | Style::Braces | Style::Word => is_whole || is_strict,
                 Style::Brace => is_strict,
                 Style::Parenthesis => is_strict && is_whole,

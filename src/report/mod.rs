@@ -53,7 +53,6 @@ pub mod schemas;
 pub mod screen;
 pub mod serving;
 pub mod sheet;
-pub mod supported;
 pub mod table;
 pub mod together;
 pub mod totals;

@@ -160,7 +160,7 @@ impl Place {
                 let (user, password) = text.split_once(':')?;
                 let is_number =
                     |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-                if text::is_reference(password) || (is_number(user) && is_number(password)) {
+                if names::is_reference(password) || (is_number(user) && is_number(password)) {
                     return None;
                 }
                 Value::Str(format!("{user}:{MASK}").into())

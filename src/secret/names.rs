@@ -4,7 +4,7 @@
 //! a secret, which some names leave to the value. This module decides by names; [`Doubt::hides`] is
 //! the only function that looks at a value.
 
-use super::text::is_reference;
+use super::MASK;
 
 /// What a name leaves open about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,6 +319,17 @@ fn words(name: &str) -> Vec<String> {
         words.pop();
     }
     words
+}
+
+/// Whether a value only refers to a secret, or is a placeholder for one.
+pub(super) fn is_reference(text: &str) -> bool {
+    let within = |open: &str, close: &str| text.starts_with(open) && text.ends_with(close);
+    text.is_empty()
+        || text.starts_with(MASK)
+        || within("$(", ")")
+        || within("${", "}")
+        || within("{{", "}}")
+        || within("<", ">")
 }
 
 #[cfg(test)]

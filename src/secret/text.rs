@@ -1,7 +1,7 @@
 //! Secrets within a text: arguments, JSON in a string, a shell command, a URL.
 
 use super::MASK;
-use super::names::{self, Doubt};
+use super::names::{self, Doubt, is_reference};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -101,17 +101,6 @@ pub(super) fn replaced(text: &str, secrets: Vec<Range<usize>>) -> String {
     }
     out.push_str(&text[done..]);
     out
-}
-
-/// Whether a value only refers to a secret, or is a placeholder for one.
-pub(super) fn is_reference(text: &str) -> bool {
-    let within = |open: &str, close: &str| text.starts_with(open) && text.ends_with(close);
-    text.is_empty()
-        || text.starts_with(MASK)
-        || within("$(", ")")
-        || within("${", "}")
-        || within("{{", "}}")
-        || within("<", ">")
 }
 
 /// Hints of secrets in a text: words of names, beginnings of tokens, and the character after a

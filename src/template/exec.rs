@@ -12,8 +12,7 @@ use super::error::line_and_column;
 use super::error::{Failure, Kind};
 use super::html;
 use super::parse::MAX_DEPTH;
-use super::structs::Functions;
-use super::value::{Root, Value};
+use super::value::{Functions, Root, Value};
 use crate::quantity::go_quote;
 use ecow::EcoString;
 

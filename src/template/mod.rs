@@ -15,6 +15,7 @@
 //! [`ErrorKind::Unsupported`], never approximated.
 
 pub(crate) mod ast;
+pub(crate) mod config;
 pub(crate) mod container;
 pub(crate) mod documented;
 pub(crate) mod domain;
@@ -26,7 +27,6 @@ pub(crate) mod html;
 pub(crate) mod lex;
 pub(crate) mod parse;
 pub(crate) mod quote;
-pub(crate) mod structs;
 pub(crate) mod value;
 
 #[cfg(test)]

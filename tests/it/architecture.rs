@@ -71,8 +71,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "operators/kthena",
         &[
-            "quantity", "diag", "yaml", "schema", "api", "policy", "cluster", "pods", "objects",
-            "operator",
+            "quantity", "diag", "yaml", "schema", "api", "policy", "cluster", "pods", "check",
+            "objects", "operator",
         ],
     ),
     (

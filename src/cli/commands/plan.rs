@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             help: Some("load one with `-f`: `ome dump --print-command` prints the command".into()),
         });
     }
-    let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);
+    let together = together(&planner, session.serving_policy, &mut planned, &mut servings, beside);
     let together = together.as_ref();
     let costs = costs(&planned, &servings);
     let totals = totals(&planned, &servings, session.world.catalog.machines(), together);
@@ -214,7 +214,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 header: &header,
                 planned: &planned,
                 servings: &servings,
-                kthena: session.kthena,
+                kthena: session.serving_policy,
                 totals: &totals,
                 is_partly_read,
                 together,

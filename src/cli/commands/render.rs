@@ -192,7 +192,7 @@ fn write(
         (Err(failure), _) => return Err(failure),
     };
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
-        .with_workload(args.workload.workload(), session.kthena.features());
+        .with_workload(args.workload.workload(), session.serving_policy.features());
     if args.stage == Stage::Merged {
         return merged::merged(&args.output, &renderer, &selected, &session, io);
     }
@@ -357,7 +357,7 @@ impl Serving<'_> {
     fn whole(self, serving: &ModelServing) -> Written {
         let mut written = Self::nothing(serving, self.session.is_broken(serving));
         if !written.failed {
-            written.diagnostics = kthena::refusals(serving, self.session.kthena);
+            written.diagnostics = kthena::refusals(serving, self.session.serving_policy);
             let history = self.history(serving);
             let own = std::slice::from_ref(&serving.object.node);
             for node in serving.booster.as_ref().map_or(own, |booster| &booster.objects) {
@@ -388,10 +388,10 @@ impl Serving<'_> {
                 }
                 take(std::mem::replace(&mut written, Self::nothing(serving, failed)))
             };
-            kthena::expand_each(serving, self.session.kthena, &mut diagnostics, each)?;
+            kthena::expand_each(serving, self.session.serving_policy, &mut diagnostics, each)?;
             let sources = &self.session.world.sources;
             let semantics = self.session.semantics.of(Api::Kthena);
-            for sample in kthena::samples(serving, self.session.kthena) {
+            for sample in kthena::samples(serving, self.session.serving_policy) {
                 accept_rendered(&sample.pod, semantics, sources, &mut diagnostics);
             }
         }

@@ -333,7 +333,7 @@ fn gathered(
         let owner = Owner::of(&views.of(session.semantics).object);
         owners.add(&owner, objects.zip(texts.iter().map(String::as_str)), &mut later);
     }
-    let servings = plan_servings(&servings, session.kthena);
+    let servings = plan_servings(&servings, session.serving_policy);
     let engines = planner.engines();
     later.extend(servings.iter().flat_map(|planned| engines.of_serving(planned)));
     later.extend(engines.of_workloads(catalog));

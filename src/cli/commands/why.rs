@@ -208,7 +208,7 @@ fn of_services(
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Found> {
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
-        .with_workload(args.workload.workload(), session.kthena.features());
+        .with_workload(args.workload.workload(), session.serving_policy.features());
     session.select_in(wanted.namespace).into_iter().find_map(|views| {
         let mut history = History::new();
         let rendered = renderer.render(views, &mut history);
@@ -249,7 +249,7 @@ fn of_servings(
         if kthena::too_many_pods(serving).is_some() {
             return None;
         }
-        let expanded = kthena::expand(serving, session.kthena, findings);
+        let expanded = kthena::expand(serving, session.serving_policy, findings);
         expanded.iter().find_map(|Expanded { node, replaced }| {
             wanted.ask(session, (serving.name(), node), &history.of(replaced))
         })

@@ -220,3 +220,15 @@ impl Limits {
 fn amounts_of(container: &Node, side: &str) -> Amounts {
     amounts(container.at(&["resources", side]))
 }
+
+/// Appends items to a list of a mapping, made where there is none.
+pub(super) fn append_items(node: &mut Node, key: &str, items: impl Iterator<Item = Node>) {
+    let origin = node.origin;
+    let Some(map) = node.as_map_mut() else { return };
+    if map.get(key).is_none_or(Node::is_null) {
+        map.insert(key, Node::list([], origin));
+    }
+    if let Some(Value::List(list)) = map.get_mut(key).map(|list| &mut list.value) {
+        list.extend(items);
+    }
+}

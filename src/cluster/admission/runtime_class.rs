@@ -3,7 +3,7 @@
 
 use super::limits::child;
 use super::{name_of, text};
-use crate::yaml::{Node, Value};
+use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -71,17 +71,5 @@ impl RuntimeClasses {
         let tolerations = class.at(&["scheduling", "tolerations"]).map(Node::items);
         super::tolerations::append(spec, tolerations.unwrap_or_default().iter().cloned());
         Ok(())
-    }
-}
-
-/// Appends items to a list of a mapping, made where there is none.
-pub(super) fn append(node: &mut Node, key: &str, items: impl Iterator<Item = Node>) {
-    let origin = node.origin;
-    let Some(map) = node.as_map_mut() else { return };
-    if map.get(key).is_none_or(Node::is_null) {
-        map.insert(key, Node::list([], origin));
-    }
-    if let Some(Value::List(list)) = map.get_mut(key).map(|list| &mut list.value) {
-        list.extend(items);
     }
 }

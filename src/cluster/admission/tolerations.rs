@@ -1,7 +1,7 @@
 //! Tolerations that admission adds (plugin/pkg/admission/extendedresourcetoleration).
 
+use super::limits;
 use super::resources::amounts;
-use super::runtime_class;
 use crate::quantity::is_native;
 use crate::yaml::Node;
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ pub(super) fn append(spec: &mut Cow<'_, Node>, more: impl Iterator<Item = Node>)
     let own = spec.items_of("tolerations");
     let more: Vec<Node> = more.filter(|one| !own.contains(one)).collect();
     if !more.is_empty() {
-        runtime_class::append(spec.to_mut(), "tolerations", more.into_iter());
+        limits::append_items(spec.to_mut(), "tolerations", more.into_iter());
     }
 }
 

@@ -2,24 +2,12 @@
 
 use super::ids::{NodeId, PodId, TemplateId};
 use super::queue::{Event, Place};
-use super::running::PodState;
+use super::running::{Belongings, PodState};
 use super::scheduler::Scheduler;
 use super::{devices, storage};
 use crate::cluster::admission::{QuotaStatus, Receipt};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
-
-/// What a pod has in addition.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Belongings {
-    /// The claims for volumes that it has for itself.
-    pub(super) volumes: Vec<storage::ClaimId>,
-    /// Its claims for devices.
-    pub(super) devices: Vec<Option<devices::ClaimId>>,
-    receipt: Option<Receipt>,
-    /// What `kubectl describe` shows of a pod whose claims cannot be made.
-    event: EcoString,
-}
 
 impl Scheduler {
     /// Charges the quotas for a pod of a template.

@@ -1,6 +1,5 @@
 //! Filters of a pod on all nodes, and the scores of nodes that fit.
 
-use super::belongings::Belongings;
 use super::budget::Budgets;
 use super::choice::Scores;
 use super::classes::Classes;
@@ -15,6 +14,7 @@ use super::layout::Ground;
 use super::nodes::Nodes;
 use super::preempt::{Nominated, Preemption};
 use super::reason::{Plugins, Reason};
+use super::running::Belongings;
 use super::running::Pod;
 use super::scheduler::Scheduler;
 use super::storage::claims::Storage;

@@ -1,21 +1,20 @@
 //! All filters for one pod, on the current nodes or on nodes with some pods added or removed.
 
-use super::belongings::Belongings;
 use super::devices::claims::Devices;
 use super::devices::prepare::PodDevices;
 use super::ids::{NodeId, PodId};
 use super::judged::Judged;
 use super::layout::{ClassKey, FITS, refusal};
 use super::nodes::Nodes;
-use super::pod::HostPort;
+use super::pod::{HostPort, PodVolume};
 use super::pod_affinity::Neighbors;
 use super::reason::Refusal;
 use super::room::{Demand, Freed, Lacking};
+use super::running::Belongings;
 use super::running::Pod;
 use super::spread::Domains;
 use super::storage::claims::Storage;
 use super::storage::filter::{InUse, Trial as VolumeTrial};
-use super::storage::objects::PodVolume;
 use super::storage::prepare::PodVolumes;
 use super::template::Compiled;
 use super::terms::Terms;

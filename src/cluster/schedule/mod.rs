@@ -45,10 +45,11 @@ pub use cycle::{First, TieBreak};
 pub use evaluate::Answer;
 pub use fields::InvalidPod;
 pub use ids::{NodeId, PodId, TemplateId};
-pub use pod::{Labels, Namespaces, NodeTerm, PodSpec, PodTemplate, PodTerm, selector_of};
+pub use pod::{
+    Labels, Namespaces, NodeTerm, PodSpec, PodTemplate, PodTerm, PodVolume, selector_of,
+};
 pub use reason::{Reason, Rejection};
 pub use running::PodState;
 pub use scheduler::{Eviction, Options, Scheduler};
 pub use selectors::{label_selector, labels};
 pub use state::Alike;
-pub use storage::PodVolume;

@@ -1,7 +1,5 @@
 //! A pod with the fields that the scheduler reads, read once per template.
 
-use super::devices::objects::PodClaim;
-use super::storage::objects::PodVolume;
 use crate::cluster::admission::{Refused, Usage};
 use crate::cluster::{Machine, Taint, Toleration};
 use crate::quantity::{Requirement, Selector, SelectorError, SelectorOperator};
@@ -344,4 +342,61 @@ pub fn selector_of<'l>(
         Requirement::new(key, SelectorOperator::Equals, [EcoString::from(value)])
     };
     Ok(Selector::new(labels.into_iter().map(equal).collect::<Result<Vec<_>, _>>()?))
+}
+
+/// A claim that a pod names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PodClaim {
+    /// Its name in the pod.
+    pub name: EcoString,
+    /// The ResourceClaim that all pods share, or the template of which each pod has its own.
+    pub source: ClaimSource,
+}
+
+/// Where a claim of a pod comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ClaimSource {
+    /// `resourceClaimName`.
+    Claim(EcoString),
+    /// `resourceClaimTemplateName`.
+    Template(EcoString),
+}
+
+/// A volume of a pod that restricts its nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PodVolume {
+    /// Of the claim of this name.
+    Claim(EcoString),
+    /// Each pod has a claim of its own, named after the pod and this volume.
+    Ephemeral(EcoString, Arc<ClaimSpec>),
+    /// A disk that it names itself.
+    Disk(Disk),
+}
+
+/// A disk that a pod names itself and that one pod of a node may write.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Disk {
+    /// The kind of volume and what identifies the disk.
+    pub identity: Vec<EcoString>,
+    /// Of which one must be the same (monitors of Ceph).
+    pub any_of: Vec<EcoString>,
+    /// Pods that only read share it.
+    pub read_only: bool,
+}
+
+/// The request of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClaimSpec {
+    /// `storageClassName`; none means the default class, the empty text no class.
+    pub class: Option<EcoString>,
+    /// `accessModes`.
+    pub modes: Vec<EcoString>,
+    /// Bytes.
+    pub request: i64,
+    /// Labels of the volume.
+    pub selector: Option<Selector>,
+    /// A raw device.
+    pub block: bool,
+    /// `volumeName`.
+    pub volume: Option<EcoString>,
 }

@@ -3,14 +3,14 @@
 //! A pod is read as the API server stores it: a limit without a request is the request, ports of a
 //! pod on the host's network are ports of the host, nodes that fail are tolerated for a while.
 
-use super::devices::objects::PodClaim;
+use super::devices::objects::claims_of;
 use super::pod::{
     HostPort, Labels, Namespaces, NodeTerm, PodSpec, PodTemplate, PodTerm, SpreadConstraint,
     selector_of,
 };
 use super::requests;
 use super::selectors::{label_selector, node_term};
-use super::storage::objects::PodVolume;
+use super::storage::objects::volumes_of;
 use crate::cluster::Toleration;
 use crate::cluster::admission::{Admission, Admitted, priority};
 use crate::cluster::schedule::fields::{InvalidPod, invalid, items, text};
@@ -101,8 +101,8 @@ impl PodTemplate {
                 .flat_map(|key| items(spec, key))
                 .map(|container| normalized_image(&text(container.get("image"))))
                 .collect(),
-            volumes: PodVolume::list(spec),
-            claims: PodClaim::list(spec),
+            volumes: volumes_of(spec),
+            claims: claims_of(spec),
             refused,
             usage,
             node: Some(text(spec.get("nodeName"))).filter(|name| !name.is_empty()),

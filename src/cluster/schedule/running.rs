@@ -3,6 +3,8 @@
 use super::ids::{GangId, NodeId, TemplateId};
 use super::queue::Place;
 use super::reason::Rejection;
+use super::{devices, storage};
+use crate::cluster::admission::Receipt;
 use ecow::EcoString;
 use std::sync::Arc;
 
@@ -57,4 +59,16 @@ pub(super) struct Pod {
     /// The period of the last try.
     pub(super) tried: u64,
     pub(super) ready: bool,
+}
+
+/// What a pod has in addition.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Belongings {
+    /// The claims for volumes that it has for itself.
+    pub(super) volumes: Vec<storage::ClaimId>,
+    /// Its claims for devices.
+    pub(super) devices: Vec<Option<devices::ClaimId>>,
+    pub(super) receipt: Option<Receipt>,
+    /// What `kubectl describe` shows of a pod whose claims cannot be made.
+    pub(super) event: EcoString,
 }

@@ -1,6 +1,5 @@
 //! The state of a scheduler: nodes, pods, and the changes to them.
 
-use super::belongings::Belongings;
 use super::budget::{Budget, Budgets};
 use super::choice::Preference;
 use super::classes::Classes;
@@ -12,6 +11,7 @@ use super::pod::{Labels, PodTemplate};
 use super::preempt::Nominated;
 use super::queue::{Event, Hints, Place, Queue};
 use super::reason::{PostFilter, Rejection};
+use super::running::Belongings;
 use super::storage::claims::Storage;
 use super::template::Compiled;
 use super::terms::Terms;

@@ -1,7 +1,6 @@
 //! The pods that each service and ModelServing needs, and which of them run.
 
 use super::At;
-use super::workloads::PlainWorkload;
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
@@ -34,7 +33,7 @@ pub(crate) struct Claim {
     /// The API of its owner.
     pub(crate) api: Api,
     /// `metadata.creationTimestamp` and `namespace/name`.
-    key: (Option<EcoString>, EcoString),
+    pub(super) key: (Option<EcoString>, EcoString),
     /// `namespace/name`.
     pub(crate) service: EcoString,
     /// The component; `None` for a ModelServing, which has named groups.
@@ -49,9 +48,9 @@ pub(crate) struct Claim {
     /// Indices of its running pods.
     pub(crate) own: Vec<usize>,
     /// An autoscaler sets the number of replicas.
-    scaled: bool,
+    pub(super) scaled: bool,
     /// Replicas that an autoscaler may add to those that are placed.
-    extra: usize,
+    pub(super) extra: usize,
     /// Why none of its pods is placed, and how many pods that are.
     pub(crate) refused: Option<Refused>,
 }
@@ -65,13 +64,13 @@ pub(crate) struct Refused {
 }
 
 /// The component of a workload that has none.
-const PODS: &str = "pods";
+pub(super) const PODS: &str = "pods";
 
 /// Maximum number of pods that are placed one by one.
 const MOST_PODS: usize = 2_000_000;
 
 impl Refused {
-    fn invalid(message: EcoString, pods: usize) -> Self {
+    pub(super) fn invalid(message: EcoString, pods: usize) -> Self {
         Self { code: "invalid", message, pods }
     }
 
@@ -337,27 +336,6 @@ pub(super) fn groups(spec: &LeaderWorkerSetSpec) -> Claimed {
         claimed.replicas.push(Replica { together: size, pods, held: false });
     }
     claimed
-}
-
-/// Adds the claims of workloads that no operator writes.
-pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
-    for (at, own) in plain.iter_mut().enumerate() {
-        let refused = own.refused.clone().map(|why| Refused::invalid(why, 1));
-        claims.push(Claim {
-            who: Who::Workload(at),
-            api: Api::Cluster,
-            key: (own.created.clone(), own.name.clone()),
-            service: own.id.clone(),
-            component: Some(PODS),
-            names: vec![own.id.clone()],
-            members: Vec::new(),
-            workload: own.workload.clone(),
-            own: Vec::new(),
-            scaled: false,
-            extra: 0,
-            refused,
-        });
-    }
 }
 
 /// Sorts claims in the order in which their objects were created, if all state it, else by name.

@@ -4,6 +4,7 @@
 //! a [`Together`], and in every component a [`Placement`]. `cluster` schedules the pods; this
 //! module provides them and names their owners.
 
+pub(crate) mod answer;
 pub(crate) mod claims;
 pub(crate) mod map;
 pub(crate) mod partial_groups;
@@ -14,6 +15,9 @@ pub(crate) mod settled;
 pub(crate) mod workloads;
 
 pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
+pub use answer::{
+    MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
+};
 pub use map::{NodeUse, Stands};
 pub use partial_groups::HalfGroup;
 
@@ -35,7 +39,7 @@ use crate::cluster::schedule::{
 };
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
-use crate::quantity::{Dollars, Quantity, is_accelerator};
+use crate::quantity::{Quantity, is_accelerator};
 use claims::{Claim, Who};
 use ecow::{EcoString, eco_format};
 use reasons::Reasons;
@@ -68,145 +72,6 @@ pub(crate) fn asked<'a>(
         add(class, *devices);
     }
     asked
-}
-
-/// A replica with pods that have no node.
-#[derive(Clone, Debug)]
-pub struct Pending {
-    /// `namespace/name` of the service or ModelServing.
-    pub service: EcoString,
-    /// The component, or the group of a ModelServing.
-    pub component: EcoString,
-    /// Its index.
-    pub replica: usize,
-    /// Reason as a code.
-    pub code: &'static str,
-    /// Message of the scheduler or of the queue.
-    pub message: EcoString,
-}
-
-/// Pods or objects about which nothing is said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotJudged {
-    /// Another scheduler, or an object that requests devices.
-    pub what: EcoString,
-    /// Pods; `None` if their number is unknown.
-    pub pods: Option<usize>,
-    /// Why.
-    pub message: EcoString,
-}
-
-/// The workloads of the input that no operator writes: Deployments, Jobs and so on.
-#[derive(Clone, Debug, Default)]
-pub struct OtherWorkloads {
-    /// Their pods.
-    pub pods: usize,
-    /// The devices that these request.
-    pub gpus: i64,
-    /// Those of `pods` without a node.
-    pub pending: usize,
-}
-
-/// An evicted pod.
-#[derive(Clone, Debug)]
-pub struct Victim {
-    /// `namespace/name`.
-    pub pod: EcoString,
-    /// The node that it ran on.
-    pub node: EcoString,
-    /// `namespace/name` of the service that takes its place.
-    pub cause: EcoString,
-}
-
-/// Additional nodes that would hold the pending pods.
-#[derive(Clone, Debug)]
-pub struct MoreNodes {
-    /// Their class, if a class describes them.
-    pub class: Option<EcoString>,
-    /// Number of nodes.
-    pub nodes: usize,
-    /// An existing node of the same kind.
-    pub like: EcoString,
-}
-
-/// Numbers of pods.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PodCounts {
-    /// Pods of the input that hold a node.
-    pub running: usize,
-    /// Those of `running` that belong to planned services.
-    pub own: usize,
-    /// Pods that planned services and ModelServings need.
-    pub wanted: usize,
-    /// Those of `wanted` with a node.
-    pub placed: usize,
-    /// Those of `wanted` without a node.
-    pub pending: usize,
-}
-
-/// The result of placing the fleet.
-#[derive(Clone, Debug)]
-pub struct Together {
-    /// Whether everything fits.
-    pub verdict: Verdict,
-    /// Nodes that report their resources.
-    pub nodes: usize,
-    /// Pods.
-    pub pods: PodCounts,
-    /// Pending replicas, in the order in which they are placed.
-    pub pending: Vec<Pending>,
-    /// What is not judged; with any of it, the verdict is unknown unless pods do not fit.
-    pub not_judged: Vec<NotJudged>,
-    /// The workloads that no operator writes.
-    pub others: OtherWorkloads,
-    /// Evicted pods.
-    pub victims: Vec<Victim>,
-    /// Nodes that would hold the pending pods; empty if nothing is pending, or no node would help.
-    pub add: Vec<MoreNodes>,
-    /// Changes after which fewer pods are pending, the cheapest first.
-    pub remedies: Vec<RemedyFound>,
-    /// Whether the verdict changes if ties between equally good nodes are broken differently.
-    pub hangs_on_ties: bool,
-    /// Groups that kube-scheduler, which has no gangs, would start only in part.
-    pub half_groups: Vec<HalfGroup>,
-    /// Devices held by other pods or requested by services that are not shown, by class.
-    pub in_use: BTreeMap<EcoString, i64>,
-    /// Devices held by other pods on usable nodes, by resource.
-    pub resources_in_use: BTreeMap<EcoString, i64>,
-    /// Hourly cost of ModelServings, including those that are not shown: namespace, name, cost.
-    pub costs: Vec<(EcoString, EcoString, Dollars)>,
-    /// The pods on each node, if that was requested.
-    pub map: Vec<NodeUse>,
-    /// The pods that are placed, by workload, if that was requested.
-    pub settled: Vec<SettledWorkload>,
-}
-
-/// A workload that is placed: its pods run when a change comes.
-#[derive(Clone, Debug)]
-pub struct SettledWorkload {
-    api: Api,
-    service: EcoString,
-    component: Option<&'static str>,
-    workload: Workload,
-}
-
-impl Together {
-    /// The verdict in JSON output.
-    pub fn verdict_word(&self) -> &'static str {
-        match self.verdict {
-            Verdict::DoesNotFit { .. } => "does-not-fit",
-            _ if !self.not_judged.is_empty() => "unknown",
-            Verdict::Fits => "fits",
-            Verdict::IfPacked(_) => "fits-if-packed",
-        }
-    }
-}
-
-impl SettledWorkload {
-    /// `namespace/name` of its service.
-    pub fn service(&self) -> &EcoString {
-        &self.service
-    }
 }
 
 /// The number of replicas that is placed.
@@ -336,7 +201,7 @@ fn place<'a>(
     let running = RunningPods::new(catalog.others());
     let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
     let (mut plain, not_counted) = workloads::read(catalog, &context, &running, &own);
-    claims::add_plain(&mut claims, &mut plain);
+    workloads::add_plain(&mut claims, &mut plain);
     claims::sort(&mut claims);
     if beside.at != At::Min {
         let dump = stated_replicas(catalog);

@@ -88,7 +88,7 @@ impl Workloads {
             let (namespace, name) = own.name.split_once('/').unwrap_or(("", &own.name));
             is_wanted((Api::Cluster, &namespace.into(), &name.into()))
         });
-        claims::add_plain(&mut claims, &mut plain);
+        workloads::add_plain(&mut claims, &mut plain);
         claims::sort(&mut claims);
         for claim in &mut claims {
             claim.keep_scaled();

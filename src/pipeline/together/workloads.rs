@@ -4,7 +4,8 @@
 //! In: the other objects of a catalog. Out: for each kind of [`TABLE`] the pods that its controller
 //! creates; and the objects of other kinds that request devices, whose number of pods is unknown.
 
-use crate::api::Object;
+use super::claims::{Claim, PODS, Refused, Who, groups};
+use crate::api::{Api, Object};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Workload};
@@ -346,7 +347,7 @@ impl Pods {
             Self::Groups => {
                 let kind = context.groups(namespace, node).map_err(refused)?;
                 if let WorkloadKind::Groups(spec) = kind {
-                    out = super::claims::groups(&spec);
+                    out = groups(&spec);
                 }
             }
             Self::PerNode => {
@@ -515,6 +516,27 @@ impl PlainWorkload {
         let pods = self.workload.replicas.iter().flat_map(|own| &own.pods);
         let devices = pods.clone().map(|at| gpus(&self.workload.templates[*at]));
         (pods.count(), devices.sum())
+    }
+}
+
+/// Adds the claims of workloads that no operator writes.
+pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
+    for (at, own) in plain.iter_mut().enumerate() {
+        let refused = own.refused.clone().map(|why| Refused::invalid(why, 1));
+        claims.push(Claim {
+            who: Who::Workload(at),
+            api: Api::Cluster,
+            key: (own.created.clone(), own.name.clone()),
+            service: own.id.clone(),
+            component: Some(PODS),
+            names: vec![own.id.clone()],
+            members: Vec::new(),
+            workload: own.workload.clone(),
+            own: Vec::new(),
+            scaled: false,
+            extra: 0,
+            refused,
+        });
     }
 }
 

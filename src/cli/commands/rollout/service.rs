@@ -90,7 +90,8 @@ pub(super) fn run(
             *at = only;
         }
         asked.only = Some(only);
-        let rolled = roll(&session.world, session.semantics, session.kthena, &changes, &asked);
+        let rolled =
+            roll(&session.world, session.semantics, session.serving_policy, &changes, &asked);
         rolled.map(|rolled| (only, rolled))
     };
     let components: Vec<ComponentRollout> = rolled

@@ -86,7 +86,7 @@ pub(super) fn run(
             .collect()
     };
     let scenario = Scenario {
-        policy: session.kthena,
+        policy: session.serving_policy,
         upgraded_from: None,
         from,
         to,
@@ -132,7 +132,7 @@ pub(super) fn run(
     let sources = &session.world.sources;
     let view = rollout::Rollout {
         semantics: session.mode(),
-        profile: session.kthena.profile,
+        profile: session.serving_policy.profile,
         from: scenario.from.last().map(|before| before.serving),
         to,
         outcome: &outcome,
@@ -195,7 +195,7 @@ fn rolled(
     let only = only + changes.services.len();
     let asked = RollOptions { only: Some(only), ..RollOptions::default() };
     let rolled =
-        pipeline::roll(&session.world, session.semantics, session.kthena, &changes, &asked);
+        pipeline::roll(&session.world, session.semantics, session.serving_policy, &changes, &asked);
     rolled?.into_iter().nth(only).map(|own| own.components)
 }
 
@@ -222,7 +222,7 @@ fn since_v0_4(scenario: &Scenario<'_>, outcome: &Played) -> Option<i64> {
 fn refused_change(from: &ModelServing, to: &ModelServing, session: &Session) -> Vec<Diagnostic> {
     let mut refused = Vec::new();
     kthena::check_change(&from.object.node, &to.object.node, &mut refused);
-    if session.kthena.admission == Admission::Server {
+    if session.serving_policy.admission == Admission::Server {
         return refused;
     }
     refused

@@ -109,7 +109,7 @@ fn of_servings(session: &Session) -> Vec<Diagnostic> {
     let found: Vec<Vec<Diagnostic>> = servings
         .into_par_iter()
         .filter(|serving| !session.is_broken(serving))
-        .map(|serving| kthena::refusals(serving, session.kthena))
+        .map(|serving| kthena::refusals(serving, session.serving_policy))
         .collect();
     found.into_iter().flatten().collect()
 }

@@ -1,11 +1,12 @@
 //! The claims of a cluster with their allocations, and everything else that is known of devices.
 
-use super::objects::{ClaimSource, DeviceSpec, PodClaim, Reach, Selectors, Slice, class};
+use super::objects::{DeviceSpec, Reach, Selectors, Slice, class};
 use super::pools::{Numbers, Pools};
 use super::{ClaimId, DeviceId};
 use crate::cluster::admission::{Ledger, Receipt, Usage};
 use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::ids::PodId;
+use crate::cluster::schedule::pod::{ClaimSource, PodClaim};
 use crate::cluster::schedule::selectors::node_terms;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};

@@ -2,7 +2,7 @@
 
 use crate::cluster::Machine;
 use crate::cluster::schedule::fields::{items, text};
-use crate::cluster::schedule::pod::NodeTerm;
+use crate::cluster::schedule::pod::{ClaimSource, NodeTerm, PodClaim};
 use crate::cluster::schedule::selectors::node_terms;
 use crate::schema::cel::device::{DeviceSelector, SelectorProblem};
 use crate::yaml::{Node, Origin, Rule};
@@ -16,38 +16,17 @@ static DEVICE: Rule = Rule {
     cite: "k8s.io/dynamic-resource-allocation, cel/compile.go",
 };
 
-/// A claim that a pod names.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PodClaim {
-    /// Its name in the pod.
-    pub name: EcoString,
-    /// The ResourceClaim that all pods share, or the template of which each pod has its own.
-    pub source: ClaimSource,
-}
-
-/// Where a claim of a pod comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ClaimSource {
-    /// `resourceClaimName`.
-    Claim(EcoString),
-    /// `resourceClaimTemplateName`.
-    Template(EcoString),
-}
-
-impl PodClaim {
-    /// The claims of a pod.
-    pub(in crate::cluster::schedule) fn list(spec: &Node) -> Vec<Self> {
-        let claims = items(spec, "resourceClaims").iter();
-        claims
-            .filter_map(|claim| {
-                let named = |key: &str| claim.get(key).and_then(Node::scalar_text);
-                let template = || named("resourceClaimTemplateName").map(ClaimSource::Template);
-                let source =
-                    named("resourceClaimName").map(ClaimSource::Claim).or_else(template)?;
-                Some(Self { name: text(claim.get("name")), source })
-            })
-            .collect()
-    }
+/// The claims of a pod.
+pub(in crate::cluster::schedule) fn claims_of(spec: &Node) -> Vec<PodClaim> {
+    let claims = items(spec, "resourceClaims").iter();
+    claims
+        .filter_map(|claim| {
+            let named = |key: &str| claim.get(key).and_then(Node::scalar_text);
+            let template = || named("resourceClaimTemplateName").map(ClaimSource::Template);
+            let source = named("resourceClaimName").map(ClaimSource::Claim).or_else(template)?;
+            Some(PodClaim { name: text(claim.get("name")), source })
+        })
+        .collect()
 }
 
 /// The nodes that devices or an allocation can be used on.

@@ -1,10 +1,11 @@
 //! The claims of a cluster with their state, and everything else that is known about storage.
 
 use super::ClaimId;
-use super::objects::{Capacity, ClaimSpec, StorageClass, Volume};
+use super::objects::{Capacity, StorageClass, Volume};
 use crate::cluster::admission::{Ledger, Usage};
 use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::ids::PodId;
+use crate::cluster::schedule::pod::ClaimSpec;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

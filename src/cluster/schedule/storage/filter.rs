@@ -1,11 +1,12 @@
 //! Whether the volumes of a pod allow a node.
 
+use super::ClaimId;
 use super::claims::Storage;
 use super::prepare::PodVolumes;
 use super::volumes::{APART, ELSEWHERE, at};
-use super::{ClaimId, objects::Disk};
 use crate::cluster::Machine;
 use crate::cluster::schedule::ids::{NodeId, PodId};
+use crate::cluster::schedule::pod::Disk;
 use crate::cluster::schedule::reason::{Plugins, Reason, Refusal};
 use ecow::EcoString;
 

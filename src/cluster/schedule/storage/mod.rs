@@ -11,7 +11,6 @@ pub(crate) mod prepare;
 pub(crate) mod volumes;
 
 pub use claims::Storage;
-pub use objects::PodVolume;
 
 /// The number of a claim.
 pub(super) type ClaimId = usize;

@@ -2,30 +2,13 @@
 
 use crate::cluster::Machine;
 use crate::cluster::schedule::fields::{items, text};
-use crate::cluster::schedule::pod::{NodeTerm, ZONE};
+use crate::cluster::schedule::pod::{ClaimSpec, Disk, NodeTerm, PodVolume, ZONE};
 use crate::cluster::schedule::selectors::{label_selector, node_terms};
 use crate::quantity::{Quantity, Selector};
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// The request of a claim.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ClaimSpec {
-    /// `storageClassName`; none means the default class, the empty text no class.
-    pub class: Option<EcoString>,
-    /// `accessModes`.
-    pub modes: Vec<EcoString>,
-    /// Bytes.
-    pub request: i64,
-    /// Labels of the volume.
-    pub selector: Option<Selector>,
-    /// A raw device.
-    pub block: bool,
-    /// `volumeName`.
-    pub volume: Option<EcoString>,
-}
 
 fn bytes(node: Option<&Node>) -> i64 {
     let parsed = node.and_then(Node::scalar_text);
@@ -54,17 +37,6 @@ impl ClaimSpec {
     pub(super) fn of_one_pod(&self) -> bool {
         self.modes.iter().any(|mode| mode == "ReadWriteOncePod")
     }
-}
-
-/// A disk that a pod names itself and that one pod of a node may write.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Disk {
-    /// The kind of volume and what identifies the disk.
-    pub identity: Vec<EcoString>,
-    /// Of which one must be the same (monitors of Ceph).
-    pub any_of: Vec<EcoString>,
-    /// Pods that only read share it.
-    pub read_only: bool,
 }
 
 impl Disk {
@@ -101,34 +73,21 @@ impl Disk {
     }
 }
 
-/// A volume of a pod that restricts its nodes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum PodVolume {
-    /// Of the claim of this name.
-    Claim(EcoString),
-    /// Each pod has a claim of its own, named after the pod and this volume.
-    Ephemeral(EcoString, Arc<ClaimSpec>),
-    /// A disk that it names itself.
-    Disk(Disk),
-}
-
-impl PodVolume {
-    /// The volumes of a pod that restrict its nodes.
-    pub(in crate::cluster::schedule) fn list(spec: &Node) -> Vec<Self> {
-        let volumes = items(spec, "volumes").iter();
-        volumes
-            .filter_map(|volume| {
-                let claim = optional(volume.at(&["persistentVolumeClaim", "claimName"]));
-                let template = volume.at(&["ephemeral", "volumeClaimTemplate", "spec"]);
-                let ephemeral = || {
-                    let spec = Arc::new(ClaimSpec::read(template?));
-                    Some(Self::Ephemeral(text(volume.get("name")), spec))
-                };
-                let own = claim.map(Self::Claim).or_else(ephemeral);
-                own.or_else(|| Disk::read(volume).map(Self::Disk))
-            })
-            .collect()
-    }
+/// The volumes of a pod that restrict its nodes.
+pub(in crate::cluster::schedule) fn volumes_of(spec: &Node) -> Vec<PodVolume> {
+    let volumes = items(spec, "volumes").iter();
+    volumes
+        .filter_map(|volume| {
+            let claim = optional(volume.at(&["persistentVolumeClaim", "claimName"]));
+            let template = volume.at(&["ephemeral", "volumeClaimTemplate", "spec"]);
+            let ephemeral = || {
+                let spec = Arc::new(ClaimSpec::read(template?));
+                Some(PodVolume::Ephemeral(text(volume.get("name")), spec))
+            };
+            let own = claim.map(PodVolume::Claim).or_else(ephemeral);
+            own.or_else(|| Disk::read(volume).map(PodVolume::Disk))
+        })
+        .collect()
 }
 
 /// A StorageClass.

@@ -2,8 +2,8 @@
 
 use super::ClaimId;
 use super::claims::{Claim, Storage};
-use super::objects::{ClaimSpec, Disk, PodVolume};
 use crate::cluster::schedule::nodes::Nodes;
+use crate::cluster::schedule::pod::{ClaimSpec, Disk, PodVolume};
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 

@@ -2,10 +2,11 @@
 
 use super::ClaimId;
 use super::claims::Storage;
-use super::objects::{ClaimSpec, Volume};
+use super::objects::Volume;
 use crate::cluster::Machine;
 use crate::cluster::schedule::ids::{NodeId, PodId};
 use crate::cluster::schedule::nodes::Nodes;
+use crate::cluster::schedule::pod::ClaimSpec;
 use crate::cluster::schedule::pod::{NodeTerm, ZONE};
 use crate::quantity::{Requirement, Selector, SelectorOperator};
 use ecow::{EcoString, eco_format};

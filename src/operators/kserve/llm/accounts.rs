@@ -41,7 +41,7 @@ impl Account {
         if let Some(found) = scene.find("ServiceAccount", name) {
             return Self { object: found.clone(), generated: false };
         }
-        let finding = super::route::absent(scene, "ServiceAccount", scene.namespace(), name, place);
+        let finding = super::scene::absent(scene, "ServiceAccount", scene.namespace(), name, place);
         if findings.iter().all(|known| known.message != finding.message) {
             findings.push(finding);
         }

@@ -2,9 +2,9 @@
 //! (pkg/controller/v1alpha2/llmisvc/workload.go, workload_tls_self_signed.go, managed_dra.go).
 
 use super::accounts::Account;
+use super::parts::{MODEL_ROUTING, metadata, object, workload_labels};
 use super::rules::{ACCESS, CERTIFICATE, DEVICES, LABELS, OBJECT};
 use super::scene::{Scene, put, spread};
-use super::workload::{MODEL_ROUTING, metadata, object, workload_labels};
 use crate::merge::edit::mapping;
 use crate::objects::build::node;
 use crate::yaml::{Map, Node, Origin};

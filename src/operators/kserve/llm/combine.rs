@@ -4,9 +4,11 @@
 //! In: a service, the configurations of its namespace and of the controller's. Out: the
 //! specification that every object is made from, and the configurations that it came from.
 
+use super::convert::spec_type;
 use super::expand;
 use super::lora;
 use super::merged_check;
+use super::merged_check::Applied;
 use super::names_of_plugins::{has_plugin, tokenizer_enabled};
 use super::rules::COMBINED;
 use super::scene::{SYSTEM, Scene, at_mut, put, take, text_at};
@@ -15,34 +17,13 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, map_mut, mapping, text};
 use crate::merge::history::Record;
 use crate::merge::smp;
-use crate::schema::{self, Library, Type};
+use crate::schema::{self, Library};
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
-use std::sync::OnceLock;
 
 const BY: Origin = Origin::Derived(&COMBINED);
 /// Prefix of the names of shipped configurations.
 const PREFIX: &str = "kserve-config-llm-";
-
-/// The type of a specification; that of configurations, which may hold templates.
-pub(super) fn spec_type() -> &'static Type {
-    static TYPE: OnceLock<&'static Type> = OnceLock::new();
-    TYPE.get_or_init(|| {
-        schema::kind(super::convert::STORED, super::CONFIG)
-            .and_then(|schema| schema.root().field("spec"))
-            .map_or(&Type::Any, |field| &field.ty)
-    })
-}
-
-/// A configuration that a service asks for.
-#[derive(Clone, Debug)]
-pub(crate) struct Applied<'a> {
-    pub(crate) name: EcoString,
-    /// Selected by the controller and not named by the service.
-    pub(crate) preset: bool,
-    /// Where it was found; none when it was not read.
-    pub(crate) found: Option<&'a Object>,
-}
 
 /// The specification that objects are made from.
 pub(super) struct Combined {

@@ -7,8 +7,10 @@
 use super::rules::CONVERTED;
 use super::scene::{at_mut, put, take};
 use crate::merge::edit::{each_mut, map_mut, mapping};
+use crate::schema::{self, Type};
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
+use std::sync::OnceLock;
 
 /// The stored version.
 pub(super) const STORED: &str = "serving.kserve.io/v1alpha2";
@@ -70,4 +72,14 @@ fn pool(spec: &mut Node) {
         put(&mut reference, "port", mapping([("number", number)], BY));
         put(spec, "endpointPickerRef", reference);
     }
+}
+
+/// The type of a specification; that of configurations, which may hold templates.
+pub(super) fn spec_type() -> &'static Type {
+    static TYPE: OnceLock<&'static Type> = OnceLock::new();
+    TYPE.get_or_init(|| {
+        schema::kind(super::convert::STORED, super::CONFIG)
+            .and_then(|schema| schema.root().field("spec"))
+            .map_or(&Type::Any, |field| &field.ty)
+    })
 }

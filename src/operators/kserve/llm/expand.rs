@@ -7,14 +7,15 @@
 //! alone, and keeps its origin; the whole is one template only where an action reaches from one
 //! text into another, or what an action prints breaks the text.
 
-use super::combine::spec_type;
+use super::convert::spec_type;
 use super::rules::TEMPLATE;
 use super::scene::{SYSTEM, Scene};
 use crate::api::Failure;
 use crate::quantity::{go_json, names::child_name};
 use crate::schema::{self, Library};
 use crate::template::Metadata;
-use crate::template::structs::{ObjectValues, Struct, expand, expand_alone};
+use crate::template::config::{expand, expand_alone};
+use crate::template::value::{ObjectValues, Struct};
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
 use std::fmt::Write as _;

@@ -103,7 +103,7 @@ pub(super) fn attach(
     for adapter in adapters {
         if adapter.is_claim() {
             let volume = child_name("lora-pvc-", &adapter.name);
-            super::storage::mount_claim(&adapter.uri, pod, MAIN, &adapter.path, &volume);
+            super::mount::mount_claim(&adapter.uri, pod, MAIN, &adapter.path, &volume);
         }
         for name in [adapter.name.clone(), published(scene.namespace(), &adapter.name)] {
             let mut json = String::from("{\"name\":");

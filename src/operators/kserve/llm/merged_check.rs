@@ -1,15 +1,16 @@
 //! The check of a merged specification, as the controller asks the API server for it
 //! (pkg/controller/v1alpha2/llmisvc/config_merge.go, reconcileBaseRefs).
 
-use super::combine::Applied;
 use super::scene::{Scene, at_mut, put, take};
 use super::validate;
 use crate::api::Failure;
+use crate::api::Object;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::text;
 use crate::schema;
 use crate::source::SourceMap;
 use crate::yaml::{Node, Value};
+use ecow::EcoString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The fields that a specification sets, with the numbers and switches among their values, and the
@@ -92,4 +93,14 @@ pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
         first.message
     ));
     Err(Failure { span: first.span().or(failure.span), help: first.help, ..failure })
+}
+
+/// A configuration that a service asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Applied<'a> {
+    pub(crate) name: EcoString,
+    /// Selected by the controller and not named by the service.
+    pub(crate) preset: bool,
+    /// Where it was found; none when it was not read.
+    pub(crate) found: Option<&'a Object>,
 }

@@ -13,8 +13,10 @@ mod claims;
 mod combine;
 mod convert;
 mod expand;
+mod local_model;
 mod lora;
 mod merged_check;
+mod mount;
 mod names_of_plugins;
 mod parts;
 pub(crate) mod read;
@@ -28,7 +30,6 @@ mod storage;
 mod tracing;
 mod transform;
 mod validate;
-mod validate_devices;
 mod workload;
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, Service};

@@ -7,6 +7,9 @@ use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
 
 pub(super) const COMPONENT: &str = "app.kubernetes.io/component";
+/// Annotation that presets set for the controller itself; it reaches no pod.
+pub(super) const MODEL_ROUTING: &str = "serving.kserve.io/model-based-routing-enabled";
+
 pub(super) const NAME: &str = "app.kubernetes.io/name";
 pub(super) const PART_OF: &str = "app.kubernetes.io/part-of";
 

@@ -2,17 +2,16 @@
 //! fields pruned, defaults of the definition filled in, the defaulting webhook applied, v1alpha2.
 
 use super::convert::{self, STORED};
-use super::rules::{DEFAULTER, LOCAL_MODEL};
+use super::rules::DEFAULTER;
 use super::scene::{at_mut, put, take};
 use super::validate;
 use crate::api::{AcceleratorWish, Failure, Object, OperatorConfig, Predictor, Scope, Service};
-use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::map_mut;
 use crate::policy::Policy;
 use crate::schema::{self, Library};
 use crate::yaml::{Node, Origin};
-use ecow::{EcoString, eco_format};
+use ecow::eco_format;
 
 const BY: Origin = Origin::Derived(&DEFAULTER);
 /// Label of a group of services.
@@ -36,7 +35,7 @@ pub(crate) fn config(mut object: Object, findings: &mut Vec<Diagnostic>) -> Obje
     stored(&mut object);
     findings.extend(validate::config(&object));
     if let Some(spec) = object.node.get("spec")
-        && let Ok(decoded) = schema::marshal(spec, super::combine::spec_type(), Library::V0_34)
+        && let Ok(decoded) = schema::marshal(spec, convert::spec_type(), Library::V0_34)
     {
         put(&mut object.node, "spec", decoded);
     }
@@ -114,78 +113,4 @@ fn lowered(spec: &mut Node) {
 pub(crate) fn refusal(service: &Service, config: &OperatorConfig) -> Option<Failure> {
     let message = config.kserve.llm.error.as_ref()?;
     Some(Failure::of(service, Code::InvalidInput, message.as_str()))
-}
-
-pub(super) const CACHE_LABEL: &str = "internal.serving.kserve.io/localmodel";
-const CACHE_NAMESPACE: &str = "internal.serving.kserve.io/localmodel-namespace";
-pub(super) const CACHE_SOURCE: &str = "internal.serving.kserve.io/localmodel-sourceuri";
-pub(super) const CACHE_CLAIM: &str = "internal.serving.kserve.io/localmodel-pvc-name";
-
-/// Keys of labels or annotations, and their values.
-type Metadata = Vec<(&'static str, Node)>;
-
-/// A cache that has the model of a service.
-pub(super) struct Cache<'a> {
-    object: &'a Object,
-    source: EcoString,
-    claim: EcoString,
-}
-
-impl Cache<'_> {
-    /// Labels and annotations that the webhook writes into the service.
-    pub(super) fn metadata(&self) -> (Metadata, Metadata) {
-        const BY: Origin = Origin::Derived(&LOCAL_MODEL);
-        let mut labels = vec![(CACHE_LABEL, Node::str(self.object.id.name.clone(), BY))];
-        let namespaced = self.object.id.kind == "LocalModelNamespaceCache";
-        if let Some(namespace) = self.object.id.scope.namespace().filter(|_| namespaced) {
-            labels.push((CACHE_NAMESPACE, Node::str(namespace.clone(), BY)));
-        }
-        let annotations = vec![
-            (CACHE_SOURCE, Node::str(self.source.clone(), BY)),
-            (CACHE_CLAIM, Node::str(self.claim.clone(), BY)),
-        ];
-        (labels, annotations)
-    }
-}
-
-/// The cache of a service's model: one of its namespace, else one of the cluster.
-pub(super) fn cache<'a>(catalog: &'a Catalog, service: &Service) -> Option<Cache<'a>> {
-    if !catalog.config().kserve.llm.local_models {
-        return None;
-    }
-    let annotations = service.object.annotations();
-    if annotations.contains_key("serving.kserve.io/disable-localmodel") {
-        return None;
-    }
-    let uri = service.object.spec("model").and_then(|model| model.get("uri")?.as_str())?;
-    let wanted = annotations.get("serving.kserve.io/nodegroup").and_then(Node::scalar_text);
-    let named = |kind: &'static str| {
-        let mut found: Vec<&Object> = catalog
-            .others()
-            .iter()
-            .filter(|object| object.id.kind == kind)
-            .filter(|object| {
-                // A cluster has one LocalModelCache of a name.
-                kind == "LocalModelCache"
-                    || object.id.scope.namespace().is_some_and(|own| *own == service.namespace)
-            })
-            .collect();
-        found.sort_by(|a, b| a.id.name.cmp(&b.id.name));
-        found
-    };
-    let caches = named("LocalModelNamespaceCache").into_iter().chain(named("LocalModelCache"));
-    caches.into_iter().find_map(|cache| {
-        let source = cache.spec("sourceModelUri").and_then(Node::as_str)?;
-        let below = uri.trim_end_matches('/').strip_prefix(source.trim_end_matches('/'))?;
-        if !(below.is_empty() || below.starts_with('/')) {
-            return None;
-        }
-        let groups = cache.spec("nodeGroups").map(Node::items).unwrap_or_default();
-        let group = match &wanted {
-            Some(wanted) => groups.iter().find(|group| group.as_str() == Some(wanted))?,
-            None => groups.first()?,
-        };
-        let claim = eco_format!("{}-{}", cache.id.name, group.as_str().unwrap_or_default());
-        Some(Cache { object: cache, source: source.into(), claim })
-    })
 }

@@ -3,12 +3,12 @@
 
 use super::combine::{each_default_backend, is_default_backend};
 use super::lora::published;
+use super::parts::{MODEL_ROUTING, component_labels, metadata, object};
 use super::read::GROUP_LABEL;
 use super::rules::ROUTE;
-use super::scene::{Scene, at_mut, put, text_at};
-use super::workload::{MODEL_ROUTING, component_labels, metadata, object};
+use super::scene::{Scene, absent, at_mut, put, text_at};
 use crate::api::{Api, Object, Service};
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::Diagnostic;
 use crate::merge::edit::{each_mut, list_mut, mapping, text};
 use crate::quantity::names::child_name;
 use crate::yaml::{Map, Node, Origin};
@@ -20,25 +20,6 @@ const FORMER: &str = "inference.networking.x-k8s.io";
 const CURRENT: &str = "inference.networking.k8s.io";
 /// Annotation of a route whose pools are of the current group.
 const MIGRATED: &str = "serving.kserve.io/inference-pool-migrated";
-
-/// A finding about an object that the controller looks up and that was not read.
-pub(super) fn absent(
-    scene: &Scene<'_>,
-    kind: &str,
-    namespace: &str,
-    name: &str,
-    place: Option<Origin>,
-) -> Diagnostic {
-    let span = place.and_then(Origin::span);
-    Diagnostic::new(
-        Code::ReferenceNotRead,
-        format!("the {kind} `{name}` of namespace {namespace} was not read: if it does not exist, the controller stops there"),
-    )
-    .severity(if span.is_some() { Severity::Warning } else { Severity::Info })
-    .at(span.or_else(|| Some(scene.service.object.name_span())))
-    .object(scene.service.object.id.to_string())
-    .help("load it with `-f`")
-}
 
 /// Reports gateways and routes that the service refers to and that were not read.
 ///

@@ -1,8 +1,8 @@
 //! Autoscalers of the workloads (pkg/controller/v1alpha2/llmisvc/scaling.go).
 
+use super::parts::{metadata, object, workload_labels};
 use super::rules::SCALING;
 use super::scene::{Scene, put, text_at};
-use super::workload::{metadata, object, workload_labels};
 use crate::api::{Failure, WvaConfig};
 use crate::merge::edit::mapping;
 use crate::objects::build::node;

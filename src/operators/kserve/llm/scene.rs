@@ -1,9 +1,9 @@
 //! What a service is built from: the service, the settings, and the objects beside it.
 
-use super::read;
+use super::local_model;
 use crate::api::{Failure, KServeConfig, LlmConfig, Object, Service};
 use crate::catalog::Catalog;
-use crate::diag::Code;
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::Policy;
 use crate::quantity::names::child_name;
 use crate::yaml::{Map, Node, Origin, Rule};
@@ -56,7 +56,7 @@ impl<'a> Scene<'a> {
     /// Annotations, with those of the webhook.
     pub(super) fn annotations(&self) -> Map {
         let mut found = self.service.object.annotations();
-        for (key, value) in read::cache(self.catalog, self.service)
+        for (key, value) in local_model::cached(self.catalog, self.service)
             .map(|cache| cache.metadata().1)
             .unwrap_or_default()
         {
@@ -68,7 +68,7 @@ impl<'a> Scene<'a> {
     /// Labels, with those of the webhook.
     pub(super) fn labels(&self) -> Map {
         let mut found = self.service.object.labels();
-        for (key, value) in read::cache(self.catalog, self.service)
+        for (key, value) in local_model::cached(self.catalog, self.service)
             .map(|cache| cache.metadata().0)
             .unwrap_or_default()
         {
@@ -142,4 +142,23 @@ pub(super) fn spread(map: &mut Map, added: Option<&Node>, skip: &str) {
 /// A mapping as a node.
 pub(super) fn node_of(map: Map, rule: &'static Rule) -> Node {
     Node::new(crate::yaml::Value::Map(map), Origin::Derived(rule))
+}
+
+/// A finding about an object that the controller looks up and that was not read.
+pub(super) fn absent(
+    scene: &Scene<'_>,
+    kind: &str,
+    namespace: &str,
+    name: &str,
+    place: Option<Origin>,
+) -> Diagnostic {
+    let span = place.and_then(Origin::span);
+    Diagnostic::new(
+        Code::ReferenceNotRead,
+        format!("the {kind} `{name}` of namespace {namespace} was not read: if it does not exist, the controller stops there"),
+    )
+    .severity(if span.is_some() { Severity::Warning } else { Severity::Info })
+    .at(span.or_else(|| Some(scene.service.object.name_span())))
+    .object(scene.service.object.id.to_string())
+    .help("load it with `-f`")
 }

@@ -5,12 +5,12 @@ use super::accounts::Account;
 use super::around::binding;
 use super::expand;
 use super::names_of_plugins::{flag, tokenizer_enabled};
+use super::parts::{component_labels, metadata, object, template};
 use super::rules::{ACCESS, POOL, SCHEDULER, SCHEDULER_CONFIG, TOKENIZER};
 use super::scene::{MAIN, Scene, node_of, put, spread, text_at};
 use super::storage::Target;
 use super::tracing;
 use super::transform;
-use super::workload::{component_labels, metadata, object, template};
 use crate::api::Failure;
 use crate::diag::Diagnostic;
 use crate::merge::edit::{each_mut, mapping, position, text};
@@ -435,7 +435,7 @@ fn tokenizer(
         by,
     );
     let metadata =
-        || super::workload::metadata(scene, name.clone(), own.clone(), Map::new(), &TOKENIZER);
+        || super::parts::metadata(scene, name.clone(), own.clone(), Map::new(), &TOKENIZER);
     let service = node!(&TOKENIZER; {
         selector: (own.clone()),
         ports: [{

@@ -2,15 +2,16 @@
 //! (pkg/controller/v1alpha2/llmisvc/workload_storage.go).
 
 use super::accounts::Account;
+use super::local_model;
 use super::lora::{self, Adapter};
-use super::read;
+use super::mount::{Mount, add_volumes, mount_claim};
 use super::rules::{BUNDLE, KV_CACHE, STORAGE};
 use super::scene::{Scene, at_mut, put, take};
 use crate::api::Failure;
 use crate::diag::Diagnostic;
 use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
 use crate::operators::kserve::compose;
-use crate::pods::container::{default_env, has_volume, push, set_env};
+use crate::pods::container::{default_env, push, set_env};
 use crate::quantity::Quantity;
 use crate::quantity::hash::hex;
 use crate::yaml::{Node, Origin, Value};
@@ -37,72 +38,6 @@ pub(super) struct Target<'t, 'a> {
     pub(super) path: &'static str,
     /// Adapters that the pod serves.
     pub(super) adapters: &'t [Adapter],
-}
-
-/// A volume and where a container mounts it.
-struct Mount<'m> {
-    volume: &'m str,
-    path: &'m str,
-    claim: &'m str,
-    sub_path: &'m str,
-    origin: Origin,
-}
-
-impl Mount<'_> {
-    /// Mounts the volume into a container, unless the container mounts it already; the pod gets
-    /// the volume with its first mount.
-    fn add(&self, container: &mut Node, read_only: bool, volumes: &mut Vec<Node>) {
-        if position(container.items_of("volumeMounts"), "name", self.volume).is_some() {
-            return;
-        }
-        let mut mount = mapping(
-            [("name", Node::str(self.volume, BY)), ("mountPath", Node::str(self.path, BY))],
-            BY,
-        );
-        if !self.sub_path.is_empty() {
-            put(&mut mount, "subPath", Node::str(self.sub_path, self.origin));
-        }
-        if read_only {
-            put(&mut mount, "readOnly", Node::bool(true, BY));
-        }
-        push(container, "volumeMounts", mount);
-        let source = if self.claim.is_empty() {
-            ("emptyDir", Node::map(BY))
-        } else {
-            let claim = Node::str(self.claim, self.origin);
-            ("persistentVolumeClaim", mapping([("claimName", claim)], BY))
-        };
-        volumes.push(mapping([("name", Node::str(self.volume, BY)), source], BY));
-    }
-
-    /// The same for the container of a name in a pod.
-    fn add_to(&self, pod: &mut Node, name: &str, read_only: bool) {
-        let mut volumes = Vec::new();
-        let mut first = true;
-        each_mut(pod, "containers", |container| {
-            if first && text(container, "name") == name {
-                self.add(container, read_only, &mut volumes);
-                first = false;
-            }
-        });
-        add_volumes(pod, volumes);
-    }
-}
-
-fn add_volumes(pod: &mut Node, volumes: Vec<Node>) {
-    for volume in volumes {
-        if !has_volume(pod, text(&volume, "name")) {
-            push(pod, "volumes", volume);
-        }
-    }
-}
-
-/// Mounts a claim that a URI names.
-pub(super) fn mount_claim(uri: &str, pod: &mut Node, container: &str, path: &str, volume: &str) {
-    let rest = uri.strip_prefix("pvc://").unwrap_or(uri);
-    let (claim, sub_path) = rest.split_once('/').unwrap_or((rest, ""));
-    let mount = Mount { volume, path, claim, sub_path, origin: BY };
-    mount.add_to(pod, container, true);
 }
 
 /// Takes the user's own container that downloads out of a pod.
@@ -136,7 +71,7 @@ impl Target<'_, '_> {
         if self.spec.at(&["storageInitializer", "enabled"]).and_then(Node::as_bool) == Some(false) {
             return Ok(());
         }
-        if self.scene.labels().contains_key(read::CACHE_LABEL) {
+        if self.scene.labels().contains_key(local_model::LABEL) {
             let annotation = |key: &str| {
                 self.scene.annotation(key).ok_or_else(|| {
                     fail(format!(
@@ -146,8 +81,8 @@ impl Target<'_, '_> {
                     ))
                 })
             };
-            let source = annotation(read::CACHE_SOURCE)?;
-            let claim = annotation(read::CACHE_CLAIM)?;
+            let source = annotation(local_model::SOURCE)?;
+            let claim = annotation(local_model::CLAIM)?;
             let rest = uri.strip_prefix(source.as_str()).unwrap_or(&uri);
             let slash = if rest.starts_with('/') { "" } else { "/" };
             let key = hex(&Sha256::digest(source.as_bytes())[..8]);

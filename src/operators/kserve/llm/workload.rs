@@ -5,8 +5,9 @@
 use super::accounts::Account;
 use super::around::access;
 use super::lora::Adapter;
-use super::parts::{NAME, PART_OF};
-pub(super) use super::parts::{component_labels, metadata, object, template, workload_labels};
+use super::parts::{
+    MODEL_ROUTING, NAME, PART_OF, component_labels, metadata, object, template, workload_labels,
+};
 use super::rules::{DEPLOYMENT, GROUPS, LABELS, SIDECAR};
 use super::scene::{MAIN, Scene, labels, node_of, put, spread, text_at};
 use super::size;
@@ -19,8 +20,6 @@ use crate::pods::container::push;
 use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
 
-/// Annotation that presets set for the controller itself; it reaches no pod.
-pub(super) const MODEL_ROUTING: &str = "serving.kserve.io/model-based-routing-enabled";
 const SIDECAR_NAME: &str = "llm-d-routing-sidecar";
 const ROLE: &str = "llm-d.ai/role";
 

@@ -1,6 +1,5 @@
 //! The page of what is supported, from the tables of the code.
 
-use crate::api::Api;
 use crate::load::kinds::{self, GROUPS};
 use crate::operators;
 use crate::schema;
@@ -39,10 +38,8 @@ pub fn page() -> String {
 
 /// What becomes of a kind of an operator's group.
 fn handling(group: &str, versions: &[&str], kind: &str) -> &'static str {
-    let is_planned = [Api::Ome, Api::KServe, Api::Kthena].into_iter().any(|api| {
-        operators::operator(api)
-            .is_some_and(|own| own.group() == group && own.kinds().contains(&kind))
-    });
+    let is_planned =
+        operators::OPERATORS.iter().any(|own| own.group() == group && own.kinds().contains(&kind));
     let is_known =
         || versions.iter().any(|own| schema::kind(&format!("{group}/{own}"), kind).is_some());
     if is_planned {

@@ -1,0 +1,117 @@
+//! Templates of configurations: an object as the data, and the functions of KServe beside the
+//! built-in ones.
+
+use super::error::{Error, Failure, Kind};
+use super::exec::execute_with;
+use super::parse::parse_with;
+use super::value::{Functions, KV_CACHE, ObjectValues, POD, Root, Value};
+use crate::quantity::Quantity;
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// Expands a text whose root is an object. Functions besides the built-in ones are those of
+/// KServe's LLMInferenceServiceConfigs
+/// (pkg/controller/v1alpha2/llmisvc/config_merge.go, ReplaceVariables).
+///
+/// # Errors
+/// Go's message where the controller fails, else `UnknownAtPlanTime` or `Unsupported`.
+pub(crate) fn expand(text: &str, values: &ObjectValues<'_>) -> Result<String, Error> {
+    let expanded = parse_with("config", text, &OWN).and_then(|program| {
+        execute_with(&program, &ConfigFunctions, Root::Object(values)).map(|output| output.text)
+    });
+    expanded.map_err(|failure| failure.into_error(text))
+}
+
+/// Expands a text that is a template of its own: its branches begin and end in it. `None` for any
+/// other text, and where an action fails.
+pub(crate) fn expand_alone(text: &str, values: &ObjectValues<'_>) -> Option<String> {
+    let program = parse_with("config", text, &OWN).ok()?;
+    if program.definition.is_some() {
+        return None;
+    }
+    let output = execute_with(&program, &ConfigFunctions, Root::Object(values)).ok()?;
+    Some(output.text)
+}
+
+const OWN: [&str; 3] = ["ChildName", "kvTransferConfig", "shutdownTimeout"];
+
+struct ConfigFunctions;
+
+impl Functions for ConfigFunctions {
+    fn arity(&self, name: &str) -> Option<usize> {
+        match name {
+            "ChildName" | "shutdownTimeout" => Some(2),
+            "kvTransferConfig" => Some(1),
+            _ => None,
+        }
+    }
+
+    fn call(&self, name: &str, values: &[Value<'_>]) -> Result<Value<'static>, Failure> {
+        let invalid = |what: &str| {
+            let message = format!("error calling {name}: wrong type for value; expected {what}");
+            Failure::new(Kind::Execution, message)
+        };
+        Ok(match (name, values) {
+            ("ChildName", [parent, suffix]) => {
+                let text = |value: &Value<'_>| match value {
+                    Value::Str(text) => Ok(text.clone()),
+                    Value::Pointer(inner) => match &**inner {
+                        Value::Str(text) => Ok(text.clone()),
+                        _ => Err(invalid("string")),
+                    },
+                    _ => Err(invalid("string")),
+                };
+                Value::Str(crate::quantity::names::child_name(&text(parent)?, &text(suffix)?))
+            }
+            ("shutdownTimeout", [spec, before]) => {
+                let before = before.as_int().ok_or_else(|| invalid("int64"))?;
+                let grace = match spec {
+                    Value::Struct(own) if own.name == POD => own
+                        .node
+                        .and_then(|node| node.get("terminationGracePeriodSeconds")?.as_int()),
+                    _ => None,
+                };
+                let grace = grace.unwrap_or(60);
+                Value::Int(grace.saturating_sub(before).saturating_sub(grace.min(5)).max(0))
+            }
+            (_, [spec]) => Value::Str(match spec {
+                Value::Struct(own) if own.name == KV_CACHE => {
+                    own.node.map(kv_transfer).unwrap_or_default()
+                }
+                _ => EcoString::new(),
+            }),
+            _ => Value::Absent,
+        })
+    }
+}
+
+/// The argument of vLLM for a cache that leaves the device, quoted for JSON and a shell.
+fn kv_transfer(spec: &Node) -> EcoString {
+    use serde_json::json;
+    let bytes = spec.get("cpu").and_then(Node::scalar_text);
+    let bytes = bytes.and_then(|text| Quantity::parse_field(&text).ok()?.value());
+    let mut extra = serde_json::Map::new();
+    extra.insert("cpu_bytes_to_use".into(), json!(bytes.unwrap_or(0)));
+    if let Some(policy) = spec.get("evictionPolicy").and_then(Node::as_str)
+        && !policy.is_empty()
+    {
+        extra.insert("eviction_policy".into(), json!(policy));
+    }
+    let tiers = spec.items_of("secondary").iter().enumerate();
+    let tiers: Vec<serde_json::Value> = tiers
+        .filter(|(_, tier)| tier.get("fileSystem").is_some())
+        .map(|(index, _)| json!({"root_dir": format!("/mnt/kv-cache-{index}"), "type": "fs"}))
+        .collect();
+    if !tiers.is_empty() {
+        extra.insert("secondary_tiers".into(), tiers.into());
+    }
+    extra.insert("spec_name".into(), json!("TieringOffloadingSpec"));
+    let extra = serde_json::Value::Object(extra);
+    let config = json!({
+        "kv_connector": "OffloadingConnector",
+        "kv_connector_extra_config": extra,
+        "kv_role": "kv_both",
+    });
+    let quoted = config.to_string().replace('"', r#"\\\""#);
+    ecow::eco_format!("--kv-transfer-config '{quoted}'")
+}
