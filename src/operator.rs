@@ -65,6 +65,17 @@ pub(crate) trait Services: Sync {
     /// The policies of its releases, oldest first.
     fn releases(&self) -> &'static [&'static Policy];
 
+    /// Builds of the operator that others ship and that `--release` takes too; they are in no order
+    /// with its releases.
+    fn distributions(&self) -> &'static [&'static Policy] {
+        &[]
+    }
+
+    /// Whether a release comes with runtimes of its own.
+    fn ships_runtimes(&self, _policy: &Policy) -> bool {
+        true
+    }
+
     /// Changes between its releases.
     fn upgrade(&self) -> &'static Upgrade;
 
@@ -80,11 +91,28 @@ pub(crate) trait Services: Sync {
     fn read(&self, object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service;
 
     /// What the validating webhook rejects in a service, whatever else exists.
-    fn refuse(&self, service: &Service, config: &OperatorConfig) -> Option<Failure>;
+    fn refuse(
+        &self,
+        policy: &Policy,
+        service: &Service,
+        config: &OperatorConfig,
+    ) -> Option<Failure>;
 
-    /// The settings that a release ships, for a cluster whose own are not read.
-    fn shipped_config(&self, _policy: &Policy) -> Option<OperatorConfig> {
-        None
+    /// Writes the settings that a release ships, for a cluster whose own are not read.
+    fn ship(&self, _policy: &Policy, _config: &mut OperatorConfig) {}
+
+    /// Fills a service from other objects as the webhooks of its cluster do that change objects,
+    /// before the operator reads it.
+    ///
+    /// # Errors
+    /// When one of the webhooks refuses the service.
+    fn admit(
+        &self,
+        _policy: &Policy,
+        _service: &mut Service,
+        _config: &OperatorConfig,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        Ok(Vec::new())
     }
 
     /// The path at which a service references its runtime; `None` in a form of the service that has

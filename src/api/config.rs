@@ -109,8 +109,8 @@ pub struct KServeConfig {
     pub disallowed_annotations: Vec<EcoString>,
     /// Labels that are not copied to revisions and routes.
     pub disallowed_labels: Vec<EcoString>,
-    /// `service.serviceClusterIPNone`.
-    pub headless: bool,
+    /// `service.serviceClusterIPNone`, when it is set.
+    pub headless: Option<bool>,
     /// `security.autoMountServiceAccountToken`.
     pub mount_token: bool,
     /// `explainers.art`: image and default version.
@@ -129,6 +129,10 @@ pub struct KServeConfig {
     pub agent: ImageConfig,
     /// Key `logger`.
     pub logger: LoggerConfig,
+    /// Key `oauthProxy` (OpenShift AI), when it is set.
+    pub proxy: Option<ProxyConfig>,
+    /// Objects of OpenShift AI that fill services.
+    pub openshift: OpenShiftObjects,
     /// `metricsAggregator`: enableMetricAggregation and enablePrometheusScraping, as text.
     pub metrics: (EcoString, EcoString),
     /// `autoscaler`: scale up and scale down stabilization windows in seconds, as text.
@@ -226,6 +230,22 @@ pub struct ModelImages {
     pub user: Option<i64>,
     /// `ociInsecureRegistry`: images are pulled without TLS.
     pub insecure: bool,
+}
+
+/// Key `oauthProxy`: the proxy in the pods of OpenShift AI.
+#[derive(Clone, Debug, Default)]
+pub struct ProxyConfig {
+    /// Image and resources of its container.
+    pub container: ImageConfig,
+    /// `upstreamTimeoutSeconds`; empty means none.
+    pub timeout: EcoString,
+}
+
+/// Objects of OpenShift AI that fill services at admission.
+#[derive(Clone, Debug, Default)]
+pub struct OpenShiftObjects {
+    /// HardwareProfiles that were read.
+    pub profiles: Vec<Object>,
 }
 
 /// Key `credentials`.
@@ -382,7 +402,7 @@ impl Default for KServeConfig {
             resources: amounts("1", "1", "2Gi", "2Gi"),
             disallowed_annotations: KSERVE_DISALLOWED.map(EcoString::from).to_vec(),
             disallowed_labels: vec!["networking.knative.dev/visibility".into()],
-            headless: false,
+            headless: None,
             mount_token: true,
             art: ("kserve/art-explainer".into(), "latest".into()),
             storage_initializer: ImageConfig {
@@ -416,6 +436,8 @@ impl Default for KServeConfig {
                 resources: amounts("100m", "1", "100Mi", "1Gi"),
             },
             logger: LoggerConfig { url: "http://default-broker".into(), ..LoggerConfig::default() },
+            proxy: None,
+            openshift: OpenShiftObjects::default(),
             metrics: ("false".into(), "false".into()),
             windows: ("0".into(), "300".into()),
             collector: CollectorConfig {

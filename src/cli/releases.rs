@@ -145,6 +145,9 @@ pub(super) fn builtin_files(
     let Some(release) = releases.policy(Api::KServe, Semantics::Controller) else {
         return builtin::files().to_vec();
     };
+    if !operators::ships_runtimes(release) {
+        return builtin::files().iter().copied().filter(|(name, _)| !of_kserve(name)).collect();
+    }
     let shipped = builtin::shipped("kserve", release.id.tag);
     let documented = semantics.of(Api::KServe) == Semantics::Documented;
     let mut files: Vec<_> = builtin::files()

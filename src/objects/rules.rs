@@ -74,6 +74,13 @@ rules! {
     KSERVE_ROUTE "kserve-route" "An HTTPRoute per component and one for the service." "httproute_reconciler.go"
     KSERVE_KNATIVE "kserve-knative-service" "The Knative Service of a component in Knative mode." "ksvc_reconciler.go"
     KSERVE_VIRTUAL_SERVICE "kserve-virtual-service" "A VirtualService routes the hosts of a service to Knative's gateway." "ingress_reconciler.go"
+    OPENSHIFT_PROXY "openshift-proxy" "Pods of OpenShift AI have a proxy that lets in who may get the service." "opendatahub-io/kserve, reconcilers/deployment/deployment_reconciler.go createRawDeploymentODH"
+    OPENSHIFT_CERTIFICATE "openshift-certificate" "OpenShift writes the certificate of a component into a Secret that this annotation names." "opendatahub-io/kserve, reconcilers/raw/raw_kube_reconciler.go"
+    OPENSHIFT_TRANSFORMER "openshift-transformer" "With authentication a transformer calls its predictor over TLS." "opendatahub-io/kserve, reconcilers/deployment/deployment_reconciler_odh.go"
+    OPENSHIFT_PORTS "openshift-ports" "Ports without a name are http, and with authentication https 8443 is in the place of port 80." "opendatahub-io/kserve, reconcilers/service/service_reconciler_odh.go customizeService"
+    OPENSHIFT_ROUTE "openshift-route" "The label networking.kserve.io/visibility: exposed gives a service a Route." "opendatahub-io/odh-model-controller, kserve_raw_route_reconciler.go"
+    OPENSHIFT_BINDING "openshift-binding" "With authentication the account of a service may check tokens; MLServer may mount images as volumes." "opendatahub-io/odh-model-controller; opendatahub-io/kserve, workload_permissions_odh.go"
+    OPENSHIFT_METRICS "openshift-metrics" "The metrics of a runtime are collected by a Service and a ServiceMonitor; a ConfigMap says whether the dashboard shows them." "opendatahub-io/odh-model-controller, kserve_metrics_service_reconciler.go"
     WAVE "sync-wave" "The flag --argocd-waves numbers the objects in the order in which they are needed." "--argocd-waves"
 }
 

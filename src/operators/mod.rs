@@ -97,11 +97,16 @@ pub(crate) fn mode_name(mode: DeploymentMode, policy: &Policy) -> &'static str {
 
 /// Returns the settings that the release of an operator ships.
 pub(crate) fn shipped_config(releases: &Releases) -> OperatorConfig {
-    let shipped = deciding().find_map(|api| {
-        let policy = releases.policy(api, Semantics::Controller)?;
-        services_of(policy).shipped_config(policy)
-    });
-    shipped.unwrap_or_default()
+    let mut config = OperatorConfig::default();
+    for policy in deciding().filter_map(|api| releases.policy(api, Semantics::Controller)) {
+        services_of(policy).ship(policy, &mut config);
+    }
+    config
+}
+
+/// Reports whether the release of a policy comes with runtimes of its own.
+pub(crate) fn ships_runtimes(policy: &Policy) -> bool {
+    services_of(policy).ships_runtimes(policy)
 }
 
 /// Returns the operators with services to plan, in output order.
@@ -114,10 +119,11 @@ pub fn releases(api: Api) -> Vec<Release> {
     definitions(api).into_iter().map(|(release, _)| release).collect()
 }
 
-/// Returns the policy of a release, by its tag.
+/// Returns the policy of a release or of a distribution, by its tag.
 pub fn release(api: Api, tag: &str) -> Option<&'static Policy> {
-    let releases = services(api).map(Services::releases).unwrap_or_default();
-    releases.iter().copied().find(|release| release.id.tag == tag)
+    let services = services(api)?;
+    let all = services.releases().iter().chain(services.distributions());
+    all.copied().find(|release| release.id.tag == tag)
 }
 
 /// Returns the releases of an operator, oldest first, each with the fields that its CRDs drop.
@@ -136,7 +142,12 @@ pub fn release_tags() -> Vec<(&'static str, Vec<&'static str>)> {
 /// Returns the releases of every operator and of what runs beneath them, sorted by name, oldest
 /// first.
 pub fn known_releases() -> Vec<(&'static str, Vec<Release>)> {
-    let mut all: Vec<_> = released().map(|(operator, api)| (operator, releases(api))).collect();
+    let of = |api: Api| {
+        let others = services(api).map(Services::distributions).unwrap_or_default();
+        let others = others.iter().map(|policy| policy.id);
+        releases(api).into_iter().chain(others).collect::<Vec<_>>()
+    };
+    let mut all: Vec<_> = released().map(|(operator, api)| (operator, of(api))).collect();
     all.extend(platform::released());
     all.sort_unstable_by_key(|(name, _)| *name);
     all

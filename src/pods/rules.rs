@@ -65,6 +65,9 @@ rules! {
     KSERVE_NODES "kserve-nodes" "Head and workers of a model on several nodes get each other's addresses and numbers." "components/predictor.go"
     KSERVE_AGENT "kserve-agent" "The agent logs, batches or pulls in front of the server." "KServe 0.10 docs, Control Plane; agent_injector.go"
     KSERVE_V2_PROBES "kserve-probes" "A server that speaks v2 gets liveness and readiness probes." "KServe 0.10 docs, Open Inference Protocol, HTTP/REST"
+    OPENSHIFT_PROFILE "hardware-profile" "A HardwareProfile of OpenShift AI fills counts, node selector, tolerations or the queue of a service." "opendatahub-io/odh-model-controller, internal/webhook/serving/hardwareprofile"
+    OPENSHIFT_DEFAULT_PROFILE "default-hardware-profile" "The operator of OpenShift AI makes the HardwareProfile default-profile: 2 cpu, 4Gi." "opendatahub-io/opendatahub-operator, config/hardwareprofiles/default-profile.yaml"
+    OPENSHIFT_CONNECTION "connection" "A connection of OpenShift AI gives a service the address or the credentials of its model." "opendatahub-io/odh-model-controller, internal/webhook/serving/v1beta1"
     BLOCKLIST "block-lists" "The annotation `ome.io/disable-blocklist` mounts the block lists, up to v0.1.4." "components/base.go, UpdateVolumeMounts of OME v0.1.4"
     ROUTER_ACCOUNT "router-account" "A router runs under a service account of its own." "pkg/controller/v1beta1/inferenceservice/components/router.go"
 }

@@ -17,7 +17,10 @@ use crate::check::refusals::{Refusals, Violation, first};
 use crate::diag::Code;
 use crate::operators::kserve::compose::names::MAIN;
 use crate::operators::kserve::mode;
+use crate::operators::kserve::openshift;
 use crate::operators::kserve::read::legacy::FRAMEWORKS;
+use crate::operators::kserve::rules::Rules as _;
+use crate::policy::Policy;
 use crate::yaml::Node;
 
 /// Classes of autoscalers.
@@ -50,9 +53,12 @@ fn python_path(judge: &mut Refusals<'_>, kind: &str, containers: &[(&Node, Strin
 }
 
 /// Everything the webhook would refuse of a service.
-pub(crate) fn refused(service: &Service, config: &KServeConfig) -> Vec<Violation> {
+pub(crate) fn refused(policy: &Policy, service: &Service, config: &KServeConfig) -> Vec<Violation> {
     let mut judge = Refusals::new(&service.object);
     service_rules(&mut judge, service, config);
+    if policy.kserve().open_shift {
+        openshift::refusals::service(&mut judge, &service.namespace);
+    }
     judge.into_found()
 }
 
@@ -102,8 +108,12 @@ fn service_rules(judge: &mut Refusals<'_>, service: &Service, config: &KServeCon
 }
 
 /// The first violation of a service, as its error.
-pub(crate) fn refusal(service: &Service, config: &KServeConfig) -> Option<Failure> {
-    first(refused(service, config))
+pub(crate) fn refusal(
+    policy: &Policy,
+    service: &Service,
+    config: &KServeConfig,
+) -> Option<Failure> {
+    first(refused(policy, service, config))
 }
 
 /// The mode as the webhook sees it: the annotation, which the defaulting webhook writes when the

@@ -51,10 +51,11 @@ fn runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let config = &view.catalog.config().kserve;
     let semantics = view.semantics.of(Api::KServe);
+    let Some(policy) = view.catalog.policy(Api::KServe, view.semantics) else { return };
     for views in view.catalog.services() {
         let service = views.of(semantics);
         if service.object.api == Api::KServe && !llm::is_llm(service) {
-            let violations = refused(service, config);
+            let violations = refused(policy, service, config);
             report(semantics, &service.object, service.refusal.as_deref(), violations, found);
         }
     }

@@ -17,6 +17,7 @@ pub(crate) mod edits;
 pub(crate) mod llm;
 pub(crate) mod mode;
 pub(crate) mod objects;
+pub(crate) mod openshift;
 pub(crate) mod operator;
 pub mod read;
 pub mod releases;

@@ -1,6 +1,8 @@
 //! KServe as an operator: its names, and its operations on services.
 
-use super::{admission, build, checks, llm, mode, objects, read, releases, select, upgrade};
+use super::{
+    admission, build, checks, llm, mode, objects, openshift, read, releases, select, upgrade,
+};
 use crate::api::{
     Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics,
     Service,
@@ -12,6 +14,7 @@ use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::History;
 use crate::objects::RenderedObject;
 use crate::operator::{Context, Operator, Resolver, Services};
+use crate::operators::kserve::rules::Rules as _;
 use crate::pods::built::{Built, Outcome};
 use crate::policy::upgrade::Upgrade;
 use crate::policy::{Policy, Unknown};
@@ -68,6 +71,33 @@ impl Services for KServe {
         &releases::RELEASES
     }
 
+    fn distributions(&self) -> &'static [&'static Policy] {
+        &releases::DISTRIBUTIONS
+    }
+
+    fn ships_runtimes(&self, policy: &Policy) -> bool {
+        !policy.kserve().open_shift
+    }
+
+    fn ship(&self, policy: &Policy, config: &mut OperatorConfig) {
+        if policy.kserve().open_shift {
+            config.kserve = openshift::shipped::config();
+        }
+    }
+
+    fn admit(
+        &self,
+        policy: &Policy,
+        service: &mut Service,
+        config: &OperatorConfig,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        if policy.kserve().open_shift {
+            openshift::admit(service, &config.kserve)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
     fn upgrade(&self) -> &'static Upgrade {
         &upgrade::UPGRADE
     }
@@ -88,11 +118,16 @@ impl Services for KServe {
         read::service(object, policy, diagnostics)
     }
 
-    fn refuse(&self, service: &Service, config: &OperatorConfig) -> Option<Failure> {
+    fn refuse(
+        &self,
+        policy: &Policy,
+        service: &Service,
+        config: &OperatorConfig,
+    ) -> Option<Failure> {
         if llm::is_llm(service) {
             return llm::read::refusal(service, config);
         }
-        admission::refusal(service, &config.kserve)
+        admission::refusal(policy, service, &config.kserve)
     }
 
     /// In the previous schema, the key of a framework means a runtime.

@@ -86,6 +86,23 @@ pub static V0_19_0: Policy = Policy {
     ..V0_20_0
 };
 
+/// Open Data Hub and Red Hat OpenShift AI: opendatahub-io/kserve @3cf0a041, built with the tag
+/// `distro`, beside opendatahub-io/odh-model-controller @57b43aad. The two products differ in images
+/// and in the namespace of their applications.
+pub static OPEN_SHIFT_AI: Policy = Policy {
+    id: Release {
+        tag: "odh",
+        date: "2026-08-21",
+        commit: "3cf0a041",
+        known: Knowledge::Recorded(219),
+    },
+    own: &OPEN_SHIFT_AI_OWN,
+    ..HEAD
+};
+
+/// Builds of KServe that others ship, which are in no order with its releases.
+pub static DISTRIBUTIONS: [&Policy; 1] = [&OPEN_SHIFT_AI];
+
 /// The supported releases, oldest first.
 pub static RELEASES: [&Policy; 3] = [&V0_19_0, &V0_20_0, &HEAD];
 
@@ -112,7 +129,10 @@ static HEAD_OWN: KServeRelease = KServeRelease {
     quoted_paths: true,
     one_value: true,
     services_first: true,
+    open_shift: false,
 };
+
+static OPEN_SHIFT_AI_OWN: KServeRelease = KServeRelease { open_shift: true, ..HEAD_OWN };
 
 static V0_20_0_OWN: KServeRelease =
     KServeRelease { canary_routes: false, images_fetched: false, model_scope: false, ..HEAD_OWN };

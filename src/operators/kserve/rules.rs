@@ -59,6 +59,10 @@ pub struct KServeRelease {
     pub one_value: bool,
     /// Services are created before Deployments (#5630; reconcilers/raw/raw_kube_reconciler.go).
     pub services_first: bool,
+    /// The fork of OpenShift AI with the controller beside it: hardware profiles and connections
+    /// fill services, pods have a proxy, Routes lead to them (opendatahub-io/kserve with the build
+    /// tag `distro`; opendatahub-io/odh-model-controller).
+    pub open_shift: bool,
 }
 
 /// Gives a policy of KServe its rules.

@@ -87,7 +87,7 @@ impl Services for Ome {
         read::service(object, policy, diagnostics)
     }
 
-    fn refuse(&self, service: &Service, _: &OperatorConfig) -> Option<Failure> {
+    fn refuse(&self, _: &Policy, service: &Service, _: &OperatorConfig) -> Option<Failure> {
         admission::refusal(service)
     }
 
@@ -95,8 +95,9 @@ impl Services for Ome {
         Some("spec.runtime.name")
     }
 
-    fn shipped_config(&self, policy: &Policy) -> Option<OperatorConfig> {
-        Some(policy.ome().config())
+    fn ship(&self, policy: &Policy, config: &mut OperatorConfig) {
+        let kserve = std::mem::take(&mut config.kserve);
+        *config = OperatorConfig { kserve, ..policy.ome().config() };
     }
 
     fn resolver<'a>(

@@ -261,10 +261,19 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     for mut views in services {
         // What a webhook rejects depends on the settings, which can be in any file.
         let controller = &mut views.controller;
-        if let Some(operator) = operators::services(controller.object.api)
+        let api = controller.object.api;
+        if let Some(operator) = operators::services(api)
+            && let Some(policy) = given.releases.policy(api, Semantics::Controller)
             && controller.refusal.is_none()
         {
-            controller.refusal = operator.refuse(controller, &config).map(Box::new);
+            let refusal = match operator.admit(policy, controller, &config) {
+                Ok(found) => {
+                    diagnostics.extend(found);
+                    operator.refuse(policy, controller, &config)
+                }
+                Err(refusal) => Some(refusal),
+            };
+            controller.refusal = refusal.map(Box::new);
         }
         let place = place(&views.documented.object);
         builder.add_at(Item::Service(views), place);

@@ -21,6 +21,8 @@ pub(super) struct RelatedObjects {
     pub(super) storage_containers: Vec<Object>,
     pub(super) config_maps: Vec<Object>,
     pub(super) accounts: Vec<Object>,
+    pub(super) profiles: Vec<Object>,
+    pub(super) data_science_clusters: Vec<Object>,
 }
 
 impl RelatedObjects {
@@ -35,6 +37,10 @@ impl RelatedObjects {
             }
             (Api::Cluster, "ConfigMap") => self.config_maps.push(object.clone()),
             (Api::Cluster, "ServiceAccount" | "Secret") => self.accounts.push(object.clone()),
+            _ if kserve::is_profile(object) => self.profiles.push(object.clone()),
+            _ if kserve::is_data_science_cluster(object) => {
+                self.data_science_clusters.push(object.clone());
+            }
             _ => {}
         }
     }
@@ -43,6 +49,10 @@ impl RelatedObjects {
         self.storage_containers.sort_by(|a, b| a.id.name.cmp(&b.id.name));
         config.storage_containers = self.storage_containers;
         config.accounts = self.accounts;
+        config.openshift.profiles = self.profiles;
+        for cluster in &self.data_science_clusters {
+            kserve::of_data_science_cluster(cluster, config);
+        }
         let named = |object: &&Object| {
             object.id.name == config.ca_bundle
                 && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve")

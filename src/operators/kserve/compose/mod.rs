@@ -34,6 +34,7 @@ use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::history::Record;
 use crate::merge::typed;
 use crate::operators::kserve::mode;
+use crate::operators::kserve::openshift;
 use crate::operators::kserve::rules::Rules as _;
 use crate::pods::built::Component;
 use crate::pods::lint;
@@ -193,8 +194,17 @@ impl Facts<'_> {
         let allowed = annotations
             .into_iter()
             .flatten()
-            .filter(|entry| !self.config.disallowed_annotations.contains(&entry.key));
+            .filter(|entry| self.is_allowed(&entry.key));
         allowed.cloned().collect()
+    }
+
+    /// Whether an annotation is copied. That for authentication in OpenShift AI is in Standard mode,
+    /// whatever the settings say (components/annotation_filter_odh.go).
+    fn is_allowed(&self, key: &EcoString) -> bool {
+        if self.policy.kserve().open_shift && key == openshift::AUTH {
+            return self.mode == DeploymentMode::RawDeployment;
+        }
+        !self.config.disallowed_annotations.contains(key)
     }
 
     /// The name of the predictor's objects.

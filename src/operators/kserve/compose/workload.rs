@@ -9,6 +9,7 @@ use crate::api::{DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::host::{HostParts, host};
 use crate::operators::kserve::mode::ANNOTATION;
+use crate::operators::kserve::rules::Rules as _;
 use crate::yaml::{Map, Node};
 
 impl Facts<'_> {
@@ -68,6 +69,14 @@ impl Facts<'_> {
     ) -> Result<(), Failure> {
         if self.mode != DeploymentMode::RawDeployment {
             return Ok(());
+        }
+        if self.policy.kserve().open_shift && self.config.proxy.is_none() {
+            return Err(Failure {
+                help: Some(
+                    "give the ConfigMap inferenceservice-config the key `oauthProxy`".into(),
+                ),
+                ..self.invalid("failed to create deployment reconciler: oauthProxy config is nil")
+            });
         }
         let ingress = &self.config.ingress;
         let parts = HostParts {

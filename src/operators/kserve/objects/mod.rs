@@ -21,6 +21,7 @@ use crate::operators::kserve::compose::effective::probed as kserve_probed;
 use crate::operators::kserve::compose::{
     Facts, effective as kserve_effective, facts as kserve_facts, stops as kserve_stops,
 };
+use crate::operators::kserve::openshift;
 use crate::operators::kserve::rules::Rules as _;
 use crate::pods::built::{Built, Component};
 use crate::yaml::{Map, Node};
@@ -47,6 +48,8 @@ struct View<'a> {
     recreates_workers: bool,
     /// The release divides the traffic of routes among canaries.
     canary_routes: bool,
+    /// See [`crate::operators::kserve::rules::KServeRelease::open_shift`].
+    open_shift: bool,
 }
 
 /// A component that a route leads to is not ready, so the route is not written.
@@ -55,6 +58,12 @@ struct NotReady;
 impl View<'_> {
     fn name(&self) -> &EcoString {
         self.service.name()
+    }
+
+    /// Whether Services have no cluster IP. Without the setting, those of OpenShift AI have none
+    /// (pkg/apis/serving/v1beta1/configmap.go, NewServiceConfig).
+    fn headless(&self) -> bool {
+        self.config.headless.unwrap_or(self.open_shift)
     }
 
     fn component(&self, kind: ComponentKind) -> Option<&Component> {
@@ -149,6 +158,7 @@ fn view<'a>(composed: &'a Built<'a>, settings: Settings<'a>) -> Option<(View<'a>
         cluster_domain: settings.cluster_domain,
         recreates_workers: settings.policy.semantics != Semantics::Documented,
         canary_routes: settings.policy.kserve().canary_routes,
+        open_shift: settings.policy.kserve().open_shift,
     };
     Some((view, facts))
 }
@@ -214,7 +224,7 @@ pub(crate) fn objects(
     };
     let (config, mode) = (view.config, facts.mode());
     let mesh = mode == DeploymentMode::ModelMesh;
-    if mesh && !view.has(ComponentKind::Transformer) {
+    if mesh && !view.has(ComponentKind::Transformer) && !view.open_shift {
         return Ok(Checked::clean(Vec::new()));
     }
     let mut writer = Vec::new();
@@ -256,6 +266,11 @@ pub(crate) fn objects(
             if let Some((worker, _)) = &mut component.worker {
                 *worker = pod::deployment(worker, &raw::PROBED);
             }
+            if view.open_shift {
+                let predictor = facts.predictor_name();
+                let of = (service.name(), service.namespace.as_str());
+                openshift::proxy::add(of, &predictor, config.proxy.as_ref(), &mut component);
+            }
         }
         let mut of_pods = None;
         if config.expand {
@@ -276,7 +291,41 @@ pub(crate) fn objects(
     for object in entries(&view, mode)? {
         push(None, 3, object);
     }
+    if view.open_shift {
+        if raw {
+            push(
+                None,
+                0,
+                openshift::proxy::access(service.name(), &service.namespace, &view.namespace),
+            );
+        }
+        for object in of_openshift(&view, mode) {
+            push(None, 3, object);
+        }
+    }
     Ok(Checked { value: writer, diagnostics: findings })
+}
+
+/// What the controller of OpenShift AI beside KServe writes for a service.
+fn of_openshift(view: &View<'_>, mode: DeploymentMode) -> Vec<Option<Node>> {
+    let first = if view.has(ComponentKind::Transformer) {
+        ComponentKind::Transformer
+    } else {
+        ComponentKind::Predictor
+    };
+    let raw = mode == DeploymentMode::RawDeployment;
+    let entrance = view.running(first).filter(|_| raw);
+    let canaries = view.canaries();
+    openshift::objects::all(&openshift::objects::Written {
+        service: view.service,
+        namespace: &view.namespace,
+        runtime: view.composed.runtime,
+        mode,
+        labels: &view.labels,
+        annotations: &view.annotations,
+        canaries: &canaries,
+        entrance: entrance.map(|component| (component, raw::ports(view, component))),
+    })
 }
 
 /// The copy of the CA bundle in the namespace of a service.

@@ -8,6 +8,7 @@ use crate::objects::build::{node, set};
 use crate::objects::metadata::{label, metadata, with};
 use crate::objects::rules;
 use crate::operators::kserve::compose::{names, stops as kserve_stops};
+use crate::operators::kserve::openshift;
 use crate::pods::built::Component;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
@@ -147,15 +148,15 @@ fn service(view: &View<'_>, component: &Component, labels: &Map, app: &EcoString
         kind: "Service",
         metadata: (metadata(component.name.clone(), Some(&view.namespace), labels, &component.annotations)),
         spec: {
-            clusterIP: (view.config.headless.then_some("None")),
+            clusterIP: (view.headless().then_some("None")),
             selector: selector,
-            ports: (ports(component)),
+            ports: (ports(view, component)),
         },
     })
 }
 
 /// The first port is published as 80, the others as themselves; without any, 80 leads to 8080.
-pub(super) fn ports(component: &Component) -> Vec<Node> {
+pub(super) fn ports(view: &View<'_>, component: &Component) -> Vec<Node> {
     const RULE: &Rule = &rules::KSERVE_SERVICE;
     let containers = component.pod.get("containers").map(Node::items).unwrap_or_default();
     let named = |wanted: &str| {
@@ -192,6 +193,9 @@ pub(super) fn ports(component: &Component) -> Vec<Node> {
         .any(|key| component.spec.get(key).is_some_and(|node| node.as_map().is_some()));
     if let Some(first) = ports.first_mut().and_then(Node::as_map_mut).filter(|_| agent) {
         set(first, "targetPort", AGENT, RULE);
+    }
+    if view.open_shift {
+        ports = openshift::service::ports(component, ports);
     }
     ports
 }

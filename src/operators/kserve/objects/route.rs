@@ -92,7 +92,7 @@ fn route(
 /// Rules for all traffic to a component. gRPC has its own rule if the Service has a gRPC port and
 /// another port.
 fn to(view: &View<'_>, component: &Component, shares: &Shares) -> Vec<Option<Node>> {
-    let ports = raw::ports(component);
+    let ports = raw::ports(view, component);
     // Upstream ignores case here.
     let named = |port: &Node| {
         let name = port.get("name").and_then(Node::as_str).unwrap_or_default();

@@ -23,7 +23,7 @@ const SPELLING: Spelling = Spelling {
 };
 
 /// Keys that only KServe's ConfigMap has.
-const OWN_KEYS: [&str; 7] = [
+const OWN_KEYS: [&str; 8] = [
     "storageInitializer",
     "inferenceService",
     "explainers",
@@ -31,6 +31,7 @@ const OWN_KEYS: [&str; 7] = [
     "security",
     "localModel",
     "agent",
+    "oauthProxy",
 ];
 
 /// Whether a ConfigMap named `inferenceservice-config`, a name that OME uses too, is KServe's: by
@@ -52,7 +53,7 @@ type Reader = fn(&mut KServeConfig, &str) -> Result<(), EcoString>;
 
 /// The upstream component that reads a key of the ConfigMap, and therefore fails on a wrong value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+pub(in crate::operators::kserve) enum Reach {
     /// The defaulting webhook or the controller, for every service.
     Services,
     /// The controller, for every service that it reconciles itself: all except those of ModelMesh.
@@ -67,8 +68,32 @@ enum Reach {
 /// reconcile fail is also in [`KServeConfig::error`] or [`KServeConfig::run_error`], with the
 /// controller's message.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
+    let Some(data) = object.node.get("data").and_then(Node::as_map) else {
+        return KServeConfig::default();
+    };
+    if let Some(entry) = data.entry("predictors") {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::PredictorsConfigIgnored,
+                "the key `predictors` is ignored since v0.10: runtimes name the images",
+            )
+            .at(entry.key_origin.span())
+            .path("data.predictors")
+            .object(object.id.to_string())
+            .help("delete the key"),
+        );
+    }
+    of_data(data, &mut |entry, reach, message| {
+        diagnostics.push(wrong(object, entry, reach, message));
+    })
+}
+
+/// Reads the keys of the ConfigMap; `report` gets every wrong value.
+pub(in crate::operators::kserve) fn of_data(
+    data: &Map,
+    report: &mut dyn FnMut(&Entry, Reach, &str),
+) -> KServeConfig {
     let mut config = KServeConfig::default();
-    let Some(data) = object.node.get("data").and_then(Node::as_map) else { return config };
     // [`KServeConfig::default`] has the values of the shipped ConfigMap. They do not apply to keys
     // that a loaded ConfigMap lacks.
     config.mount_token = false;
@@ -82,19 +107,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
     config.art = Default::default();
     config.ingress = ingress::empty();
     ingress::default_empty(&mut config.ingress, &SPELLING);
-    if let Some(entry) = data.entry("predictors") {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::PredictorsConfigIgnored,
-                "the key `predictors` is ignored since v0.10: runtimes name the images",
-            )
-            .at(entry.key_origin.span())
-            .path("data.predictors")
-            .object(object.id.to_string())
-            .help("delete the key"),
-        );
-    }
-    let readers: [(&str, Reach, Reader); 14] = [
+    let readers: [(&str, Reach, Reader); 15] = [
         ("deploy", Reach::Services, deploy),
         ("ingress", Reach::Run, read_ingress),
         ("inferenceService", Reach::Services, inference_service),
@@ -109,6 +122,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
         ("metricsAggregator", Reach::Pods, metrics),
         ("autoscaler", Reach::Some, autoscaler),
         ("opentelemetryCollector", Reach::Some, collector),
+        ("oauthProxy", Reach::Run, containers::proxy),
     ];
     for (key, reach, read) in readers {
         let Some(entry) = data.entry(key) else { continue };
@@ -117,7 +131,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
         }
         let Some(text) = entry.node.as_str() else { continue };
         if let Err(message) = read(&mut config, text) {
-            diagnostics.push(wrong(object, entry, reach, &message));
+            report(entry, reach, &message);
             let fails = match reach {
                 Reach::Services => &mut config.error,
                 Reach::Run => &mut config.run_error,
@@ -320,12 +334,9 @@ fn inference_service(config: &mut KServeConfig, text: &str) -> Result<(), EcoStr
 fn service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     for (key, value) in fields(text, "service config")? {
         if key.eq_ignore_ascii_case("serviceClusterIPNone") {
-            boolean(
-                &mut config.headless,
-                &value,
-                "service config",
-                "ServiceConfig.serviceClusterIPNone",
-            )?;
+            let mut headless = false;
+            boolean(&mut headless, &value, "service config", "ServiceConfig.serviceClusterIPNone")?;
+            config.headless = Some(headless);
         }
     }
     Ok(())

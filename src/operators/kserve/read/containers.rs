@@ -2,7 +2,7 @@
 //!
 //! In: the text of one key. Out: the settings in it, or the controller's error message.
 
-use crate::api::{Amounts, ImageConfig, KServeConfig, LoggerStore, ModelImages};
+use crate::api::{Amounts, ImageConfig, KServeConfig, LoggerStore, ModelImages, ProxyConfig};
 use crate::quantity::Quantity;
 use crate::quantity::go_json_text::{boolean, fields, string};
 use ecow::{EcoString, eco_format};
@@ -52,6 +52,21 @@ pub(super) fn amounts(what: &str, amounts: &mut Amounts, value: &Json) -> Result
 pub(super) fn agent(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     image("agent config", &mut config.agent, text)?;
     sized("agent", text)
+}
+
+/// The key of the proxy that OpenShift AI adds to pods.
+pub(super) fn proxy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "oauthProxy config";
+    let mut proxy = ProxyConfig::default();
+    image(WHAT, &mut proxy.container, text)?;
+    let seconds = fields(text, WHAT)?.get("upstreamTimeoutSeconds").cloned();
+    proxy.timeout = match seconds {
+        Some(Json::String(text)) => text.into(),
+        Some(Json::Number(number)) => eco_format!("{number}"),
+        _ => EcoString::new(),
+    };
+    config.proxy = Some(proxy);
+    Ok(())
 }
 
 fn image(what: &str, image: &mut ImageConfig, text: &str) -> Result<(), EcoString> {

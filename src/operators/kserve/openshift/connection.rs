@@ -1,0 +1,149 @@
+//! Connections: the Secret from which a service gets the place of its model
+//! (opendatahub-io/odh-model-controller, internal/webhook/serving/v1beta1, applyConnectionsAPI).
+//!
+//! In: a service as its owner wrote it. Out: the service with the address or the credentials that
+//! its connection adds.
+
+use crate::api::{ComponentKind, Failure, KServeConfig, Object, Service};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::merge::edit::{list_mut, map_mut, text};
+use crate::objects::build::node;
+use crate::pods::rules::OPENSHIFT_CONNECTION;
+use crate::quantity::base64;
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+
+/// Annotation with the name of a Secret.
+const NAME: &str = "opendatahub.io/connections";
+/// Annotation with the path in an S3 bucket.
+const PATH: &str = "opendatahub.io/connection-path";
+/// Annotations of a Secret with its type; the first one counts.
+const TYPES: [&str; 2] =
+    ["opendatahub.io/connection-type-protocol", "opendatahub.io/connection-type-ref"];
+const ORIGIN: Origin = Origin::Derived(&OPENSHIFT_CONNECTION);
+
+/// Fills a service from its connection.
+///
+/// # Errors
+/// When the type of the connection is missing or unknown, or it has no address.
+pub(super) fn apply(
+    service: &mut Service,
+    config: &KServeConfig,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), Failure> {
+    let Some(named) = service.object.annotation(NAME).cloned() else { return Ok(()) };
+    let Some(name) = named.as_str().filter(|name| !name.is_empty()) else { return Ok(()) };
+    let secret = config.accounts.iter().find(|object| {
+        object.id.kind == "Secret"
+            && object.id.name == name
+            && object.id.scope.namespace() == Some(&service.namespace)
+    });
+    let Some(secret) = secret else {
+        findings.push(unread(service, name, &named));
+        return Ok(());
+    };
+    let failure = |message: String, help: &str| Failure {
+        code: Code::InvalidInput,
+        message,
+        help: Some(help.into()),
+        span: named.origin.span(),
+    };
+    let Some(kind) = TYPES.iter().find_map(|key| {
+        secret.annotation(key).and_then(Node::scalar_text).filter(|text| !text.is_empty())
+    }) else {
+        return Err(failure(
+            format!("connection \"{name}\" has no connection type"),
+            "annotate the Secret with `opendatahub.io/connection-type-protocol: s3`, `uri` or `oci`",
+        ));
+    };
+    if crate::operators::kserve::llm::is_llm(service) {
+        return super::llm::connect(service, secret, &kind).map_err(|message| {
+            failure(message, "give the connection what it lacks, or name another one")
+        });
+    }
+    let Some(predictor) = service
+        .components
+        .iter_mut()
+        .find(|component| component.kind == ComponentKind::Predictor)
+        .map(|component| &mut component.node)
+    else {
+        return Ok(());
+    };
+    let path = service.object.annotation(PATH).cloned();
+    match kind.as_str() {
+        "s3" => store(predictor, name, path),
+        "uri" | "uri-v1" => {
+            let address = value(secret, "https-host").or_else(|| value(secret, "URI"));
+            let Some(address) = address else {
+                return Err(failure(
+                    format!("connection \"{name}\" has no URI"),
+                    "give its Secret the key `URI`",
+                ));
+            };
+            if let Some(model) = map_mut(predictor, "model", ORIGIN) {
+                model.insert("storageUri", address);
+            }
+        }
+        "oci" | "oci-v1" => pull(predictor, name),
+        _ => {
+            return Err(failure(
+                format!(
+                    "connection \"{name}\" has unsupported connection type \"{kind}\"; supported types are s3, uri, oci"
+                ),
+                "annotate the Secret with `opendatahub.io/connection-type-protocol: s3`, `uri` or `oci`",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The finding about a Secret that was not read. It may be in the cluster, where people keep it.
+fn unread(service: &Service, name: &str, named: &Node) -> Diagnostic {
+    let namespace = &service.namespace;
+    Diagnostic::new(
+        Code::CredentialsUnresolved,
+        format!(
+            "the connection {name} (Secret of namespace {namespace}) was not read: the address that it gives the service is not known here, and a cluster without it refuses the service"
+        ),
+    )
+    .severity(Severity::Info)
+    .at(named.origin.span())
+    .object(service.object.id.to_string())
+    .help("read the Secret with `-f`")
+}
+
+/// Credentials for S3: the account made for the connection, and its key in the joined Secret.
+fn store(predictor: &mut Node, name: &str, path: Option<Node>) {
+    let account = eco_format!("{name}-sa");
+    if text(predictor, "serviceAccountName").is_empty()
+        && let Some(map) = predictor.as_map_mut()
+    {
+        map.insert("serviceAccountName", Node::str(account, ORIGIN));
+    }
+    let Some(model) = predictor.as_map_mut().and_then(|map| map.get_mut("model")) else { return };
+    let Some(storage) = map_mut(model, "storage", ORIGIN) else { return };
+    storage.insert("key", Node::str(name, ORIGIN));
+    let own = storage.get("path").and_then(Node::as_str).is_some_and(|path| !path.is_empty());
+    if let Some(path) = path.filter(|_| !own) {
+        storage.insert("path", path);
+    }
+}
+
+/// The Secret as one with which the image of the model is pulled.
+fn pull(predictor: &mut Node, name: &str) {
+    let Some(secrets) = list_mut(predictor, "imagePullSecrets", ORIGIN) else { return };
+    if !secrets.iter().any(|secret| text(secret, "name") == name) {
+        let secret = node!(&OPENSHIFT_CONNECTION; { name: name });
+        secret.into_iter().for_each(|secret| secrets.push(secret));
+    }
+}
+
+/// A value of a Secret, as its text.
+pub(super) fn value(secret: &Object, key: &str) -> Option<Node> {
+    if let Some(text) = secret.node.at(&["stringData", key]) {
+        return Some(text.clone());
+    }
+    let encoded = secret.node.at(&["data", key])?;
+    let text = String::from_utf8(base64::decoded(encoded.as_str()?)?).ok()?;
+    Some(Node::str(EcoString::from(text), encoded.origin))
+}

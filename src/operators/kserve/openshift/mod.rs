@@ -1,0 +1,50 @@
+//! OpenShift AI: what its fork of KServe and the controller beside it do differently
+//! (opendatahub-io/kserve with the build tag `distro`; opendatahub-io/odh-model-controller).
+//!
+//! Order of reading: `shipped` (its settings), `connection` and `profile` (what its webhooks fill
+//! into a service, in this order), `refusals` (what they refuse), `proxy` (what its pods have
+//! besides), `service` (ports), `objects` (what the controller beside writes).
+
+pub(super) mod cluster;
+mod connection;
+mod llm;
+pub(super) mod objects;
+pub(super) mod profile;
+pub(super) mod proxy;
+pub(super) mod refusals;
+pub(super) mod service;
+pub(super) mod shipped;
+
+use crate::api::{Failure, KServeConfig, Service};
+use crate::diag::Diagnostic;
+use crate::objects::metadata::text;
+use crate::yaml::Map;
+
+/// Annotation that asks for authentication.
+pub(super) const AUTH: &str = "security.opendatahub.io/enable-auth";
+/// Namespaces of the applications: of Open Data Hub and of Red Hat OpenShift AI.
+pub(super) const APPLICATIONS: [&str; 2] = ["opendatahub", "redhat-ods-applications"];
+/// Annotation of a runtime's pods that names the server for the dashboard.
+pub(super) const SERVER: &str = "opendatahub.io/kserve-runtime";
+
+/// Fills a service as the webhooks of OpenShift AI do, after KServe's own: first the connection,
+/// then the hardware profile (internal/webhook/serving/v1beta1).
+///
+/// # Errors
+/// When one of them refuses the service.
+pub(super) fn admit(
+    service: &mut Service,
+    config: &KServeConfig,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let mut findings = Vec::new();
+    connection::apply(service, config, &mut findings)?;
+    profile::apply(service, config, &mut findings)?;
+    Ok(findings)
+}
+
+/// Whether the annotations ask for authentication, in letters of any case
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler_odh.go,
+/// customizeService).
+fn wants_auth(annotations: &Map) -> bool {
+    text(annotations, AUTH).is_some_and(|text| text.eq_ignore_ascii_case("true"))
+}

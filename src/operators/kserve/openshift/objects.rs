@@ -1,0 +1,265 @@
+//! What the controller beside KServe writes for a service of OpenShift AI: a Route, the permission
+//! of its account to check tokens, and objects of its metrics
+//! (opendatahub-io/odh-model-controller, internal/controller/serving/reconcilers).
+//!
+//! In: a service with its components and its runtime. Out: objects that belong to no component.
+//! The queries of the dashboard's ConfigMap are left out.
+
+use super::{AUTH, SERVER};
+use crate::api::{ComponentKind, DeploymentMode, Runtime, Scope, Service};
+use crate::objects::build::{IntoNode, node};
+use crate::objects::metadata::{label, metadata, text};
+use crate::objects::rules;
+use crate::operators::kserve::compose::stops;
+use crate::operators::kserve::storage_uri::storage_uri;
+use crate::pods::built::Component;
+use crate::yaml::{Map, Node, Rule};
+use ecow::{EcoString, eco_format};
+
+/// Label that asks for a Route.
+const VISIBILITY: &str = "networking.kserve.io/visibility";
+/// Annotation with the timeout of a Route.
+const ROUTE_TIMEOUT: &str = "haproxy.router.openshift.io/timeout";
+/// Seconds that a component without a timeout adds to that of the Route.
+const COMPONENT_TIMEOUT: i64 = 30;
+/// Servers whose metrics the dashboard shows.
+const SUPPORTED: [&str; 5] = ["ovms", "vllm", "tgis", "mlserver", "autogluon"];
+/// Annotation of a runtime of NVIDIA NIM, whose metrics the dashboard shows too.
+const NIM: &str = "runtimes.opendatahub.io/nvidia-nim";
+
+/// The inputs of the objects of a service.
+pub(in crate::operators::kserve) struct Written<'a> {
+    pub(in crate::operators::kserve) service: &'a Service,
+    pub(in crate::operators::kserve) namespace: &'a Node,
+    pub(in crate::operators::kserve) runtime: Option<&'a Runtime>,
+    pub(in crate::operators::kserve) mode: DeploymentMode,
+    /// Labels and annotations of the service.
+    pub(in crate::operators::kserve) labels: &'a Map,
+    pub(in crate::operators::kserve) annotations: &'a Map,
+    /// Names of the Services of canaries with their shares.
+    pub(in crate::operators::kserve) canaries: &'a [(EcoString, i64)],
+    /// The component that requests reach first, with the ports of its Service.
+    pub(in crate::operators::kserve) entrance: Option<(&'a Component, Vec<Node>)>,
+}
+
+/// The objects of a service that belong to no component.
+pub(in crate::operators::kserve) fn all(written: &Written<'_>) -> Vec<Option<Node>> {
+    let found = metrics_runtime(written);
+    vec![
+        binding(written),
+        image_volumes(written),
+        route(written),
+        found.and_then(|runtime| metrics_service(written, runtime)),
+        found.and_then(|runtime| monitor(written, runtime)),
+        dashboard(written, found),
+    ]
+}
+
+fn name(written: &Written<'_>, end: &str) -> EcoString {
+    eco_format!("{}-{end}", written.service.name())
+}
+
+fn account(written: &Written<'_>) -> EcoString {
+    let predictor = written.service.component(ComponentKind::Predictor);
+    let named = predictor.and_then(|predictor| predictor.get("serviceAccountName")?.as_str());
+    named.filter(|name| !name.is_empty()).unwrap_or("default").into()
+}
+
+/// The permission to check tokens. Quirk: only for the exact text `true`; with another spelling the
+/// proxy denies every request (clusterrolebinding_reconciler.go).
+fn binding(written: &Written<'_>) -> Option<Node> {
+    const RULE: &Rule = &rules::OPENSHIFT_BINDING;
+    if text(written.annotations, AUTH).as_deref() != Some("true") {
+        return None;
+    }
+    let account = account(written);
+    let name = eco_format!("{}-{account}-auth-delegator", written.service.namespace);
+    // The namespace is written although the kind has none.
+    node!(RULE; {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRoleBinding",
+        metadata: (metadata(name, Some(written.namespace), &Map::new(), &Map::new())),
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
+        subjects: [{ kind: "ServiceAccount", name: account, namespace: (written.namespace) }],
+    })
+}
+
+/// The permission to mount an image as a volume, for MLServer
+/// (pkg/controller/v1beta1/inferenceservice/workload_permissions_odh.go).
+fn image_volumes(written: &Written<'_>) -> Option<Node> {
+    const RULE: &Rule = &rules::OPENSHIFT_BINDING;
+    let predictor = written.service.component(ComponentKind::Predictor)?;
+    let (uri, _) = storage_uri(ComponentKind::Predictor, predictor)?;
+    let server = written.runtime?.object.annotation("serving.kserve.io/server-type")?.as_str()?;
+    let stopped = stops(written.annotations) || written.mode != DeploymentMode::RawDeployment;
+    if server != "mlserver" || !uri.starts_with("oci://") || stopped {
+        return None;
+    }
+    let owner = label("serving.kserve.io/inferenceservice", written.service.name().clone(), RULE);
+    let labels: Map = [owner].into_iter().collect();
+    node!(RULE; {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "RoleBinding",
+        metadata: (metadata(name(written, "image-volume-scc"), Some(written.namespace), &labels, &Map::new())),
+        roleRef: {
+            apiGroup: "rbac.authorization.k8s.io",
+            kind: "ClusterRole",
+            name: "openshift-ai-inferenceservice-image-volume-scc",
+        },
+        subjects: [{ kind: "ServiceAccount", name: (account(written)), namespace: (written.namespace) }],
+    })
+}
+
+/// Whether a text is true as Go parses it.
+fn is_true(text: &str) -> bool {
+    matches!(text, "1" | "t" | "T" | "true" | "TRUE" | "True")
+}
+
+/// The Route of a service that is exposed by its label (kserve_raw_route_reconciler.go). Quirk:
+/// with authentication it re-encrypts to a transformer too, which speaks plain HTTP.
+fn route(written: &Written<'_>) -> Option<Node> {
+    const RULE: &Rule = &rules::OPENSHIFT_ROUTE;
+    let exposed = text(written.labels, VISIBILITY).as_deref() == Some("exposed");
+    if !exposed || stops(written.annotations) {
+        return None;
+    }
+    let (entrance, ports) = written.entrance.as_ref()?;
+    let auth = text(written.annotations, AUTH).is_some_and(|text| is_true(&text));
+    let own = text(written.annotations, ROUTE_TIMEOUT);
+    let timeout = own.unwrap_or_else(|| eco_format!("{}s", timeout(written.service)));
+    let timeout: Map = [label(ROUTE_TIMEOUT, timeout, RULE)].into_iter().collect();
+    let owner = label("inferenceservice-name", written.service.name().clone(), RULE);
+    let labels: Map = [owner].into_iter().collect();
+    let shares: i64 = written.canaries.iter().map(|(_, share)| share).sum();
+    let backend = |name: &EcoString, weight: i64| node!(RULE; { kind: "Service", name: name, weight: weight });
+    let others: Vec<_> =
+        written.canaries.iter().map(|(name, share)| backend(name, *share)).collect();
+    let others = (!others.is_empty()).then_some(others);
+    let port = if others.is_none() { port(ports, auth) } else { number(ports) };
+    let termination = if auth { "reencrypt" } else { "edge" };
+    node!(RULE; {
+        apiVersion: "route.openshift.io/v1",
+        kind: "Route",
+        metadata: (metadata(written.service.name().clone(), Some(written.namespace), &labels, &timeout)),
+        spec: {
+            to: (backend(&entrance.name, 100 - shares)),
+            alternateBackends: others,
+            port: { targetPort: port },
+            tls: { termination: termination, insecureEdgeTerminationPolicy: "Redirect" },
+            wildcardPolicy: "None",
+        },
+    })
+}
+
+/// The seconds of all components together.
+fn timeout(service: &Service) -> i64 {
+    let seconds = |component: &crate::api::Component| {
+        component.node.get("timeout").and_then(Node::as_int).unwrap_or(COMPONENT_TIMEOUT)
+    };
+    service.components.iter().map(seconds).sum()
+}
+
+/// The port of a Service by name, the first one with a name, or the number of the first.
+fn port(ports: &[Node], auth: bool) -> Option<Node> {
+    let called =
+        |port: &&Node, wanted: &str| port.get("name").and_then(Node::as_str) == Some(wanted);
+    let wanted = if auth { "https" } else { "http" };
+    let named = || ports.iter().find_map(|port| port.get("name").filter(|name| !name.is_empty()));
+    let found = ports.iter().find(|port| called(port, wanted)).and_then(|port| port.get("name"));
+    found.or_else(named).cloned().or_else(|| number(ports))
+}
+
+/// The number behind the first port of a Service: that of its pods, else its own.
+fn number(ports: &[Node]) -> Option<Node> {
+    let first = ports.first()?;
+    let target = first.get("targetPort").filter(|target| target.as_int().is_some());
+    target.or_else(|| first.get("port")).cloned()
+}
+
+/// The runtime whose metrics are collected. Quirks: of a named one only a ServingRuntime of the
+/// namespace is found, and of those that are selected only one that does not set `multiModel`
+/// (utils.go, FindSupportingRuntimeForISvc).
+fn metrics_runtime<'a>(written: &Written<'a>) -> Option<&'a Runtime> {
+    let named = written.service.runtime.is_some();
+    written.runtime.filter(|runtime| {
+        let is_near = matches!(runtime.object.id.scope, Scope::Namespace(_));
+        let is_single = runtime.multi_model.as_ref().is_some_and(|multi| !multi.value);
+        if named { is_near } else { !is_single }
+    })
+}
+
+fn of_pods(runtime: &Runtime, key: &str) -> Option<EcoString> {
+    runtime.object.spec("annotations")?.get(key)?.scalar_text()
+}
+
+fn port_name(runtime: &Runtime) -> EcoString {
+    eco_format!("{}-metrics", runtime.object.id.name)
+}
+
+fn metrics_service(written: &Written<'_>, runtime: &Runtime) -> Option<Node> {
+    const RULE: &Rule = &rules::OPENSHIFT_METRICS;
+    let number = of_pods(runtime, "prometheus.io/port")?.parse::<i64>().ok()?;
+    let called = name(written, "metrics");
+    let labels: Map = [
+        label("monitoring.opendatahub.io/scrape", "true", RULE),
+        label("name", called.clone(), RULE),
+    ]
+    .into_iter()
+    .collect();
+    node!(RULE; {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: (metadata(called, Some(written.namespace), &labels, &Map::new())),
+        spec: {
+            type: "ClusterIP",
+            ports: [{ name: (port_name(runtime)), port: number, protocol: "TCP", targetPort: number }],
+            selector: { "serving.kserve.io/inferenceservice": (written.service.name()) },
+        },
+    })
+}
+
+/// Quirk: it is written without the Service, too, and then selects nothing.
+fn monitor(written: &Written<'_>, runtime: &Runtime) -> Option<Node> {
+    const RULE: &Rule = &rules::OPENSHIFT_METRICS;
+    let path = of_pods(runtime, "prometheus.io/path");
+    let path = path.as_deref().map(str::trim).filter(|path| !path.is_empty());
+    let path = path.map(|path| eco_format!("/{}", path.strip_prefix('/').unwrap_or(path)));
+    let called = name(written, "metrics");
+    let labels: Map =
+        [label("monitoring.opendatahub.io/scrape", "true", RULE)].into_iter().collect();
+    node!(RULE; {
+        apiVersion: "monitoring.coreos.com/v1",
+        kind: "ServiceMonitor",
+        metadata: (metadata(called.clone(), Some(written.namespace), &labels, &Map::new())),
+        spec: {
+            selector: { matchLabels: { name: called } },
+            namespaceSelector: {},
+            endpoints: [{ port: (port_name(runtime)), path: path, scheme: "http" }],
+        },
+    })
+}
+
+fn dashboard(written: &Written<'_>, runtime: Option<&Runtime>) -> Option<Node> {
+    const RULE: &Rule = &rules::OPENSHIFT_METRICS;
+    let shown = runtime.is_some_and(|runtime| {
+        let is_nim = runtime.object.annotation(NIM).is_some();
+        is_nim
+            || of_pods(runtime, SERVER).is_some_and(|server| SUPPORTED.contains(&server.as_str()))
+    });
+    let labels: Map = [
+        label("app.kubernetes.io/component", "kserve", RULE),
+        label("app.kubernetes.io/managed-by", "odh-model-controller", RULE),
+        label("app.kubernetes.io/name", "odh-model-controller", RULE),
+        label("app.kubernetes.io/part-of", "odh-model-serving", RULE),
+        label("opendatahub.io/managed", "true", RULE),
+    ]
+    .into_iter()
+    .collect();
+    let supported = if shown { "true" } else { "false" }.into_node(RULE);
+    node!(RULE; {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: (metadata(name(written, "metrics-dashboard"), Some(written.namespace), &labels, &Map::new())),
+        data: { supported: supported },
+    })
+}

@@ -1,0 +1,232 @@
+//! Hardware profiles: counts, node selector, tolerations or the queue that a profile writes into a
+//! service (opendatahub-io/odh-model-controller, internal/webhook/serving/hardwareprofile).
+//!
+//! In: a service as its owner wrote it, with KServe's defaults. Out: the service with what its
+//! profile adds, before a runtime is merged. Values keep their place in the profile.
+
+use super::{APPLICATIONS, llm};
+use crate::api::{ComponentKind, Failure, KServeConfig, Object, Service};
+use crate::diag::{Code, Diagnostic};
+use crate::merge::edit::{list_mut, map_mut, text};
+use crate::objects::build::node;
+use crate::operators::kserve::llm::is_llm;
+use crate::pods::rules::{OPENSHIFT_DEFAULT_PROFILE, OPENSHIFT_PROFILE};
+use crate::yaml::{Map, Node, Origin};
+use ecow::EcoString;
+
+/// Annotation with the name of a profile.
+const NAME: &str = "opendatahub.io/hardware-profile-name";
+/// Annotation with its namespace; that of the service when it is absent.
+const NAMESPACE: &str = "opendatahub.io/hardware-profile-namespace";
+/// Label of the LocalQueue.
+const QUEUE: &str = "kueue.x-k8s.io/queue-name";
+/// The profile that the operator of OpenShift AI makes in the namespace of the applications.
+const SHIPPED: &str = "default-profile";
+/// Kind of a profile, in any version of [`GROUP`].
+const KIND: &str = "HardwareProfile";
+/// Group of a profile. The dashboard's group has a kind of this name too, which fills nothing.
+const GROUP: &str = "infrastructure.opendatahub.io/";
+/// Fields by which two tolerations are the same.
+const TOLERATION: [&str; 5] = ["key", "operator", "value", "effect", "tolerationSeconds"];
+
+/// Whether an object is a profile that fills services.
+pub fn is_profile(object: &Object) -> bool {
+    object.id.kind == KIND && object.api_version.starts_with(GROUP)
+}
+
+/// The name and namespace of the profile of a service; `None` without one.
+fn named(service: &Service) -> Option<(EcoString, EcoString, Origin)> {
+    let name = service.object.annotation(NAME)?;
+    let text = name.scalar_text().filter(|text| !text.is_empty())?;
+    let namespace = service.object.annotation(NAMESPACE).and_then(Node::scalar_text);
+    let namespace = namespace.filter(|text| !text.is_empty());
+    Some((text, namespace.unwrap_or_else(|| service.namespace.clone()), name.origin))
+}
+
+/// The spec of the profile that the operator makes, unless its users have edited it.
+fn shipped(name: &str, namespace: &str) -> Option<Node> {
+    let known = name == SHIPPED && APPLICATIONS.contains(&namespace);
+    let spec = || {
+        node!(&OPENSHIFT_DEFAULT_PROFILE; {
+            identifiers: [{ identifier: "cpu", defaultCount: 2 }, { identifier: "memory", defaultCount: "4Gi" }],
+        })
+    };
+    known.then(spec).flatten()
+}
+
+/// The spec of a profile: as it was read, else as it is shipped.
+fn spec(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
+    let is_it = |object: &&Object| {
+        object.id.name == name && object.id.scope.namespace().is_some_and(|own| own == namespace)
+    };
+    let read = config.openshift.profiles.iter().find(is_it);
+    match read {
+        Some(profile) => {
+            let spec = profile.node.get("spec").cloned();
+            Some(spec.unwrap_or_else(|| Node::map(profile.node.origin)))
+        }
+        None => shipped(name, namespace),
+    }
+}
+
+/// Whether the profile of a service was not read, so that nobody knows what it adds.
+pub(in crate::operators::kserve) fn is_unread(service: &Service, config: &KServeConfig) -> bool {
+    named(service).is_some_and(|(name, namespace, _)| spec(&name, &namespace, config).is_none())
+}
+
+/// Fills a service from its profile (applyHardwareProfile).
+///
+/// # Errors
+/// When the profile does not exist, as far as profiles of its namespace were read.
+pub(super) fn apply(
+    service: &mut Service,
+    config: &KServeConfig,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), Failure> {
+    let Some((name, namespace, origin)) = named(service) else { return Ok(()) };
+    let Some(spec) = spec(&name, &namespace, config) else {
+        return missing(service, (&name, &namespace), origin, config, findings);
+    };
+    let identifiers = spec.get("identifiers").map(Node::items).unwrap_or_default();
+    let queue = spec.at(&["scheduling", "kueue", "localQueueName"]).cloned();
+    let queue = queue.filter(|queue| queue.as_str().is_some_and(|name| !name.is_empty()));
+    let pod = if is_llm(service) {
+        let Some(template) = llm::template(service, !identifiers.is_empty()) else {
+            return Ok(());
+        };
+        if let Some(main) = llm::main(template) {
+            counts(identifiers, main);
+        }
+        Some(template)
+    } else {
+        let mut components = service.components.iter_mut();
+        let predictor = components.find(|component| component.kind == ComponentKind::Predictor);
+        let mut predictor = predictor.map(|component| &mut component.node);
+        let model = predictor.as_mut().and_then(|node| node.as_map_mut()?.get_mut("model"));
+        if let Some(model) = model.filter(|model| model.as_map().is_some()) {
+            counts(identifiers, model);
+        }
+        predictor
+    };
+    // A queue decides about nodes itself, so what the profile says of nodes is not read.
+    if let Some(pod) = pod.filter(|_| queue.is_none()) {
+        nodes(spec.at(&["scheduling", "node"]), pod);
+    }
+    annotate(service, &namespace);
+    if let Some(queue) = queue
+        && let Some(labels) = metadata_mut(service, "labels")
+    {
+        labels.insert(QUEUE, queue);
+    }
+    Ok(())
+}
+
+fn missing(
+    service: &Service,
+    (name, namespace): (&str, &str),
+    origin: Origin,
+    config: &KServeConfig,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), Failure> {
+    let is_near =
+        |profile: &Object| profile.id.scope.namespace().is_some_and(|own| own == namespace);
+    if config.openshift.profiles.iter().any(is_near) {
+        return Err(Failure {
+            code: Code::InvalidInput,
+            message: format!("hardware profile \"{name}\" not found in namespace \"{namespace}\""),
+            help: Some(
+                "name a profile of that namespace, or its namespace with the annotation `opendatahub.io/hardware-profile-namespace`"
+                    .into(),
+            ),
+            span: origin.span(),
+        });
+    }
+    findings.push(
+        Diagnostic::new(
+            Code::ReferenceNotRead,
+            format!(
+                "the HardwareProfile {namespace}/{name} was not read: its counts, node selector, tolerations and queue are not in the plan, and accelerators that only it adds are not counted"
+            ),
+        )
+        .at(origin.span())
+        .object(service.object.id.to_string())
+        .help(format!(
+            "read it with `-f`: `oc get hardwareprofiles.infrastructure.opendatahub.io {name} -n {namespace} -o yaml`"
+        )),
+    );
+    Ok(())
+}
+
+/// Writes the namespace of the profile where the service leaves it out.
+fn annotate(service: &mut Service, namespace: &str) {
+    let written = service.object.annotation(NAMESPACE).and_then(Node::as_str);
+    if written.is_some_and(|text| !text.is_empty()) {
+        return;
+    }
+    if let Some(annotations) = metadata_mut(service, "annotations") {
+        annotations.insert(NAMESPACE, Node::str(namespace, Origin::Derived(&OPENSHIFT_PROFILE)));
+    }
+}
+
+/// Labels or annotations of a service, to write to.
+fn metadata_mut<'s>(service: &'s mut Service, key: &str) -> Option<&'s mut Map> {
+    let origin = Origin::Derived(&OPENSHIFT_PROFILE);
+    let metadata = service.object.node.as_map_mut()?.get_mut("metadata")?;
+    map_mut(metadata, key, origin)
+}
+
+/// Requests and limits of a container that are absent (ApplyToIsvcResources). Quirk: they
+/// are looked at apart, so that a limit without a request stays beside a smaller request.
+fn counts(identifiers: &[Node], container: &mut Node) {
+    let origin = Origin::Derived(&OPENSHIFT_PROFILE);
+    for identifier in identifiers {
+        let resource = text(identifier, "identifier");
+        let Some(count) = identifier.get("defaultCount").filter(|count| !count.is_null()) else {
+            continue;
+        };
+        if resource.is_empty() {
+            continue;
+        }
+        let mut side = |side: &str, amount: &Node| -> Option<Node> {
+            map_mut(container, "resources", origin)?;
+            let resources = container.as_map_mut()?.get_mut("resources")?;
+            let listed = map_mut(resources, side, origin)?;
+            if listed.get(resource).is_none_or(Node::is_null) {
+                listed.insert(resource, amount.clone());
+            }
+            listed.get(resource).cloned()
+        };
+        if let Some(request) = side("requests", count) {
+            side("limits", &request);
+        }
+    }
+}
+
+/// Node selector and tolerations (MergeNodeScheduling): keys of the profile replace those of the
+/// service, its tolerations come first.
+fn nodes(scheduling: Option<&Node>, pod: &mut Node) {
+    let origin = Origin::Derived(&OPENSHIFT_PROFILE);
+    let Some(scheduling) = scheduling else { return };
+    if let Some(selector) = scheduling.get("nodeSelector").filter(|selector| !selector.is_empty())
+        && let Some(own) = map_mut(pod, "nodeSelector", origin)
+    {
+        for entry in selector.entries() {
+            own.insert_entry(entry.clone());
+        }
+    }
+    let tolerations = scheduling.get("tolerations").map(Node::items).unwrap_or_default();
+    if tolerations.is_empty() {
+        return;
+    }
+    let Some(own) = list_mut(pod, "tolerations", origin) else { return };
+    let value = |toleration: &Node, key: &str| {
+        toleration.get(key).filter(|node| !node.is_empty()).and_then(Node::scalar_text)
+    };
+    let same = |a: &Node, b: &Node| TOLERATION.iter().all(|key| value(a, key) == value(b, key));
+    let others: Vec<Node> = own
+        .iter()
+        .filter(|own| !tolerations.iter().any(|listed| same(listed, own)))
+        .cloned()
+        .collect();
+    *own = tolerations.iter().cloned().chain(others).collect();
+}

@@ -1,0 +1,212 @@
+//! What pods of OpenShift AI have besides: a proxy that checks who may call the model, its
+//! certificate, and the trust of a transformer in it
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go,
+//! createRawDeploymentODH; deployment_reconciler_odh.go).
+//!
+//! In: a component whose pods have the defaults of the server. Out: the component with a proxy in
+//! its pods. The proxy has no defaults, because the controller adds it after them.
+
+use super::wants_auth;
+use crate::api::{ComponentKind, ProxyConfig};
+use crate::merge::edit::{each_mut, list_mut, text};
+use crate::objects::build::{filled, node};
+use crate::objects::metadata::{label, with};
+use crate::objects::rules;
+use crate::operators::kserve::compose::names::{MAIN, TRANSFORMER};
+use crate::pods::built::Component;
+use crate::pods::container::push;
+use crate::yaml::{Map, Node, Origin, Rule};
+use ecow::{EcoString, eco_format};
+
+const RULE: &Rule = &rules::OPENSHIFT_PROXY;
+/// Name of the proxy's container.
+const PROXY: &str = "kube-rbac-proxy";
+/// Volume of the certificate.
+const CERTIFICATE: &str = "proxy-tls";
+/// Where the certificate is mounted.
+const CERTIFICATE_PATH: &str = "/etc/tls/private";
+/// Annotation by which OpenShift writes a certificate into a Secret.
+const SERVING_CERT: &str = "service.beta.openshift.io/serving-cert-secret-name";
+/// Volume of the certificates of the cluster's services, and its mount in a transformer.
+const SERVICE_CA: &str = "openshift-service-ca-bundle";
+const SERVICE_CA_PATH: &str = "/etc/odh/openshift-service-ca-bundle";
+/// Port of the agent, which is before the server where requests are logged or batched.
+const AGENT: i64 = 9081;
+
+/// The name of the ConfigMap with the rule by which the proxy of a service decides.
+pub(in crate::operators::kserve) fn access_name(service: &str) -> EcoString {
+    eco_format!("{service}-kube-rbac-proxy-sar-config")
+}
+
+/// Adds to a component of Standard mode what OpenShift AI adds to its Deployment.
+pub(in crate::operators::kserve) fn add(
+    (service, namespace): (&EcoString, &str),
+    predictor: &str,
+    proxy: Option<&ProxyConfig>,
+    component: &mut Component,
+) {
+    let certificate = |name: &str| {
+        label(SERVING_CERT, eco_format!("{name}-serving-cert"), &rules::OPENSHIFT_CERTIFICATE)
+    };
+    component.annotations = with(&component.annotations, [certificate(&component.name)]);
+    if let Some((_, annotations)) = &mut component.worker_metadata {
+        *annotations = with(annotations, [certificate(&eco_format!("{service}-predictor-worker"))]);
+    }
+    if component.kind == ComponentKind::Transformer {
+        if wants_auth(&component.annotations) {
+            trust(namespace, predictor, &mut component.pod);
+        }
+    } else if let Some(proxy) = proxy {
+        guard(service, proxy, component);
+    }
+}
+
+/// Adds the proxy, which is in every new pod of a predictor or explainer, with or without
+/// authentication.
+fn guard(service: &EcoString, proxy: &ProxyConfig, component: &mut Component) {
+    let container = container(proxy, &component.spec, &component.pod);
+    let pod = &mut component.pod;
+    each_mut(pod, "containers", |container| {
+        if text(container, "name") == MAIN {
+            let mount = node!(RULE; { name: CERTIFICATE, mountPath: CERTIFICATE_PATH });
+            mount.into_iter().for_each(|mount| push(container, "volumeMounts", mount));
+        }
+    });
+    if let Some(container) = container {
+        push(pod, "containers", container);
+    }
+    let secret = eco_format!("{}-serving-cert", component.name);
+    let volumes = [
+        node!(RULE; { name: CERTIFICATE, secret: { secretName: secret, defaultMode: 420 } }),
+        node!(RULE; {
+            name: "kube-rbac-proxy-sar-config",
+            configMap: { name: (access_name(service)), defaultMode: 420 },
+        }),
+    ];
+    volumes.into_iter().flatten().for_each(|volume| push(pod, "volumes", volume));
+    if let Some(map) = pod.as_map_mut() {
+        map.insert("automountServiceAccountToken", Node::bool(true, Origin::Derived(RULE)));
+    }
+}
+
+/// The container of the proxy.
+fn container(proxy: &ProxyConfig, spec: &Node, pod: &Node) -> Option<Node> {
+    let amounts = &proxy.container.resources;
+    let mut args: Vec<EcoString> = [
+        "--secure-listen-address=:8443",
+        "--proxy-endpoints-port=8643",
+        &format!("--upstream=http://localhost:{}", upstream(spec, pod)),
+        "--auth-header-fields-enabled=true",
+        "--tls-cert-file=/etc/tls/private/tls.crt",
+        "--tls-private-key-file=/etc/tls/private/tls.key",
+        "--config-file=/etc/kube-rbac-proxy/config-file.yaml",
+        "--v=4",
+    ]
+    .map(EcoString::from)
+    .to_vec();
+    let seconds = spec.get("timeout").and_then(Node::scalar_text);
+    let seconds = seconds.or_else(|| filled(&proxy.timeout).cloned());
+    args.extend(seconds.map(|seconds| eco_format!("--upstream-timeout={seconds}s")));
+    let probe = |delay: i64| {
+        node!(RULE; {
+            httpGet: { path: "/healthz", port: 8643, scheme: "HTTPS" },
+            initialDelaySeconds: delay, timeoutSeconds: 1, periodSeconds: 5, successThreshold: 1, failureThreshold: 3,
+        })
+    };
+    node!(RULE; {
+        name: PROXY,
+        image: (filled(&proxy.container.image)),
+        args: args,
+        ports: [{ name: "https", containerPort: 8443 }, { name: "proxy", containerPort: 8643 }],
+        livenessProbe: (probe(30)),
+        readinessProbe: (probe(5)),
+        resources: {
+            limits: { cpu: (filled(&amounts.cpu_limit)), memory: (filled(&amounts.memory_limit)) },
+            requests: { cpu: (filled(&amounts.cpu_request)), memory: (filled(&amounts.memory_request)) },
+        },
+        volumeMounts: [
+            { name: CERTIFICATE, mountPath: CERTIFICATE_PATH },
+            { name: "kube-rbac-proxy-sar-config", mountPath: "/etc/kube-rbac-proxy", readOnly: true },
+        ],
+    })
+}
+
+/// The port to which the proxy sends requests: the agent's, else that of the transformer in the
+/// same pod, else the server's.
+fn upstream(spec: &Node, pod: &Node) -> i64 {
+    let agent = ["logger", "batcher"]
+        .iter()
+        .any(|key| spec.get(key).is_some_and(|node| node.as_map().is_some()));
+    if agent {
+        return AGENT;
+    }
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    let first = |name: &str| {
+        let own = containers.iter().find(|container| text(container, "name") == name)?;
+        own.get("ports")?.items().first()?.get("containerPort")?.as_int()
+    };
+    first(TRANSFORMER).or_else(|| first(MAIN)).unwrap_or(8080)
+}
+
+/// Lets a transformer call a predictor that asks for authentication.
+fn trust(namespace: &str, predictor: &str, pod: &mut Node) {
+    const RULE: &Rule = &rules::OPENSHIFT_TRANSFORMER;
+    let volume = node!(RULE; { name: SERVICE_CA, configMap: { name: "openshift-service-ca.crt" } });
+    volume.into_iter().for_each(|volume| push(pod, "volumes", volume));
+    let Some(first) = list_mut(pod, "containers", Origin::Derived(RULE))
+        .and_then(|containers| containers.make_mut().first_mut())
+    else {
+        return;
+    };
+    let variables = [
+        ("SSL_CERT_DIR", SERVICE_CA_PATH.into()),
+        ("REQUESTS_CA_BUNDLE", eco_format!("{SERVICE_CA_PATH}/service-ca.crt")),
+        ("PREDICTOR_HOST", eco_format!("{predictor}.{namespace}.svc")),
+        ("PREDICTOR_PORT", "8443".into()),
+        ("PREDICTOR_PROTOCOL", "https".into()),
+    ];
+    for (name, value) in variables {
+        let variable = node!(RULE; { name: name, value: value });
+        variable.into_iter().for_each(|variable| push(first, "env", variable));
+    }
+    let mount = node!(RULE; { name: SERVICE_CA, mountPath: SERVICE_CA_PATH, readOnly: true });
+    mount.into_iter().for_each(|mount| push(first, "volumeMounts", mount));
+    for argument in ["--predictor_use_ssl", "true"] {
+        push(first, "args", Node::str(argument, Origin::Derived(RULE)));
+    }
+}
+
+/// The ConfigMap with the rule by which the proxy decides: whoever may get the service may call it
+/// (createSarCm).
+pub(in crate::operators::kserve) fn access(
+    service: &EcoString,
+    namespace: &str,
+    of: &Node,
+) -> Option<Node> {
+    let attribute = |key: &str, value: &str| format!("\n    {key}: \"{value}\"");
+    let rule: String = [
+        ("namespace", namespace),
+        ("apiGroup", "serving.kserve.io"),
+        ("apiVersion", "v1beta1"),
+        ("resource", "inferenceservices"),
+        ("name", service),
+        ("verb", "get"),
+    ]
+    .iter()
+    .map(|(key, value)| attribute(key, value))
+    .collect();
+    let text = format!("authorization:\n  resourceAttributes:{rule}");
+    let metadata = crate::objects::metadata::metadata(
+        access_name(service),
+        Some(of),
+        &Map::new(),
+        &Map::new(),
+    );
+    node!(RULE; {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: metadata,
+        immutable: true,
+        data: { "config-file.yaml": text },
+    })
+}

@@ -1,0 +1,44 @@
+//! What the validating webhook of OpenShift AI refuses of a service, beside KServe's own
+//! (opendatahub-io/odh-model-controller, internal/webhook/serving/v1beta1, ValidateCreate).
+
+use super::APPLICATIONS;
+use crate::check::refusals::Refusals;
+use crate::diag::Code;
+use crate::yaml::Node;
+
+/// Most bytes of a name.
+const LONGEST: usize = 53;
+/// Most canaries: a Route has that many alternate backends.
+const CANARIES: usize = 3;
+
+pub(in crate::operators::kserve) fn service(judge: &mut Refusals<'_>, namespace: &str) {
+    let name = judge.object.id.name.clone();
+    if name.len() > LONGEST {
+        let message = format!(
+            "InferenceService name is too long. The name exceeds the maximum length of {LONGEST} characters (current length: {})",
+            name.len()
+        );
+        judge.refuse(
+            Code::InvalidName,
+            "metadata.name",
+            judge.object.metadata("name"),
+            message,
+            "write a shorter name",
+        );
+    }
+    if APPLICATIONS.contains(&namespace) {
+        let message = format!(
+            "the InferenceService \"{name}\" is invalid: {namespace} is the namespace of the applications"
+        );
+        let place = judge.object.metadata("namespace").or_else(|| judge.object.metadata("name"));
+        judge.value("metadata.namespace", place, message, "deploy it to a project of its own");
+    }
+    let canaries = judge.object.spec("canary");
+    let count = canaries.map(Node::items).unwrap_or_default().len();
+    if count > CANARIES {
+        let message = format!(
+            "canary count {count} exceeds maximum of {CANARIES} (OpenShift Route alternateBackends limit)"
+        );
+        judge.value("spec.canary", canaries, message, "keep three of them");
+    }
+}
