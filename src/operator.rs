@@ -19,6 +19,7 @@ use crate::pods::built::{Built, Component, Outcome, Unfinished};
 use crate::policy::upgrade::Upgrade;
 use crate::policy::{Policy, Unknown};
 use crate::select::{Request, Search};
+use crate::yaml::Node;
 use ecow::EcoString;
 
 /// An operator: its names in a cluster, its releases, its rules of `validate`.
@@ -69,6 +70,16 @@ pub(crate) trait Services: Sync {
     /// with its releases.
     fn distributions(&self) -> &'static [&'static Policy] {
         &[]
+    }
+
+    /// The distribution that an object is written for, and what in it shows that.
+    fn recognize(
+        &self,
+        _api_version: &str,
+        _kind: &str,
+        _object: &Node,
+    ) -> Option<(&'static Policy, EcoString)> {
+        None
     }
 
     /// Whether a release comes with runtimes of its own.

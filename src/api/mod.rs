@@ -30,7 +30,7 @@ pub use accelerator::{
 pub use config::{
     Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig,
     KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LlmConfig, LoggerStore, ModelImages,
-    NEWEST_PROBER, OpenShiftObjects, OperatorConfig, ProxyConfig, WvaConfig,
+    NEWEST_PROBER, OperatorConfig, ProxyConfig, WvaConfig,
 };
 pub use edit::{FieldEdit, Today};
 pub use failure::Failure;

@@ -18,7 +18,7 @@ use crate::report::findings;
 use crate::report::{markdown, phrases::plural};
 use crate::secret::Secrets;
 use crate::source::{SourceId, Span};
-use crate::workspace::{self, ReadOptions, World};
+use crate::workspace::{self, Distribution, ReadOptions, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
 use serde::Serialize;
@@ -37,6 +37,8 @@ pub(crate) struct Session {
     pub(crate) semantics: Follow,
     /// The releases that were requested.
     releases: Vec<String>,
+    /// The distributions that the input is written for.
+    distributions: Vec<Distribution>,
     /// The policy of ModelServings.
     pub(super) serving_policy: &'static KthenaPolicy,
     /// Secret values, which are kept out of findings.
@@ -130,8 +132,15 @@ impl Session {
             .transpose()
             .map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
         threads::start(args.jobs)?;
-        let Followed { semantics, releases, kthena, platform, groups_named, named } =
-            releases::followed(args, &settings, ask.admitted)?;
+        let Followed {
+            mut semantics,
+            mut releases,
+            kthena,
+            platform,
+            groups_named,
+            documented,
+            named,
+        } = releases::followed(args, &settings, ask.admitted)?;
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
         let ome = releases.policy(Api::Ome, Semantics::Controller).filter(|_| ask.shipped);
@@ -162,7 +171,20 @@ impl Session {
                 _ => &files,
             },
         };
-        let loaded = load(&request, &limits);
+        let mut loaded = load(&request, &limits);
+        let mut asked = releases::operators(&named);
+        let distributions = if documented || ask.shipped {
+            Vec::new()
+        } else {
+            workspace::distributions(&loaded.documents, &asked)
+        };
+        for distribution in &distributions {
+            let policy = distribution.policy;
+            releases.follow(policy);
+            semantics = semantics.with(policy.api, Semantics::Controller);
+            asked.push(policy.api);
+            workspace::without_runtimes(&mut loaded.documents, distribution);
+        }
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let models = args.models.facts(&settings, limits);
         args::require_directories(&models.files)?;
@@ -179,10 +201,7 @@ impl Session {
             platform,
             groups_named,
             checks_fields: ask.checks_fields,
-            named: releases::operators(&named)
-                .into_iter()
-                .chain(args.kthena_profile.map(|_| Api::Kthena))
-                .collect(),
+            named: asked.into_iter().chain(args.kthena_profile.map(|_| Api::Kthena)).collect(),
             ..ReadOptions::new(semantics, kthena)
         };
         if let Some(namespace) = &namespace {
@@ -220,6 +239,7 @@ impl Session {
             world,
             semantics,
             releases: named,
+            distributions,
             secrets: OnceLock::new(),
             about_objects: None,
             settings,
@@ -464,6 +484,9 @@ impl Session {
             [] => String::new(),
             named => format!(" · release: {}", named.join(", ")),
         };
+        for distribution in &self.distributions {
+            let _ = write!(out, " · release: {} ({})", distribution.name(), distribution.seen);
+        }
         out.push_str(&self.in_cluster(|_| true));
         out.push_str(&self.age());
         let _ = write!(out, " · runtimes: {read} read");

@@ -23,6 +23,8 @@ pub(super) struct Followed {
     pub(super) platform: Platform,
     /// Whether a flag or setting names the release of LeaderWorkerSets.
     pub(super) groups_named: bool,
+    /// Whether flags or settings say that the documents are followed.
+    pub(super) documented: bool,
     /// The releases that were requested, as `--release` takes them.
     pub(super) named: Vec<String>,
 }
@@ -90,7 +92,8 @@ pub(super) fn followed(
     };
     let kthena = of_kthena(args, controller, asked("kthena"), profile)?;
     let groups_named = groups.is_some();
-    Ok(Followed { semantics, releases, kthena, platform, groups_named, named })
+    let documented = run == Some(Semantics::Documented);
+    Ok(Followed { semantics, releases, kthena, platform, groups_named, documented, named })
 }
 
 /// The policy of ModelServings: the flag, else the settings, else the document. `controller` is the

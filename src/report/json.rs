@@ -159,6 +159,9 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
             "help": found.help,
         })),
     });
+    if let Some(queue) = planned.components.iter().find_map(|component| component.queue.as_ref()) {
+        out["queue"] = queue.queue.value.as_str().into();
+    }
     if let Some(unplanned) = &planned.unplanned {
         out["notPlanned"] = unplanned.as_str().into();
     }

@@ -4,11 +4,13 @@
 
 pub mod accounting;
 pub(crate) mod complete;
+mod distribution;
 mod in_cluster;
 mod pruning;
 mod read;
 mod trial;
 
+pub use distribution::{Distribution, distributions, without_runtimes};
 pub use in_cluster::ClusterRelease;
 pub use read::{Kept, ReadOptions, World, read, read_again};
 pub use trial::{Ground, Replacements, bare};

@@ -5,7 +5,9 @@
 
 use super::compose::{BuiltComponent, components};
 use super::objects;
-use crate::api::{DeploymentMode, Service};
+use super::openshift::profile::is_unread;
+use super::rules::Rules as _;
+use crate::api::{ComponentKind, DeploymentMode, Service};
 use crate::decision::Resolution;
 use crate::diag::Checked;
 use crate::merge::history::Record;
@@ -22,10 +24,11 @@ pub(crate) fn build<'a, R: Record>(
     rec: &mut R,
 ) -> Outcome<'a> {
     let Settings { policy, config, .. } = settings;
+    let open = policy.kserve().open_shift && is_unread(service, &config.kserve);
     if let Some(error) = resolution.error.as_deref().cloned() {
         let alone = components(policy, service, None, &config.kserve, &mut ());
         return Outcome {
-            outlines: alone.map(|made| outlines(&made.value)).unwrap_or_default(),
+            outlines: alone.map(|made| outlines(&made.value, open)).unwrap_or_default(),
             error: Some(error),
             ..Outcome::default()
         };
@@ -36,7 +39,7 @@ pub(crate) fn build<'a, R: Record>(
             Ok(made) => made,
             Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
         };
-    let outlines = outlines(&made);
+    let outlines = outlines(&made, open);
     let components = made.into_iter().map(|made| made.component).collect();
     let built = Built { service, model: resolution.model, runtime, components };
     let error = objects::reachable(&built, settings).err();
@@ -49,8 +52,8 @@ pub(crate) fn build<'a, R: Record>(
     }
 }
 
-fn outlines(made: &[BuiltComponent]) -> Vec<Outline> {
-    made.iter().map(outline).collect()
+fn outlines(made: &[BuiltComponent], open: bool) -> Vec<Outline> {
+    made.iter().map(|made| outline(made, open)).collect()
 }
 
 /// Replicas of a component that nothing has scaled yet: the Deployment of an external autoscaler has
@@ -69,8 +72,10 @@ fn settled(component: &crate::pods::built::Component, least: Option<i64>) -> Opt
 }
 
 /// The mode, replicas, pods and accelerators of a component. Without maxReplicas, the maximum is
-/// minReplicas, except in Serverless mode (hpa_reconciler.go).
-fn outline(BuiltComponent { component, basis }: &BuiltComponent) -> Outline {
+/// minReplicas, except in Serverless mode (hpa_reconciler.go). A hardware profile that was not read
+/// leaves open which accelerators a predictor without any has.
+fn outline(BuiltComponent { component, basis }: &BuiltComponent, open: bool) -> Outline {
+    let open = open && component.kind == ComponentKind::Predictor;
     let least = count_of_pods(component.spec.get("minReplicas"), 1);
     let most = component.spec.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
     let follows = component.mode != DeploymentMode::Serverless;
@@ -84,6 +89,6 @@ fn outline(BuiltComponent { component, basis }: &BuiltComponent) -> Outline {
             .or_else(|| least.filter(|_| follows).map(|least| least.max(1)))
             .and_then(|most| Range::COUNT.count(most)),
         pods_per_replica: component.pods_per_replica(),
-        accelerators: component.accelerators(),
+        accelerators: component.accelerators().filter(|own| !open || !own.is_empty()),
     }
 }

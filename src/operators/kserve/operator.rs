@@ -19,6 +19,7 @@ use crate::pods::built::{Built, Outcome};
 use crate::policy::upgrade::Upgrade;
 use crate::policy::{Policy, Unknown};
 use crate::select::{Request, Search};
+use crate::yaml::Node;
 use ecow::EcoString;
 
 /// The operator.
@@ -73,6 +74,16 @@ impl Services for KServe {
 
     fn distributions(&self) -> &'static [&'static Policy] {
         &releases::DISTRIBUTIONS
+    }
+
+    fn recognize(
+        &self,
+        api_version: &str,
+        kind: &str,
+        object: &Node,
+    ) -> Option<(&'static Policy, EcoString)> {
+        let seen = openshift::evidence::of(api_version, kind, object)?;
+        Some((&releases::OPEN_SHIFT_AI, seen))
     }
 
     fn ships_runtimes(&self, policy: &Policy) -> bool {

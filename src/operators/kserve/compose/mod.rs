@@ -191,10 +191,7 @@ impl Facts<'_> {
 
     /// Annotations without those that are not copied.
     pub(crate) fn allowed_annotations(&self, annotations: Option<&Map>) -> Map {
-        let allowed = annotations
-            .into_iter()
-            .flatten()
-            .filter(|entry| self.is_allowed(&entry.key));
+        let allowed = annotations.into_iter().flatten().filter(|entry| self.is_allowed(&entry.key));
         allowed.cloned().collect()
     }
 
@@ -345,6 +342,13 @@ pub(crate) fn components<R: Record>(
         };
         made.push(BuiltComponent { component, basis: facts.basis });
         made.extend(canaries);
+    }
+    if facts.policy.kserve().open_shift && facts.mode == DeploymentMode::RawDeployment {
+        let predictor = facts.predictor_name();
+        for BuiltComponent { component, .. } in &mut made {
+            let of = (service.name(), service.namespace.as_str());
+            openshift::proxy::add(of, &predictor, config.proxy.as_ref(), component);
+        }
     }
     // A stopped service is built too: the controller returns build errors before it checks the
     // annotation.

@@ -184,8 +184,10 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, F
         if stopped || view.config.ingress.disable_istio_virtual_host {
             return Ok(Vec::new());
         }
-        // Quirk: the alias is written even if its target does not exist yet.
-        return Ok(vec![virtual_service::object(view), entry::alias(view)]);
+        // Quirk: the alias is written even if its target does not exist yet. OpenShift AI has no
+        // mesh of Istio, so that nothing routes to it.
+        let routed = (!view.open_shift).then(|| virtual_service::object(view)).flatten();
+        return Ok(vec![routed, entry::alias(view)]);
     }
     if mode != DeploymentMode::RawDeployment {
         return Ok(Vec::new());
@@ -262,14 +264,12 @@ pub(crate) fn objects(
         kserve_probed(settings.policy, service, composed.runtime, config, &mut component);
         if raw {
             // Before the webhook sees the pods, the controller has written defaults into them.
+            // That of OpenShift AI adds its proxy behind them.
+            let proxy = openshift::proxy::take(&mut component.pod);
             component.pod = pod::deployment(&component.pod, &raw::PROBED);
+            openshift::proxy::put(&mut component.pod, proxy);
             if let Some((worker, _)) = &mut component.worker {
                 *worker = pod::deployment(worker, &raw::PROBED);
-            }
-            if view.open_shift {
-                let predictor = facts.predictor_name();
-                let of = (service.name(), service.namespace.as_str());
-                openshift::proxy::add(of, &predictor, config.proxy.as_ref(), &mut component);
             }
         }
         let mut of_pods = None;

@@ -7,6 +7,7 @@
 
 pub(super) mod cluster;
 mod connection;
+pub(super) mod evidence;
 mod llm;
 pub(super) mod objects;
 pub(super) mod profile;

@@ -3,12 +3,12 @@
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go,
 //! createRawDeploymentODH; deployment_reconciler_odh.go).
 //!
-//! In: a component whose pods have the defaults of the server. Out: the component with a proxy in
-//! its pods. The proxy has no defaults, because the controller adds it after them.
+//! In: a component. Out: the component with a proxy in its pods. The proxy has no defaults of the
+//! server, because the controller adds it after them.
 
 use super::wants_auth;
 use crate::api::{ComponentKind, ProxyConfig};
-use crate::merge::edit::{each_mut, list_mut, text};
+use crate::merge::edit::{each_mut, field_mut, list_mut, text};
 use crate::objects::build::{filled, node};
 use crate::objects::metadata::{label, with};
 use crate::objects::rules;
@@ -18,7 +18,7 @@ use crate::pods::container::push;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 
-const RULE: &Rule = &rules::OPENSHIFT_PROXY;
+static RULE: &Rule = &rules::OPENSHIFT_PROXY;
 /// Name of the proxy's container.
 const PROXY: &str = "kube-rbac-proxy";
 /// Volume of the certificate.
@@ -59,6 +59,23 @@ pub(in crate::operators::kserve) fn add(
     } else if let Some(proxy) = proxy {
         guard(service, proxy, component);
     }
+}
+
+/// Takes the proxy out of a pod, if it has one.
+pub(in crate::operators::kserve) fn take(pod: &mut Node) -> Option<Node> {
+    let containers = field_mut(pod, "containers")?.as_list_mut()?;
+    let last = containers.iter().next_back()?;
+    if text(last, "name") != PROXY
+        || !matches!(last.origin, Origin::Derived(own) if std::ptr::eq(own, RULE))
+    {
+        return None;
+    }
+    containers.pop()
+}
+
+/// Puts it back behind the other containers.
+pub(in crate::operators::kserve) fn put(pod: &mut Node, proxy: Option<Node>) {
+    proxy.into_iter().for_each(|proxy| push(pod, "containers", proxy));
 }
 
 /// Adds the proxy, which is in every new pod of a predictor or explainer, with or without
