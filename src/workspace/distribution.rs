@@ -5,6 +5,7 @@
 
 use crate::api::Api;
 use crate::load::Document;
+use crate::operator::Operator;
 use crate::operators;
 use crate::policy::Policy;
 use crate::yaml::Node;
@@ -50,7 +51,7 @@ pub fn distributions(documents: &[Document], asked: &[Api]) -> Vec<Distribution>
 /// Leaves out the built-in runtimes of a distribution that comes with none.
 pub fn without_runtimes(documents: &mut Vec<Document>, distribution: &Distribution) {
     let policy = distribution.policy;
-    let group = operators::operator(policy.api).map(|operator| operator.group());
+    let group = operators::operator(policy.api).map(Operator::group);
     if !operators::ships_runtimes(policy) {
         documents.retain(|document| !document.builtin || Some(document.group()) != group);
     }

@@ -32,7 +32,7 @@ fn found(annotations: &str, spec: &str) -> Vec<(String, String)> {
     let text = format!("metadata: {{name: s, annotations: {{{annotations}}}}}\nspec: {spec}\n");
     let policy = operators::newest().policy(Api::KServe, Semantics::Controller).expect("a policy");
     let service = crate::operators::kserve::read::service(read(&text), policy, &mut Vec::new());
-    let all = refused(&service, &KServeConfig::default());
+    let all = refused(policy, &service, &KServeConfig::default());
     assert!(
         all.iter().all(|violation| violation.span.is_some() && !violation.help.is_empty()),
         "{all:?}"
@@ -79,7 +79,7 @@ fn invalid_names_autoscaler_classes_and_containers_are_refused() {
             policy,
             &mut Vec::new(),
         );
-        let all = refused(&service, &KServeConfig::default());
+        let all = refused(policy, &service, &KServeConfig::default());
         assert_eq!(
             all.iter().any(|violation| violation.code == Code::InvalidName),
             refused_name,

@@ -8,7 +8,7 @@ use crate::operators::kserve::read as kserve;
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
 
-fn objects(text: &str) -> Vec<Object> {
+pub(crate) fn objects(text: &str) -> Vec<Object> {
     let parsed = split(SourceId(0), text)
         .value
         .into_iter()
@@ -18,10 +18,11 @@ fn objects(text: &str) -> Vec<Object> {
             let field =
                 |keys: &[&str]| node.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned();
             let kind = field(&["kind"]);
+            let namespace = Some(field(&["metadata", "namespace"])).filter(|own| !own.is_empty());
             let scope = if kind.starts_with("Cluster") {
                 Scope::Cluster
             } else {
-                Scope::Namespace("default".into())
+                Scope::Namespace(namespace.map_or("default".into(), Into::into))
             };
             let id =
                 ObjectRef { kind: kind.into(), scope, name: field(&["metadata", "name"]).into() };

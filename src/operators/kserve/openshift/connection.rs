@@ -134,7 +134,7 @@ fn pull(predictor: &mut Node, name: &str) {
     let Some(secrets) = list_mut(predictor, "imagePullSecrets", ORIGIN) else { return };
     if !secrets.iter().any(|secret| text(secret, "name") == name) {
         let secret = node!(&OPENSHIFT_CONNECTION; { name: name });
-        secret.into_iter().for_each(|secret| secrets.push(secret));
+        secrets.extend(secret);
     }
 }
 
@@ -146,4 +146,75 @@ pub(super) fn value(secret: &Object, key: &str) -> Option<Node> {
     let encoded = secret.node.at(&["data", key])?;
     let text = String::from_utf8(base64::decoded(encoded.as_str()?)?).ok()?;
     Some(Node::str(EcoString::from(text), encoded.origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{admitted, text};
+    use serde_json::json;
+
+    fn secret(annotation: &str, data: &str) -> String {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: c, namespace: team, annotations: {{{annotation}}}}}\n{data}\n"
+        )
+    }
+
+    #[test]
+    fn each_type_fills_its_own_fields() {
+        let model = "model: {modelFormat: {name: f}}";
+        for (annotation, data, field, expected) in [
+            (
+                "opendatahub.io/connection-type-protocol: uri",
+                "stringData: {URI: 'https://x/m'}",
+                "/predictor/model/storageUri",
+                json!("https://x/m"),
+            ),
+            (
+                "opendatahub.io/connection-type-ref: uri-v1",
+                "data: {URI: aHR0cHM6Ly94L20=}",
+                "/predictor/model/storageUri",
+                json!("https://x/m"),
+            ),
+            (
+                "opendatahub.io/connection-type-protocol: s3",
+                "stringData: {}",
+                "/predictor/model/storage",
+                json!({"key": "c", "path": "p"}),
+            ),
+            (
+                "opendatahub.io/connection-type-protocol: s3",
+                "stringData: {}",
+                "/predictor/serviceAccountName",
+                json!("c-sa"),
+            ),
+            (
+                "opendatahub.io/connection-type-protocol: oci",
+                "stringData: {}",
+                "/predictor/imagePullSecrets",
+                json!([{"name": "c"}]),
+            ),
+        ] {
+            let annotations = "opendatahub.io/connections: c, opendatahub.io/connection-path: p";
+            let (found, findings) =
+                admitted(annotations, model, &secret(annotation, data)).expect("it is admitted");
+            assert_eq!(found.pointer(field), Some(&expected), "{annotation}");
+            assert!(findings.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_connection_without_a_known_type_is_refused_and_one_not_read_is_not() {
+        let (model, named) = ("model: {modelFormat: {name: f}}", "opendatahub.io/connections: c");
+        for (annotation, data, word) in [
+            ("a: b", "stringData: {}", "no connection type"),
+            ("opendatahub.io/connection-type-protocol: ftp", "stringData: {}", "\"ftp\""),
+            ("opendatahub.io/connection-type-protocol: uri", "stringData: {}", "no URI"),
+        ] {
+            let refused = admitted(named, model, &secret(annotation, data)).expect_err("refused");
+            assert!(text(&refused).contains(word), "{refused:?}");
+        }
+        let (found, findings) = admitted(named, model, "").expect("it is admitted");
+        assert_eq!(found["predictor"], json!({"model": {"modelFormat": {"name": "f"}}}));
+        assert!(findings.iter().any(|finding| finding.message.contains("connection c ")));
+    }
 }

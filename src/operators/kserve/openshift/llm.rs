@@ -106,6 +106,6 @@ fn pull(spec: &mut Node, name: &EcoString) {
     let Some(secrets) = list_mut(template, "imagePullSecrets", BY) else { return };
     if !secrets.iter().any(|secret| text(secret, "name") == name) {
         let secret = node!(&OPENSHIFT_CONNECTION; { name: name });
-        secret.into_iter().for_each(|secret| secrets.push(secret));
+        secrets.extend(secret);
     }
 }

@@ -15,6 +15,8 @@ pub(super) mod proxy;
 pub(super) mod refusals;
 pub(super) mod service;
 pub(super) mod shipped;
+#[cfg(test)]
+mod testing;
 
 use crate::api::{Failure, KServeConfig, Service};
 use crate::diag::Diagnostic;

@@ -230,3 +230,92 @@ fn nodes(scheduling: Option<&Node>, pod: &mut Node) {
         .collect();
     *own = tolerations.iter().cloned().chain(others).collect();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{admitted, text};
+    use serde_json::json;
+
+    fn profile(spec: &str) -> String {
+        format!(
+            "apiVersion: infrastructure.opendatahub.io/v1\nkind: HardwareProfile\nmetadata: {{name: gpu, namespace: team}}\nspec: {spec}\n"
+        )
+    }
+
+    fn filled(predictor: &str, spec: &str) -> serde_json::Value {
+        let annotations = "opendatahub.io/hardware-profile-name: gpu";
+        admitted(annotations, predictor, &profile(spec)).expect("it is admitted").0
+    }
+
+    #[test]
+    fn absent_requests_take_the_count_and_absent_limits_the_request() {
+        let spec = "{identifiers: [{identifier: nvidia.com/gpu, defaultCount: 2}, {identifier: memory, defaultCount: 8Gi}]}";
+        for (own, requests, limits) in [
+            (
+                "{}",
+                json!({"nvidia.com/gpu": 2, "memory": "8Gi"}),
+                json!({"nvidia.com/gpu": 2, "memory": "8Gi"}),
+            ),
+            (
+                "{requests: {nvidia.com/gpu: 4}}",
+                json!({"nvidia.com/gpu": 4, "memory": "8Gi"}),
+                json!({"nvidia.com/gpu": 4, "memory": "8Gi"}),
+            ),
+            (
+                "{limits: {nvidia.com/gpu: 4}}",
+                json!({"nvidia.com/gpu": 2, "memory": "8Gi"}),
+                json!({"nvidia.com/gpu": 4, "memory": "8Gi"}),
+            ),
+            (
+                "{requests: {nvidia.com/gpu: 0}}",
+                json!({"nvidia.com/gpu": 0, "memory": "8Gi"}),
+                json!({"nvidia.com/gpu": 0, "memory": "8Gi"}),
+            ),
+        ] {
+            let found =
+                filled(&format!("model: {{modelFormat: {{name: f}}, resources: {own}}}"), spec);
+            let resources = &found["predictor"]["model"]["resources"];
+            assert_eq!(resources["requests"], requests, "{own}");
+            assert_eq!(resources["limits"], limits, "{own}");
+        }
+    }
+
+    #[test]
+    fn a_queue_excludes_what_the_profile_says_of_nodes() {
+        let nodes = "node: {nodeSelector: {pool: a}, tolerations: [{key: gpu, operator: Exists}]}";
+        let predictor = "model: {modelFormat: {name: f}}, nodeSelector: {pool: b, zone: z}, tolerations: [{key: gpu, operator: Exists}, {key: own}]";
+        let found = filled(predictor, &format!("{{scheduling: {{{nodes}}}}}"));
+        assert_eq!(found["predictor"]["nodeSelector"], json!({"pool": "a", "zone": "z"}));
+        assert_eq!(
+            found["predictor"]["tolerations"],
+            json!([{"key": "gpu", "operator": "Exists"}, {"key": "own"}])
+        );
+        assert_eq!(found["labels"], json!(null));
+        let queued = format!("{{scheduling: {{kueue: {{localQueueName: q}}, {nodes}}}}}");
+        let found = filled(predictor, &queued);
+        assert_eq!(found["labels"], json!({"kueue.x-k8s.io/queue-name": "q"}));
+        assert_eq!(found["predictor"]["nodeSelector"], json!({"pool": "b", "zone": "z"}));
+    }
+
+    #[test]
+    fn a_profile_that_was_not_read_is_refused_only_beside_others_of_its_namespace() {
+        let named = |namespace: &str| {
+            format!(
+                "opendatahub.io/hardware-profile-name: gone, opendatahub.io/hardware-profile-namespace: {namespace}"
+            )
+        };
+        let model = "model: {modelFormat: {name: f}}";
+        let beside = profile("{}");
+        let refused = admitted(&named("team"), model, &beside).expect_err("it is refused");
+        assert!(text(&refused).contains("gone"), "{refused:?}");
+        let (_, findings) = admitted(&named("elsewhere"), model, &beside).expect("it is admitted");
+        assert!(findings.iter().any(|finding| finding.message.contains("elsewhere/gone")));
+        let shipped = "opendatahub.io/hardware-profile-name: default-profile, opendatahub.io/hardware-profile-namespace: redhat-ods-applications";
+        let (found, findings) = admitted(shipped, model, "").expect("it is admitted");
+        assert_eq!(
+            found["predictor"]["model"]["resources"]["limits"],
+            json!({"cpu": 2, "memory": "4Gi"})
+        );
+        assert!(findings.is_empty());
+    }
+}

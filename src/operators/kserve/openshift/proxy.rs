@@ -75,7 +75,7 @@ pub(in crate::operators::kserve) fn take(pod: &mut Node) -> Option<Node> {
 
 /// Puts it back behind the other containers.
 pub(in crate::operators::kserve) fn put(pod: &mut Node, proxy: Option<Node>) {
-    proxy.into_iter().for_each(|proxy| push(pod, "containers", proxy));
+    append(pod, "containers", proxy);
 }
 
 /// Adds the proxy, which is in every new pod of a predictor or explainer, with or without
@@ -85,13 +85,14 @@ fn guard(service: &EcoString, proxy: &ProxyConfig, component: &mut Component) {
     let pod = &mut component.pod;
     each_mut(pod, "containers", |container| {
         if text(container, "name") == MAIN {
-            let mount = node!(RULE; { name: CERTIFICATE, mountPath: CERTIFICATE_PATH });
-            mount.into_iter().for_each(|mount| push(container, "volumeMounts", mount));
+            append(
+                container,
+                "volumeMounts",
+                node!(RULE; { name: CERTIFICATE, mountPath: CERTIFICATE_PATH }),
+            );
         }
     });
-    if let Some(container) = container {
-        push(pod, "containers", container);
-    }
+    append(pod, "containers", container);
     let secret = eco_format!("{}-serving-cert", component.name);
     let volumes = [
         node!(RULE; { name: CERTIFICATE, secret: { secretName: secret, defaultMode: 420 } }),
@@ -100,9 +101,18 @@ fn guard(service: &EcoString, proxy: &ProxyConfig, component: &mut Component) {
             configMap: { name: (access_name(service)), defaultMode: 420 },
         }),
     ];
-    volumes.into_iter().flatten().for_each(|volume| push(pod, "volumes", volume));
+    for volume in volumes {
+        append(pod, "volumes", volume);
+    }
     if let Some(map) = pod.as_map_mut() {
         map.insert("automountServiceAccountToken", Node::bool(true, Origin::Derived(RULE)));
+    }
+}
+
+/// Adds an element to a list, if there is one.
+fn append(node: &mut Node, key: &str, element: Option<Node>) {
+    if let Some(element) = element {
+        push(node, key, element);
     }
 }
 
@@ -168,8 +178,11 @@ fn upstream(spec: &Node, pod: &Node) -> i64 {
 /// Lets a transformer call a predictor that asks for authentication.
 fn trust(namespace: &str, predictor: &str, pod: &mut Node) {
     const RULE: &Rule = &rules::OPENSHIFT_TRANSFORMER;
-    let volume = node!(RULE; { name: SERVICE_CA, configMap: { name: "openshift-service-ca.crt" } });
-    volume.into_iter().for_each(|volume| push(pod, "volumes", volume));
+    append(
+        pod,
+        "volumes",
+        node!(RULE; { name: SERVICE_CA, configMap: { name: "openshift-service-ca.crt" } }),
+    );
     let Some(first) = list_mut(pod, "containers", Origin::Derived(RULE))
         .and_then(|containers| containers.make_mut().first_mut())
     else {
@@ -183,11 +196,13 @@ fn trust(namespace: &str, predictor: &str, pod: &mut Node) {
         ("PREDICTOR_PROTOCOL", "https".into()),
     ];
     for (name, value) in variables {
-        let variable = node!(RULE; { name: name, value: value });
-        variable.into_iter().for_each(|variable| push(first, "env", variable));
+        append(first, "env", node!(RULE; { name: name, value: value }));
     }
-    let mount = node!(RULE; { name: SERVICE_CA, mountPath: SERVICE_CA_PATH, readOnly: true });
-    mount.into_iter().for_each(|mount| push(first, "volumeMounts", mount));
+    append(
+        first,
+        "volumeMounts",
+        node!(RULE; { name: SERVICE_CA, mountPath: SERVICE_CA_PATH, readOnly: true }),
+    );
     for argument in ["--predictor_use_ssl", "true"] {
         push(first, "args", Node::str(argument, Origin::Derived(RULE)));
     }

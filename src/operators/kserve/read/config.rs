@@ -93,19 +93,21 @@ pub(in crate::operators::kserve) fn of_data(
     data: &Map,
     report: &mut dyn FnMut(&Entry, Reach, &str),
 ) -> KServeConfig {
-    let mut config = KServeConfig::default();
     // [`KServeConfig::default`] has the values of the shipped ConfigMap. They do not apply to keys
     // that a loaded ConfigMap lacks.
-    config.mount_token = false;
-    config.disallowed_annotations = Vec::new();
-    config.disallowed_labels = Vec::new();
-    config.resources = Amounts::default();
-    config.windows = Default::default();
-    config.collector = CollectorConfig::default();
-    config.credentials = CredentialConfig::default();
-    config.metrics = Default::default();
-    config.art = Default::default();
-    config.ingress = ingress::empty();
+    let mut config = KServeConfig {
+        mount_token: false,
+        disallowed_annotations: Vec::new(),
+        disallowed_labels: Vec::new(),
+        resources: Amounts::default(),
+        windows: Default::default(),
+        collector: CollectorConfig::default(),
+        credentials: CredentialConfig::default(),
+        metrics: Default::default(),
+        art: Default::default(),
+        ingress: ingress::empty(),
+        ..KServeConfig::default()
+    };
     ingress::default_empty(&mut config.ingress, &SPELLING);
     let readers: [(&str, Reach, Reader); 15] = [
         ("deploy", Reach::Services, deploy),

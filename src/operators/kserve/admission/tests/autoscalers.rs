@@ -170,6 +170,6 @@ fn the_default_mode_of_the_settings_applies_without_an_annotation() {
         [(None, 1), (Some("Serverless"), 1), (Some("Standard"), 0), (Some("RawDeployment"), 0)]
     {
         let config = KServeConfig { default_mode: mode.map(Into::into), ..KServeConfig::default() };
-        assert_eq!(refused(&service, &config).len(), count, "{mode:?}");
+        assert_eq!(refused(policy, &service, &config).len(), count, "{mode:?}");
     }
 }
