@@ -7,7 +7,7 @@ use crate::load::{ModelFiles, default_cache};
 use crate::operators;
 use crate::operators::ome::accelerators::condition::tokens;
 use crate::operators::ome::objects::workload::Workload;
-use crate::pipeline::At;
+use crate::pipeline::{At, Each, Lost};
 use crate::policy::{AcceleratorOptions, ArgsOrder, BuiltinMode};
 use crate::source::SourceId;
 use crate::workspace::complete::ModelFacts;
@@ -466,6 +466,51 @@ pub(crate) enum AtArg {
     Max,
     /// As running pods and `spec.replicas` in the input have it.
     Current,
+}
+
+/// `--each`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum EachArg {
+    /// Every node.
+    Node,
+    /// Every zone.
+    Zone,
+    /// Every accelerator class with nodes.
+    Class,
+}
+
+impl From<EachArg> for Each {
+    fn from(each: EachArg) -> Self {
+        match each {
+            EachArg::Node => Self::Node,
+            EachArg::Zone => Self::Zone,
+            EachArg::Class => Self::Class,
+        }
+    }
+}
+
+/// A value of `--without`: `node=NAME`, `zone=NAME`, `class=NAME` or a label; `/` may stand for the
+/// first `=` of the first three.
+pub(crate) fn lost(text: &str) -> Result<Lost, String> {
+    let known = |word: &str, name: &str| match word {
+        "node" => Some(Lost::Node(name.into())),
+        "zone" => Some(Lost::Zone(name.into())),
+        "class" => Some(Lost::Class(name.into())),
+        _ => None,
+    };
+    let found = match (text.split_once('='), text.split_once('/')) {
+        (Some((key, value)), slashed) => {
+            let by_slash = slashed
+                .filter(|(word, _)| word.len() < key.len())
+                .and_then(|(word, name)| known(word, name));
+            by_slash
+                .or_else(|| known(key, value))
+                .or_else(|| (!key.is_empty()).then(|| Lost::Label(key.into(), value.into())))
+        }
+        (None, Some((word, name))) => known(word, name),
+        (None, None) => None,
+    };
+    found.ok_or_else(|| "write node=NAME, zone=NAME, class=NAME or the label KEY=VALUE".to_owned())
 }
 
 impl From<AtArg> for At {

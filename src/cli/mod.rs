@@ -30,6 +30,7 @@ mod variants;
 mod verbose;
 mod waiting;
 mod watch;
+mod what_if;
 
 pub use exit::Outcome;
 pub use failure::Failure;

@@ -8,7 +8,7 @@ use crate::operators::OPERATORS;
 use crate::operators::kthena::objects::names;
 use crate::rollout::leader_worker_set::pods;
 use crate::yaml::Node;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,6 +31,17 @@ pub struct RunningPod<'a> {
     pub ends: bool,
     /// Condition Ready is true or not set.
     pub ready: bool,
+}
+
+/// What creates a pod again after it is deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Creator {
+    /// Nothing.
+    Nobody,
+    /// A controller that runs it on this node only.
+    Node,
+    /// A workload: `namespace/name` of a service or ModelServing, else `Kind/namespace/name`.
+    Workload(EcoString),
 }
 
 /// The owner of a pod: API, namespace and name of a service or ModelServing.
@@ -103,6 +114,32 @@ impl RunningPod<'_> {
                 None => None,
             }
         })
+    }
+
+    /// What creates it again after it is deleted.
+    pub(crate) fn creator(&self) -> Creator {
+        let owners = self.object.metadata("ownerReferences").map(Node::items);
+        let is_controller =
+            |owner: &&Node| owner.get("controller").and_then(Node::as_bool) != Some(false);
+        let Some(owner) = owners.unwrap_or_default().iter().find(is_controller) else {
+            return Creator::Nobody;
+        };
+        let text = |key: &str| owner.get(key).and_then(Node::scalar_text).unwrap_or_default();
+        let (kind, name, namespace) = (text("kind"), text("name"), self.namespace());
+        if matches!(kind.as_str(), "DaemonSet" | "Node") {
+            return Creator::Node;
+        }
+        if let Some((_, namespace, name)) = self.owner() {
+            return Creator::Workload(eco_format!("{namespace}/{name}"));
+        }
+        let hash = self.labels.get("pod-template-hash");
+        let deployment = hash.and_then(|hash| name.strip_suffix(hash.as_str())?.strip_suffix('-'));
+        let (kind, name) = match (self.labels.get(pods::NAME), deployment) {
+            (Some(name), _) => ("LeaderWorkerSet", name.as_str()),
+            (None, Some(name)) if kind == "ReplicaSet" => ("Deployment", name),
+            _ => (kind.as_str(), name.as_str()),
+        };
+        Creator::Workload(eco_format!("{kind}/{namespace}/{name}"))
     }
 
     /// Its resource requests.

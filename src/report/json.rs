@@ -7,7 +7,7 @@ use crate::decision::{AppliedConfig, Candidate, Check, EntryChecks, RuntimeDecis
 use crate::diag::Diagnostic;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
-    Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, Together, Totals,
+    Costs, Depth, Difference, Flip, Losses, MergedLeaf, Planned, PlannedComponent, Together, Totals,
 };
 use crate::policy::Policy;
 use crate::quantity::{Count, Dollars};
@@ -42,6 +42,8 @@ pub struct Plan<'a> {
     pub totals: &'a Totals,
     /// The placement of the whole fleet; `None` in `explain`.
     pub together: Option<&'a Together>,
+    /// One loss after another, if that was requested.
+    pub losses: Option<&'a Losses>,
     /// Their cost, if prices are known.
     pub costs: Option<&'a Costs>,
     /// What becomes of each object of the input.
@@ -81,6 +83,9 @@ impl Serialize for Plan<'_> {
         }
         if let Some(together) = self.together {
             map.serialize_entry("placement", &super::together::json(together))?;
+        }
+        if let Some(losses) = self.losses {
+            map.serialize_entry("losses", &super::losses::json(losses))?;
         }
         map.serialize_entry("input", &super::accounting::json(self.input, self.sources))?;
         map.serialize_entry(

@@ -31,6 +31,7 @@ pub mod krm;
 pub mod kueue;
 mod kv_cache;
 pub mod links;
+pub mod losses;
 mod map;
 pub mod markdown;
 pub mod matrix;

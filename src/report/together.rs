@@ -109,6 +109,9 @@ pub(super) fn json(together: &Together) -> Value {
             .map(|half| json!({ "service": half.service.as_str(), "component": half.component.as_str(), "replica": half.replica, "placed": half.placed, "pods": half.pods }))
             .collect();
     }
+    if let Some(loss) = &together.loss {
+        out["without"] = super::losses::loss_json(loss);
+    }
     if !together.victims.is_empty() {
         out["victims"] = together
             .victims

@@ -167,6 +167,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 sources,
                 totals: &totals(&planned, &servings, machines, None),
                 together: None,
+                losses: None,
                 costs: None,
                 input: &session.world.input,
             };

@@ -1,14 +1,18 @@
 //! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
 use crate::api::Views;
-use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat};
+use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
-use crate::cli::{Failure, Io, Outcome, complete};
+use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::pipeline::{Depth, PlacementOptions, Planner, costs, has_current, together, totals};
+use crate::pipeline::{
+    Depth, Lost, PlacementOptions, Planner, costs, has_current, together, totals,
+};
 use crate::report::totals::{Read, classes, classes_markdown, verdict};
-use crate::report::{accounting, json, markdown, page, plan, serving, table, together as report};
+use crate::report::{
+    accounting, json, losses, markdown, page, plan, serving, table, together as report,
+};
 use std::path::PathBuf;
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
@@ -31,6 +35,14 @@ pub(crate) struct Args {
     /// Place minReplicas, maxReplicas of everything at once, or what the input says runs.
     #[arg(long, value_enum, default_value_t)]
     at: AtArg,
+    /// Plan without these nodes: node=NAME, zone=NAME, class=NAME or the label KEY=VALUE;
+    /// repeatable.
+    #[arg(long, value_name = "NODES", value_parser = lost)]
+    without: Vec<Lost>,
+    /// Lose every node, zone or class, one after the other, and show which losses leave pods without
+    /// a node.
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with = "without")]
+    each: Option<EachArg>,
     /// Run again whenever the input changes.
     #[arg(long)]
     watch: bool,
@@ -95,7 +107,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let found = planner.engines().of_serving(planned);
         planned.diagnostics.extend(found);
     }
+    let lost = what_if::lost(&session, &args.without)?;
     let beside = PlacementOptions {
+        lost: lost.as_ref(),
         map: args.output == Format::Html,
         at: args.at.into(),
         ..PlacementOptions::default()
@@ -109,7 +123,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let together = together(&planner, session.serving_policy, &mut planned, &mut servings, beside);
     let together = together.as_ref();
     let costs = costs(&planned, &servings);
-    let totals = totals(&planned, &servings, session.world.catalog.machines(), together);
+    let machines = what_if::left(&session, lost.as_ref());
+    let totals = totals(&planned, &servings, &machines, together);
+    let losses = match args.each {
+        Some(each) => Some(what_if::losses(&session, args.at.into(), each.into())?),
+        None => None,
+    };
     let counted = variants.show(&session, &mut planned, &mut servings);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session
@@ -121,6 +140,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
     let said = costs.as_ref().map(report::price).into_iter();
     let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));
+    let loss = together.and_then(|own| own.loss.as_ref());
+    let loss = loss.map_or_else(String::new, |own| losses::text(own, &args.without));
+    let said = said.chain(Some(loss.clone()));
     let said = said.chain(not_built(&found));
     let said = said.chain(counted.map(|counted| format!("{counted}\n")));
     let said: String = said.collect();
@@ -135,7 +157,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         || whole && together.is_some_and(|own| own.others.pending > 0);
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
     let unknown = args.input.strict && together.is_some_and(|own| !own.not_judged.is_empty());
-    let outcome = if waits || unknown { outcome.and(Outcome::No) } else { outcome };
+    let hurts = losses.as_ref().is_some_and(|own| !own.rows.is_empty());
+    let outcome = if waits || unknown || hurts { outcome.and(Outcome::No) } else { outcome };
     let read = Read { whole, is_partly_read, fails: outcome != Outcome::Done };
     let last = |style| verdict(&totals, &planned, &servings, together, read, style);
     let passed_over = accounting::line(&session.world.input);
@@ -145,6 +168,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         _ => plan::Extent::Short,
     };
     let plan = plan::Plan { semantics: mode, header: &header, planned: &planned, sources, extent };
+    let answer = losses.as_ref().map(|losses| losses::View {
+        losses,
+        together,
+        at: args.at.into(),
+        fails: outcome == Outcome::CouldNot,
+    });
     session.begin_page(
         match args.output {
             Format::Table | Format::Wide => PageFormat::Table,
@@ -167,6 +196,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 sources,
                 totals: &totals,
                 together,
+                losses: losses.as_ref(),
                 costs: costs.as_ref(),
                 input: &session.world.input,
             };
@@ -174,12 +204,22 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         Format::Name => {
             session.say(&beside_page(&found, &planned), io);
+            if let Some(losses) = &losses {
+                for line in losses::lines(losses) {
+                    io.print_line(&line)?;
+                }
+                return Ok(outcome);
+            }
             for name in plan::names(&planned, &servings) {
                 io.print_line(&name)?;
             }
         }
         Format::Table | Format::Wide => {
             session.say(&beside_page(&found, &planned), io);
+            if let Some(answer) = answer {
+                io.print(&answer.text(style))?;
+                return Ok(outcome);
+            }
             // If a finding explains why nothing was read, "no services" would be misleading.
             let is_said = |own: &Diagnostic| own.severity > Severity::Info;
             let is_answer = servings.is_empty() && !session.world.unread.iter().any(is_said);
@@ -219,6 +259,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 is_partly_read,
                 together,
                 costs: costs.as_ref(),
+                loss: &loss,
+                losses: answer,
                 notes: &notes,
                 sources,
             };
@@ -226,6 +268,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         Format::Markdown => {
             session.say(&beside_page(&found, &planned), io);
+            if let Some(answer) = answer {
+                io.print(&answer.markdown())?;
+                return Ok(outcome);
+            }
             io.print(&plan.markdown())?;
             if !servings.is_empty() {
                 io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;

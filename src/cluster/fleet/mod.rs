@@ -5,6 +5,7 @@
 //! [`Placed`], the cluster after scheduling. Must not depend on an operator or a file.
 
 pub(crate) mod add_nodes;
+pub(crate) mod loss;
 pub(crate) mod pack;
 pub(crate) mod place;
 pub(crate) mod remedies;
@@ -13,6 +14,7 @@ pub(crate) mod rooms;
 mod tests;
 
 pub use add_nodes::{Growth, named};
+pub use loss::Standing;
 pub use pack::{Packing, Verdict, kind};
 pub use place::{Holder, Manner, Placed, Slot};
 pub use remedies::Remedy;
@@ -61,6 +63,9 @@ pub struct Workload {
     /// The pods that run request other things than those that are wanted: pods that do not change
     /// keep their nodes before them.
     pub changed: bool,
+    /// Pods that run keep their nodes whatever the filters say of these: they are not placed, they
+    /// run.
+    pub runs_on: bool,
 }
 
 impl Workload {
@@ -93,6 +98,8 @@ pub struct Fleet {
     /// order of this list; within a priority, the first replica of each comes before the second of
     /// any.
     pub workloads: Vec<Workload>,
+    /// No placement may move a pod that runs.
+    pub stays: bool,
 }
 
 impl Fleet {

@@ -61,8 +61,9 @@ impl Fleet {
             return Verdict::DoesNotFit { proven: true };
         }
         let many = placed.all().count() > MOST_TRIED_OFTEN;
+        let runs = self.workloads.iter().any(|own| !own.running.is_empty());
         for moves in [false, true] {
-            if moves && self.workloads.iter().all(|own| own.running.is_empty()) {
+            if moves && (self.stays || !runs) {
                 break;
             }
             for (preference, largest_first) in [
@@ -84,12 +85,11 @@ impl Fleet {
                 }
             }
         }
-        let small = self.machines.len() <= SEARCHED_NODES && placed.all().count() <= SEARCHED_PODS;
-        match if small { self.search() } else { Searched::GivenUp } {
+        match self.search() {
             Searched::Found => Verdict::IfPacked(Packing {
                 packed: true,
                 largest_first: true,
-                moves: self.workloads.iter().any(|own| !own.running.is_empty()),
+                moves: runs && !self.stays,
                 searched: true,
             }),
             Searched::Nothing => Verdict::DoesNotFit { proven: true },
@@ -175,18 +175,30 @@ impl Fleet {
     }
 
     /// Looks at all placements, the largest pods first and those that need others behind them; of
-    /// nodes that are alike only the first is tried.
+    /// nodes that are alike only the first is tried. Pods that run keep their nodes unless they may
+    /// move.
     fn search(&self) -> Searched {
-        let beginning = self.beginning(Manner::default());
-        let mut pods: Vec<(bool, Reverse<[i64; 3]>, TemplateId)> = Vec::new();
-        for (workload, own) in self.workloads.iter().enumerate() {
-            for replica in own.replicas.iter().filter(|replica| !replica.held) {
-                for at in &replica.pods {
-                    let template = &own.templates[*at];
-                    let id = beginning.template(workload, *at);
-                    pods.push((needs_others(template), Reverse(size(template)), id));
-                }
-            }
+        if self.machines.len() > SEARCHED_NODES {
+            return Searched::GivenUp;
+        }
+        let mut beginning = self.beginning(Manner::default());
+        if self.stays {
+            beginning.keep_all(self);
+        }
+        let wanted = beginning.all().filter(|([workload, replica, _], slot)| {
+            slot.pod.is_none() && !self.workloads[*workload].replicas[*replica].held
+        });
+        let mut pods: Vec<(bool, Reverse<[i64; 3]>, TemplateId)> = wanted
+            .map(|([workload, replica, place], _)| {
+                let own = &self.workloads[workload];
+                let at = own.replicas[replica].pods[place];
+                let template = &own.templates[at];
+                let id = beginning.template(workload, at);
+                (needs_others(template), Reverse(size(template)), id)
+            })
+            .collect();
+        if pods.len() > SEARCHED_PODS {
+            return Searched::GivenUp;
         }
         pods.sort();
         // Such a pod may fit only when another one is placed before it, and orders are not tried.

@@ -53,10 +53,13 @@ pub struct Placed {
     pub evicted: Vec<(Eviction, Holder, Holder)>,
     /// Pods that the API server does not create, with its answer.
     pub refused: BTreeMap<[usize; 3], EcoString>,
+    /// Workload and replica of pods that ran on nodes that are gone, in the order in which their
+    /// controllers create them again.
+    pub lost: Vec<(usize, usize)>,
     pub(super) templates: Vec<Vec<TemplateId>>,
     /// Evictions that were looked at.
-    seen: usize,
-    holders: HashMap<PodId, Holder>,
+    pub(super) seen: usize,
+    pub(super) holders: HashMap<PodId, Holder>,
 }
 
 impl Placed {
@@ -127,7 +130,11 @@ impl Placed {
                 None => (0..own.replicas.len()).find_map(|replica| Some((replica, free(replica)?))),
             };
             let Some((replica, at)) = place else { continue };
-            let pod = self.scheduler.add_to(template, node);
+            let pod = if own.runs_on {
+                self.scheduler.run(template, &running.node, None)
+            } else {
+                self.scheduler.add_to(template, node)
+            };
             if let (Some(pod), Some(started)) = (pod, &running.started) {
                 self.scheduler.set_started(pod, started);
             }
@@ -221,6 +228,9 @@ impl Fleet {
         }
         placed.scheduler.set_preference(manner.preference);
         let mut order = self.arrivals();
+        // What ran comes before what is new.
+        placed.lost = self.lost(&placed);
+        order.splice(0..0, placed.lost.iter().copied());
         if manner.largest_first {
             order.sort_by_key(|(workload, replica)| Reverse(self.size(*workload, *replica)));
         }
@@ -273,6 +283,7 @@ impl Fleet {
             slots: self.workloads.iter().map(slots).collect(),
             evicted: Vec::new(),
             refused: BTreeMap::new(),
+            lost: Vec::new(),
             seen: 0,
             scheduler,
             templates,

@@ -1,5 +1,6 @@
 //! Properties of every placement.
 
+mod loss;
 mod packing;
 
 use super::{Fleet, Manner, Other, Placed, Replica, Running, Verdict, Workload};
@@ -187,6 +188,7 @@ fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
         replicas: vec![replica; *replicas],
         running: running.collect(),
         changed: false,
+        runs_on: false,
     }
 }
 

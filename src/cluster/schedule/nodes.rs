@@ -173,10 +173,13 @@ impl Nodes {
         }
         self.slots[node] = slots(&machine);
         self.guards[node] = self.guard(&machine);
+        let same_images = self.machines[node].images == machine.images;
         self.machines[node] = machine;
-        self.images = Images::default();
-        for (id, machine) in self.ids().zip(&self.machines) {
-            self.images.push(id, &machine.images);
+        if !same_images {
+            self.images = Images::default();
+            for (id, machine) in self.ids().zip(&self.machines) {
+                self.images.push(id, &machine.images);
+            }
         }
         for number in 0..self.topologies.len() {
             self.topologies[number] = self.column(&self.topology_keys[number]);

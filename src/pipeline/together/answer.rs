@@ -1,5 +1,6 @@
 //! Where everything stands: the answer of a placement, as data.
 
+use super::loss::Loss;
 use super::map::NodeUse;
 use super::partial_groups::HalfGroup;
 use super::remedies::RemedyFound;
@@ -118,6 +119,8 @@ pub struct Together {
     pub map: Vec<NodeUse>,
     /// The pods that are placed, by workload, if that was requested.
     pub settled: Vec<SettledWorkload>,
+    /// The nodes that are lost, if any are.
+    pub loss: Option<Loss>,
 }
 
 /// A workload that is placed: its pods run when a change comes.

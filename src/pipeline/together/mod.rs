@@ -6,6 +6,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod claims;
+pub(crate) mod loss;
 pub(crate) mod map;
 pub(crate) mod partial_groups;
 pub(crate) mod quota;
@@ -18,6 +19,7 @@ pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
 pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };
+pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
 pub use map::{NodeUse, Stands};
 pub use partial_groups::HalfGroup;
 
@@ -25,7 +27,7 @@ use super::built::PodContext;
 use super::costs;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
-use super::running::RunningPods;
+use super::running::{RunningPod, RunningPods};
 use crate::api::{AcceleratorClass, Api, Follow, ModelServing, Views};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
@@ -88,7 +90,7 @@ pub enum At {
 
 /// Optional parts of the result.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PlacementOptions {
+pub struct PlacementOptions<'a> {
     /// How the nodes respond to one more pod of each shown component.
     pub look: bool,
     /// The pods on each node.
@@ -97,6 +99,8 @@ pub struct PlacementOptions {
     pub settled: bool,
     /// The number of replicas.
     pub at: At,
+    /// Nodes that are lost.
+    pub lost: Option<&'a BTreeSet<EcoString>>,
 }
 
 /// Above this number of pods, the effect of ties is not computed.
@@ -149,7 +153,7 @@ pub fn together<'a>(
     kthena: &KthenaPolicy,
     planned: &mut Vec<Planned<'a>>,
     servings: &mut Vec<PlannedServing<'a>>,
-    beside: PlacementOptions,
+    beside: PlacementOptions<'_>,
 ) -> Option<Together> {
     together_after(planner, kthena, planned, servings, beside, &[])
 }
@@ -160,7 +164,7 @@ pub fn together_after<'a>(
     kthena: &KthenaPolicy,
     planned: &mut Vec<Planned<'a>>,
     servings: &mut Vec<PlannedServing<'a>>,
-    beside: PlacementOptions,
+    beside: PlacementOptions<'_>,
     before: &[SettledWorkload],
 ) -> Option<Together> {
     let catalog = planner.catalog();
@@ -194,13 +198,21 @@ fn place<'a>(
     planned: &mut [Planned<'a>],
     servings: &mut [PlannedServing<'a>],
     shown: usize,
-    beside: PlacementOptions,
+    beside: PlacementOptions<'_>,
     before: &[SettledWorkload],
 ) -> Together {
     let context = PodContext::of(catalog);
     let running = RunningPods::new(catalog.others());
     let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
+    let templates = running.templates(&context);
+    let of_services = own.len();
     let (mut plain, not_counted) = workloads::read(catalog, &context, &running, &own);
+    let mut gone = 0;
+    if let Some(lost) = beside.lost {
+        let is_lost = |pod: &RunningPod<'_>| lost.contains(&pod.node);
+        gone = loss::adopt(&mut plain, &running, &templates, &mut own, is_lost);
+        plain.iter_mut().for_each(|own| own.standing = 0);
+    }
     workloads::add_plain(&mut claims, &mut plain);
     claims::sort(&mut claims);
     if beside.at != At::Min {
@@ -210,7 +222,10 @@ fn place<'a>(
             .filter(|own| own.api != Api::Cluster)
             .for_each(|own| own.resize(beside.at, &dump));
     }
-    let of_services = own.len();
+    if beside.lost.is_some() {
+        // Pods that an autoscaler added are created again too.
+        claims.iter_mut().for_each(Claim::keep_scaled);
+    }
     let names = catalog.machines().iter().map(|machine| &machine.name).collect();
     for claim in &mut claims {
         // Pods that an autoscaler added hold their nodes like those of others.
@@ -218,14 +233,20 @@ fn place<'a>(
             own.remove(&pod);
         }
     }
-    let templates = running.templates(&context);
     for claim in &mut claims {
         claim.workload.changed = claim.is_changed(&templates);
     }
     run_where_placed(&mut claims, before);
     let mut fleet = fleet(catalog, &running, &templates, &own, &mut claims);
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
+    if let Some(lost) = beside.lost {
+        if running.all.is_empty() || beside.at == At::Max {
+            fleet.settle_in();
+        }
+        fleet.lose(lost, |at| loss::is_of_node(&claims[at].service));
+    }
     let placed = fleet.place(Manner::default());
+    let loss = beside.lost.map(|lost| loss::counts(&fleet, &placed, &claims, lost, gone));
     let verdict = match fleet.verdict(&placed) {
         Verdict::Fits
             if held.is_empty()
@@ -249,10 +270,15 @@ fn place<'a>(
             let other = fleet.place(Manner { reversed: true, ..Manner::default() });
             other.pending().next().is_none() != placed.pending().next().is_none()
         };
+    let is_there = |pod: &&RunningPod<'_>| beside.lost.is_none_or(|lost| !lost.contains(&pod.node));
     let mut answer = Together {
         verdict,
         nodes: fleet.machines.len(),
-        pods: PodCounts { running: running.all.len(), own: of_services, ..PodCounts::default() },
+        pods: PodCounts {
+            running: running.all.iter().filter(is_there).count(),
+            own: of_services,
+            ..PodCounts::default()
+        },
         pending: Vec::new(),
         not_judged,
         others: OtherWorkloads::default(),
@@ -261,7 +287,7 @@ fn place<'a>(
         remedies: Vec::new(),
         hangs_on_ties,
         half_groups: partial_groups::groups(&fleet, &claims, placed.pending().next().is_some()),
-        in_use: in_use(catalog, semantics, &running, &templates, &own),
+        in_use: in_use(catalog, semantics, &running, &templates, &own, beside.lost),
         resources_in_use: resources_in_use(&placed, &fleet),
         costs: Vec::new(),
         map: Vec::new(),
@@ -270,6 +296,7 @@ fn place<'a>(
         } else {
             Vec::new()
         },
+        loss,
     };
     if beside.map {
         answer.map = map::nodes(catalog, semantics, &placed, &claims);
@@ -491,6 +518,7 @@ fn fleet(
         options: options(catalog),
         others: others.collect(),
         workloads: claims.iter_mut().map(|claim| std::mem::take(&mut claim.workload)).collect(),
+        stays: false,
     }
 }
 
@@ -594,6 +622,7 @@ fn in_use(
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
     own: &BTreeSet<usize>,
+    lost: Option<&BTreeSet<EcoString>>,
 ) -> BTreeMap<EcoString, i64> {
     let mut held: BTreeMap<&EcoString, Vec<usize>> = BTreeMap::new();
     for (at, pod) in running.all.iter().enumerate().filter(|(at, _)| !own.contains(at)) {
@@ -606,6 +635,7 @@ fn in_use(
         machines::matching(class, catalog.machines())
             .into_iter()
             .filter(|machine| machine.usable(&[], true))
+            .filter(|machine| lost.is_none_or(|lost| !lost.contains(&machine.name)))
             .flat_map(|machine| held.get(&machine.name).into_iter().flatten())
             .map(|at| templates[*at].requests.get(resource).copied().unwrap_or(0))
             .sum()

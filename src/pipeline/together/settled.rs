@@ -3,7 +3,7 @@
 
 use super::claims::{self, Claim};
 use super::workloads::{self, PlainWorkload};
-use super::{nodes, options, quota};
+use super::{At, loss, nodes, options, quota, stated_replicas};
 use crate::api::{Api, Follow};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -65,6 +65,19 @@ impl Workloads {
         ground: &Ground<'_>,
         is_wanted: impl Fn(OwnerRef<'_>) -> bool,
     ) -> Self {
+        Self::sized(catalog, semantics, kthena, ground, is_wanted, None)
+    }
+
+    /// The same; with `at`, with so many replicas, and with the running pods of other workloads as
+    /// pods that their controllers create again.
+    pub(crate) fn sized(
+        catalog: &Catalog,
+        semantics: Follow,
+        kthena: &KthenaPolicy,
+        ground: &Ground<'_>,
+        is_wanted: impl Fn(OwnerRef<'_>) -> bool,
+        at: Option<At>,
+    ) -> Self {
         let planner = Planner::placing(catalog, semantics, ground.context.clone());
         let services: Vec<_> = catalog
             .services()
@@ -80,7 +93,7 @@ impl Workloads {
             .collect();
         let mut planned = planner.plan_all(&services, Depth::Plan);
         let servings = plan_servings(&servings, kthena);
-        let (mut claims, own) =
+        let (mut claims, mut own) =
             claims::of(&mut planned, &servings, &ground.context, &ground.running);
         let plain = workloads::read(catalog, &ground.context, &ground.running, &own);
         let mut plain: Vec<PlainWorkload> = plain.0;
@@ -88,9 +101,16 @@ impl Workloads {
             let (namespace, name) = own.name.split_once('/').unwrap_or(("", &own.name));
             is_wanted((Api::Cluster, &namespace.into(), &name.into()))
         });
+        if at.is_some() {
+            loss::adopt(&mut plain, &ground.running, &ground.templates, &mut own, |_| true);
+        }
         workloads::add_plain(&mut claims, &mut plain);
         claims::sort(&mut claims);
+        let dump = at.map(|_| stated_replicas(catalog)).unwrap_or_default();
         for claim in &mut claims {
+            if let (Some(at), true) = (at, claim.api != Api::Cluster) {
+                claim.resize(at, &dump);
+            }
             claim.keep_scaled();
         }
         let others = ground.running.all.iter().zip(&ground.templates).enumerate();
@@ -104,6 +124,7 @@ impl Workloads {
             options: options(ground.catalog),
             others: others.collect(),
             workloads: claims.iter_mut().map(|claim| std::mem::take(&mut claim.workload)).collect(),
+            stays: false,
         };
         quota::hold(ground.catalog, &mut planned, &claims, &mut fleet);
         Self { claims, fleet }

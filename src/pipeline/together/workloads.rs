@@ -173,6 +173,8 @@ pub(crate) struct PlainWorkload {
     pub(crate) workload: Workload,
     /// Why the API server refuses its pods.
     pub(crate) refused: Option<EcoString>,
+    /// The last so many replicas run.
+    pub(crate) standing: usize,
 }
 
 /// An object that requests devices, of a kind whose pods are not counted.
@@ -264,7 +266,7 @@ pub(crate) fn read(
         }
         let id = eco_format!("{kind}/{namespace}/{name}");
         let (name, created) = (eco_format!("{namespace}/{name}"), object.created().map(Into::into));
-        found.push(PlainWorkload { id, name, created, workload, refused });
+        found.push(PlainWorkload { id, name, created, workload, refused, standing: 0 });
     }
     found.sort_by(|one, other| one.id.cmp(&other.id));
     (found, unknown)
@@ -513,7 +515,8 @@ fn sum(node: &Node, devices: &mut BTreeMap<EcoString, i64>) {
 impl PlainWorkload {
     /// Number of pods, and of the devices that they request.
     pub(crate) fn amounts(&self) -> (usize, i64) {
-        let pods = self.workload.replicas.iter().flat_map(|own| &own.pods);
+        let new = self.workload.replicas.len() - self.standing;
+        let pods = self.workload.replicas.iter().take(new).flat_map(|own| &own.pods);
         let devices = pods.clone().map(|at| gpus(&self.workload.templates[*at]));
         (pods.count(), devices.sum())
     }

@@ -5,7 +5,7 @@
 use super::accelerator;
 use super::fill::fill;
 use super::phrases::plural;
-use super::{judged, map, plan, serving, together, totals};
+use super::{judged, losses, map, plan, serving, together, totals};
 use crate::api::Follow;
 use crate::decision::Step;
 use crate::operators::kthena::rules::KthenaPolicy;
@@ -41,6 +41,10 @@ pub struct View<'a> {
     pub together: Option<&'a Together>,
     /// Their cost, if prices are known.
     pub costs: Option<&'a Costs>,
+    /// The lines about nodes that are lost.
+    pub loss: &'a str,
+    /// One loss after another, if that was requested.
+    pub losses: Option<losses::View<'a>>,
 }
 
 impl View<'_> {
@@ -60,11 +64,12 @@ impl View<'_> {
         let (summary, unread) = (totals::summary(self.totals), totals::unread(self.is_partly_read));
         let data = json!({
             "summary": format!("{mark} {summary}{unread}"),
-            "said": self.said().lines().collect::<Vec<_>>(),
+            "said": (self.said() + self.loss).lines().collect::<Vec<_>>(),
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
             "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
             "map": self.together.and_then(map::data),
+            "losses": self.losses.map(|own| own.data()),
             "planned": self.planned.len(),
             "columns": COLUMNS,
             "namespaces": namespaces(self.planned, self.sources),

@@ -1,0 +1,191 @@
+//! Nodes that are lost: the pods that ran on them are wanted again, and all others stay where they
+//! run.
+//!
+//! In: a fleet on its nodes, and the nodes that are lost. Out: the pods that have no node then. Every
+//! loss begins with the same state, so a copy of it is changed instead of placing everything again.
+
+use super::place::{Holder, Manner, Placed, Slot};
+use super::{Fleet, Running};
+use crate::cluster::Machine;
+use crate::cluster::schedule::{NodeId, PodState};
+use crate::quantity::Quantity;
+use crate::yaml::Map;
+use ecow::EcoString;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+/// The state before any loss.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    placed: Placed,
+    /// Position of each workload in the order in which they are placed.
+    rank: Vec<usize>,
+    /// Pods that wait before any loss: workload, replica, place in the replica.
+    waiting: HashSet<[usize; 3]>,
+}
+
+/// The state after a loss.
+#[derive(Clone, Debug, Default)]
+pub struct Lost {
+    /// Pods that ran on the nodes and are created again.
+    pub pods: usize,
+    /// Pods that have no node, and had one: workload, replica, place in the replica.
+    pub pending: Vec<[usize; 3]>,
+}
+
+impl Fleet {
+    /// What the fleet places counts as running.
+    pub fn settle_in(&mut self) {
+        let placed = self.place(Manner::default());
+        for ([workload, replica, place], slot) in placed.all() {
+            let bound = |pod| matches!(placed.scheduler.state(pod), PodState::Bound(_));
+            let Some(node) = slot.pod.filter(|pod| bound(*pod)).and_then(|_| placed.node(slot))
+            else {
+                continue;
+            };
+            let own = &mut self.workloads[workload];
+            if !slot.kept {
+                own.running.push(Running {
+                    node: placed.scheduler.node(node).name.clone(),
+                    started: None,
+                    replica: Some(replica),
+                    template: own.replicas[replica].pods[place],
+                    number: usize::MAX,
+                });
+            }
+        }
+    }
+
+    /// Nodes are gone. Replicas of the workloads of `is_of_node`, which run one pod on each node, go
+    /// with their nodes.
+    pub fn lose(&mut self, lost: &BTreeSet<EcoString>, is_of_node: impl Fn(usize) -> bool) {
+        self.machines.retain(|machine| !lost.contains(&machine.name));
+        self.stays = true;
+        for (_, own) in self.workloads.iter_mut().enumerate().filter(|(at, _)| is_of_node(*at)) {
+            let templates = &own.templates;
+            let is_gone = |template: usize| {
+                let terms = templates[template].node_terms.iter().flatten();
+                let mut names = terms.flat_map(|term| &term.names);
+                names.any(|(_, name)| lost.contains(name))
+            };
+            own.replicas.retain(|replica| !replica.pods.iter().any(|own| is_gone(*own)));
+            own.running.retain(|running| !lost.contains(&running.node));
+        }
+    }
+
+    /// Replicas with pods that ran on nodes that do not exist.
+    pub(super) fn lost(&self, placed: &Placed) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for at in self.sequence() {
+            let own = &self.workloads[at];
+            let mut lost = own
+                .running
+                .iter()
+                .filter(|running| placed.scheduler.node_id(&running.node).is_none())
+                .peekable();
+            if lost.peek().is_none() {
+                continue;
+            }
+            let slots = &placed.slots[at];
+            let is_missing = |replica: &usize| {
+                let is_empty = |slots: &Vec<Slot>| slots.iter().any(|slot| slot.pod.is_none());
+                !own.replicas[*replica].held && slots.get(*replica).is_some_and(is_empty)
+            };
+            let mut missing = (0..slots.len()).filter(is_missing);
+            for running in lost {
+                let replica = match running.replica {
+                    Some(replica) => Some(replica).filter(|own| *own < slots.len()),
+                    None => missing.next(),
+                };
+                found.extend(replica.filter(is_missing).map(|replica| (at, replica)));
+            }
+        }
+        let mut seen = HashSet::new();
+        found.retain(|one| seen.insert(*one));
+        found
+    }
+
+    /// The state before losses: what runs, or with `settled` everything that is wanted.
+    pub fn standing(&self, settled: bool) -> Standing {
+        let placed = if settled {
+            self.place(Manner::default())
+        } else {
+            let mut placed = self.beginning(Manner::default());
+            placed.keep_all(self);
+            placed
+        };
+        let mut rank = vec![0; self.workloads.len()];
+        for (place, at) in self.sequence().into_iter().enumerate() {
+            rank[at] = place;
+        }
+        let waiting = placed.pending().map(|(at, _)| at).collect();
+        Standing { placed, rank, waiting }
+    }
+}
+
+impl Standing {
+    /// The cluster before any loss.
+    pub fn placed(&self) -> &Placed {
+        &self.placed
+    }
+
+    /// The pods of workloads on a node: workload, replica, place in the replica.
+    pub fn wanted_on(&self, node: NodeId) -> impl Iterator<Item = [usize; 3]> + '_ {
+        let pods = self.placed.scheduler.pods_on(node).iter();
+        pods.filter_map(|pod| match self.placed.holders.get(pod)? {
+            Holder::Wanted(workload, replica, at) => Some([*workload, *replica, *at]),
+            Holder::Other(_) => None,
+        })
+    }
+
+    /// Loses nodes. Pods of the workloads of `is_of_node` go with their nodes.
+    pub fn lose(
+        &self,
+        fleet: &Fleet,
+        nodes: &[NodeId],
+        is_of_node: impl Fn(usize) -> bool,
+    ) -> Lost {
+        let mut again: Vec<[usize; 3]> = nodes
+            .iter()
+            .flat_map(|node| self.wanted_on(*node))
+            .filter(|[workload, ..]| !is_of_node(*workload))
+            .collect();
+        if again.is_empty() {
+            return Lost::default();
+        }
+        again.sort_by_key(|[workload, replica, at]| (self.rank[*workload], *replica, *at));
+        let mut placed = self.placed.clone();
+        for node in nodes {
+            for pod in self.placed.scheduler.pods_on(*node) {
+                placed.scheduler.finish(*pod);
+            }
+            let machine = placed.scheduler.node(*node);
+            let gone = Arc::new(gone(machine));
+            placed.scheduler.change_node(*node, gone);
+        }
+        for [workload, replica, at] in &again {
+            placed.slots[*workload][*replica][*at] = Slot::default();
+        }
+        placed.want_all(fleet, again.iter().map(|[workload, replica, _]| (*workload, *replica)));
+        placed.settle(fleet);
+        let refused = placed.refused.keys().copied();
+        let pending = placed.pending().map(|(at, _)| at).chain(refused);
+        let pending = pending.filter(|at| !self.waiting.contains(at)).collect();
+        Lost { pods: again.len(), pending }
+    }
+}
+
+/// A node on which nothing runs any more: it has no labels, so it is in no zone, and no room.
+fn gone(machine: &Machine) -> Machine {
+    Machine {
+        name: machine.name.clone(),
+        labels: Map::default(),
+        ready: true,
+        cordoned: true,
+        taints: Vec::new(),
+        soft_taints: Vec::new(),
+        allocatable: Some(vec![("pods".into(), Quantity::from_integer(0))]),
+        capacity: Vec::new(),
+        images: machine.images.clone(),
+    }
+}

@@ -1,0 +1,405 @@
+//! What is left when nodes are lost: the pods that ran on them are wanted again, and everything else
+//! stays where it runs.
+//!
+//! In: a catalog, and the nodes of each loss. Out: of one loss the counts beside its placement; of
+//! many, each with the pods that have no node then.
+
+use super::settled::{Ground, Workloads};
+use super::workloads::PlainWorkload;
+use super::{At, claims};
+use crate::api::{AcceleratorClass, Follow};
+use crate::catalog::Catalog;
+use crate::cluster as machines;
+use crate::cluster::Machine;
+use crate::cluster::fleet::{Fleet, Placed, Replica, Running, Standing, Workload, kind};
+use crate::cluster::schedule::{NodeId, PodTemplate};
+use crate::operators::kthena::rules::KthenaPolicy;
+use crate::pipeline::built::gpus;
+use crate::pipeline::running::{Creator, RunningPod, RunningPods};
+use ecow::EcoString;
+use rayon::prelude::*;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+/// The label of the zone of a node, and the one that it replaced.
+const ZONES: [&str; 2] = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
+
+/// Nodes that are lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// A node by its name.
+    Node(EcoString),
+    /// The nodes of a zone.
+    Zone(EcoString),
+    /// The nodes of an accelerator class.
+    Class(EcoString),
+    /// The nodes with a label.
+    Label(EcoString, EcoString),
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Node(name) => write!(f, "node={name}"),
+            Self::Zone(name) => write!(f, "zone={name}"),
+            Self::Class(name) => write!(f, "class={name}"),
+            Self::Label(key, value) => write!(f, "{key}={value}"),
+        }
+    }
+}
+
+/// What is lost one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Each {
+    /// A node.
+    Node,
+    /// A zone.
+    Zone,
+    /// An accelerator class.
+    Class,
+}
+
+impl Each {
+    /// The word for one of them.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Zone => "zone",
+            Self::Class => "class",
+        }
+    }
+}
+
+fn zone(machine: &Machine) -> Option<EcoString> {
+    ZONES.iter().find_map(|key| machine.label(key)).map(Into::into)
+}
+
+impl Lost {
+    /// The nodes that are lost, of those that report their resources.
+    pub fn nodes(&self, catalog: &Catalog, semantics: Follow) -> BTreeSet<EcoString> {
+        let class = |name: &EcoString| -> Option<&AcceleratorClass> {
+            catalog.classes(semantics).find(|class| class.name() == name)
+        };
+        let is_lost = |machine: &&Machine| match self {
+            Self::Node(name) => machine.name == *name,
+            Self::Zone(name) => zone(machine).as_ref() == Some(name),
+            Self::Class(name) => {
+                class(name).is_some_and(|class| machines::class_matches(class, machine))
+            }
+            Self::Label(key, value) => machine.label(key) == Some(value.as_str()),
+        };
+        let all = catalog.machines().iter().filter(|machine| machine.allocatable.is_some());
+        all.filter(is_lost).map(|machine| machine.name.clone()).collect()
+    }
+}
+
+impl Each {
+    /// All losses of a kind, by name.
+    pub fn losses(self, catalog: &Catalog, semantics: Follow) -> Vec<Lost> {
+        let all = || catalog.machines().iter().filter(|machine| machine.allocatable.is_some());
+        match self {
+            Self::Node => {
+                let names: BTreeSet<&EcoString> = all().map(|machine| &machine.name).collect();
+                names.into_iter().cloned().map(Lost::Node).collect()
+            }
+            Self::Zone => {
+                let names: BTreeSet<EcoString> = all().filter_map(zone).collect();
+                names.into_iter().map(Lost::Zone).collect()
+            }
+            Self::Class => {
+                let has_nodes = |class: &&AcceleratorClass| {
+                    all().any(|machine| machines::class_matches(class, machine))
+                };
+                let classes = catalog.classes(semantics).filter(has_nodes);
+                let names: BTreeSet<EcoString> =
+                    classes.map(|class| class.name().clone()).collect();
+                names.into_iter().map(Lost::Class).collect()
+            }
+        }
+    }
+}
+
+/// The counts of one loss, beside the placement of everything on the other nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Loss {
+    /// The nodes.
+    pub nodes: Vec<EcoString>,
+    /// Pods that ran on them and are created again.
+    pub pods: usize,
+    /// Pods on them that nothing creates again.
+    pub gone: usize,
+    /// Those of `pods` without a node.
+    pub pending: usize,
+    /// Devices that these request.
+    pub gpus_short: i64,
+    /// Their owners.
+    pub services: Vec<EcoString>,
+    /// Pods without a node that did not run on these nodes.
+    pub new: usize,
+}
+
+/// A loss after which pods have no node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LossRow {
+    /// What is lost.
+    pub without: Lost,
+    /// How many nodes that are.
+    pub nodes: usize,
+    /// Pods that ran on them and are created again.
+    pub pods: usize,
+    /// Pods without a node that had one.
+    pub pending: usize,
+    /// Devices that these request.
+    pub gpus_short: i64,
+    /// Their owners.
+    pub services: Vec<EcoString>,
+}
+
+/// One loss after another.
+#[derive(Clone, Debug)]
+pub struct Losses {
+    /// What is lost each time.
+    pub each: Each,
+    /// How many losses there are.
+    pub tried: usize,
+    /// Those after which pods have no node.
+    pub rows: Vec<LossRow>,
+    /// Whether the state before is what runs; otherwise, it is where the input would be placed.
+    pub runs: bool,
+}
+
+/// Makes workloads of running pods that controllers create again. Returns how many of the pods
+/// nothing creates again.
+pub(super) fn adopt(
+    plain: &mut Vec<PlainWorkload>,
+    running: &RunningPods<'_>,
+    templates: &[Arc<PodTemplate>],
+    own: &mut BTreeSet<usize>,
+    is_wanted: impl Fn(&RunningPod<'_>) -> bool,
+) -> usize {
+    let mut places: HashMap<EcoString, usize> =
+        plain.iter().enumerate().map(|(at, own)| (own.id.clone(), at)).collect();
+    let mut gone = 0;
+    for (number, pod) in running.all.iter().enumerate() {
+        if own.contains(&number) || pod.ends || !is_wanted(pod) {
+            continue;
+        }
+        let id = match pod.creator() {
+            Creator::Workload(id) => id,
+            Creator::Node => continue,
+            Creator::Nobody => {
+                gone += 1;
+                continue;
+            }
+        };
+        own.insert(number);
+        let at = *places.entry(id.clone()).or_insert_with(|| {
+            let name = id.splitn(3, '/').skip(id.matches('/').count() - 1).collect::<Vec<_>>();
+            plain.push(PlainWorkload {
+                name: name.join("/").into(),
+                created: pod.object.created().map(Into::into),
+                workload: Workload::default(),
+                refused: None,
+                standing: 0,
+                id,
+            });
+            plain.len() - 1
+        });
+        let PlainWorkload { workload, standing, .. } = &mut plain[at];
+        let template = anywhere(&templates[number]);
+        let known = workload.templates.iter().position(|known| **known == template);
+        let known = known.unwrap_or_else(|| {
+            workload.templates.push(Arc::new(template));
+            workload.templates.len() - 1
+        });
+        workload.running.push(Running {
+            node: pod.node.clone(),
+            started: pod.started.clone(),
+            replica: Some(workload.replicas.len()),
+            template: known,
+            number,
+        });
+        workload.replicas.push(Replica { pods: vec![known], together: 0, held: false });
+        workload.runs_on = true;
+        *standing += 1;
+    }
+    gone
+}
+
+/// The template of a running pod, which its scheduler bound to a node.
+fn anywhere(template: &PodTemplate) -> PodTemplate {
+    let mut own = template.clone();
+    Arc::make_mut(&mut own.spec).node = None;
+    own
+}
+
+/// The state today: everything that runs, or where the input would be placed.
+#[derive(Clone, Debug)]
+pub(crate) struct Today {
+    /// The workloads on their nodes.
+    pub(crate) fleet: Fleet,
+    /// The names of the owners, by workload.
+    pub(crate) owners: Vec<EcoString>,
+    /// Whether the running pods are the state.
+    pub(crate) runs: bool,
+}
+
+impl Today {
+    /// What runs, or, when nothing does or another number of replicas is asked for, the input as it
+    /// would be placed.
+    pub(crate) fn of(
+        ground: &Ground<'_>,
+        semantics: Follow,
+        kthena: &KthenaPolicy,
+        at: At,
+    ) -> Self {
+        let runs = at == At::Min && !ground.running.all.is_empty();
+        let Workloads { claims, fleet } =
+            Workloads::sized(ground.catalog, semantics, kthena, ground, |_| !runs, Some(at));
+        Self { fleet, owners: claims.into_iter().map(|own| own.service).collect(), runs }
+    }
+
+    /// Whether the pods of a workload go with their nodes.
+    pub(crate) fn is_of_node(&self, workload: usize) -> bool {
+        is_of_node(&self.owners[workload])
+    }
+}
+
+/// Whether the pods of an owner go with their nodes.
+pub(super) fn is_of_node(owner: &str) -> bool {
+    owner.starts_with("DaemonSet/")
+}
+
+/// Loses nodes one loss after the other, each from the state today. `None` if no node reports its
+/// resources.
+pub fn losses(
+    catalog: &Catalog,
+    semantics: Follow,
+    kthena: &KthenaPolicy,
+    at: At,
+    each: Each,
+) -> Option<Losses> {
+    if !super::has_room(catalog) {
+        return None;
+    }
+    let ground = Ground::new(catalog);
+    let today = Today::of(&ground, semantics, kthena, at);
+    let standing = today.fleet.standing(!today.runs);
+    let wanted = each.losses(catalog, semantics);
+    let scheduler = &standing.placed().scheduler;
+    let nodes: Vec<Vec<NodeId>> = wanted
+        .iter()
+        .map(|lost| {
+            let names = match lost {
+                Lost::Node(name) => BTreeSet::from([name.clone()]),
+                other => other.nodes(catalog, semantics),
+            };
+            names.iter().filter_map(|name| scheduler.node_id(name)).collect()
+        })
+        .collect();
+    // Equal nodes with equal pods are lost once.
+    let mut first: HashMap<Vec<NodeKey>, usize> = HashMap::new();
+    let like: Vec<usize> = nodes
+        .iter()
+        .enumerate()
+        .map(|(at, nodes)| *first.entry(key(&today, &standing, nodes)).or_insert(at))
+        .collect();
+    let mut all: Vec<usize> = first.into_values().collect();
+    all.sort_unstable();
+    // A state is not shared between threads: each has its own.
+    let part = all.len().div_ceil(rayon::current_num_threads()).max(1);
+    let parts: Vec<(Today, Standing, &[usize])> =
+        all.chunks(part).map(|part| (today.clone(), standing.clone(), part)).collect();
+    let played: HashMap<usize, Option<LossRow>> = parts
+        .into_par_iter()
+        .flat_map_iter(|(today, standing, part)| {
+            let one = |at: &usize| (*at, row(&today, &standing, wanted[*at].clone(), &nodes[*at]));
+            part.iter().map(one).collect::<Vec<_>>()
+        })
+        .collect();
+    let rows = wanted.iter().zip(&like).filter_map(|(lost, at)| {
+        let row = played.get(at)?.clone()?;
+        Some(LossRow { without: lost.clone(), ..row })
+    });
+    Some(Losses { each, tried: wanted.len(), rows: rows.collect(), runs: today.runs })
+}
+
+/// A node as far as it matters to a loss: what it is, and workload and template of its pods.
+type NodeKey = (EcoString, Vec<(usize, usize)>);
+
+fn key(today: &Today, standing: &Standing, nodes: &[NodeId]) -> Vec<NodeKey> {
+    let mut key: Vec<NodeKey> = nodes
+        .iter()
+        .map(|node| {
+            let mut pods: Vec<(usize, usize)> = standing
+                .wanted_on(*node)
+                .filter(|[workload, ..]| !today.is_of_node(*workload))
+                .map(|[workload, replica, at]| {
+                    (workload, today.fleet.workloads[workload].replicas[replica].pods[at])
+                })
+                .collect();
+            pods.sort_unstable();
+            let machine = standing.placed().scheduler.node(*node);
+            // A node without such pods leaves nothing behind, whatever it is.
+            let own = if pods.is_empty() { EcoString::new() } else { kind(machine) };
+            (own, pods)
+        })
+        .collect();
+    key.sort();
+    key
+}
+
+fn row(today: &Today, standing: &Standing, without: Lost, nodes: &[NodeId]) -> Option<LossRow> {
+    let lost = standing.lose(&today.fleet, nodes, |workload| today.is_of_node(workload));
+    if lost.pending.is_empty() {
+        return None;
+    }
+    let services: BTreeSet<&EcoString> =
+        lost.pending.iter().map(|[workload, ..]| &today.owners[*workload]).collect();
+    Some(LossRow {
+        without,
+        nodes: nodes.len(),
+        pods: lost.pods,
+        pending: lost.pending.len(),
+        gpus_short: devices(&today.fleet, &lost.pending),
+        services: services.into_iter().cloned().collect(),
+    })
+}
+
+/// Devices that pods request.
+fn devices(fleet: &Fleet, pods: &[[usize; 3]]) -> i64 {
+    let template = |[workload, replica, at]: &[usize; 3]| {
+        let own = &fleet.workloads[*workload];
+        &own.templates[own.replicas[*replica].pods[*at]]
+    };
+    pods.iter().map(|pod| gpus(template(pod))).sum()
+}
+
+/// The counts of a loss. `before` are the workloads with the pods that ran on the lost nodes.
+pub(super) fn counts(
+    fleet: &Fleet,
+    placed: &Placed,
+    claims: &[claims::Claim],
+    lost: &BTreeSet<EcoString>,
+    gone: usize,
+) -> Loss {
+    let again: HashSet<(usize, usize)> = placed.lost.iter().copied().collect();
+    let pending: Vec<[usize; 3]> = placed.pending().map(|(at, _)| at).collect();
+    let refused = placed.refused.keys().copied();
+    let (ran, new): (Vec<[usize; 3]>, Vec<[usize; 3]>) = pending
+        .into_iter()
+        .chain(refused)
+        .partition(|[workload, replica, _]| again.contains(&(*workload, *replica)));
+    let running = fleet.workloads.iter().flat_map(|own| &own.running);
+    let services: BTreeSet<&EcoString> =
+        ran.iter().map(|[workload, ..]| &claims[*workload].service).collect();
+    Loss {
+        nodes: lost.iter().cloned().collect(),
+        pods: running.filter(|own| lost.contains(&own.node)).count(),
+        gone,
+        pending: ran.len(),
+        gpus_short: devices(fleet, &ran),
+        services: services.into_iter().cloned().collect(),
+        new: new.len(),
+    }
+}

@@ -1,0 +1,220 @@
+//! Nodes that are lost: the lines of `ome plan --without`, the page of `ome plan --each`, and both as
+//! JSON.
+
+use super::markdown;
+use super::phrases::{first_of, plural};
+use super::screen::{Page, line};
+use super::table::{Style, table, wrapped};
+use crate::pipeline::{At, Loss, LossRow, Losses, Lost, Together};
+use ecow::EcoString;
+use serde_json::{Value, json};
+
+/// Number of owners to name in a row.
+const NAMED: usize = 3;
+/// Number of losses to name in the last line.
+const LISTED: usize = 10;
+
+const TITLES: [&str; 6] = ["WITHOUT", "NODES", "PODS", "WITHOUT ROOM", "GPUS SHORT", "SERVICES"];
+
+/// The lines about the nodes of `--without`.
+pub fn text(loss: &Loss, lost: &[Lost]) -> String {
+    let mut out = Page::default();
+    let names: Vec<String> = lost.iter().map(ToString::to_string).collect();
+    let ran = match loss.pods {
+        0 => "no pod that a controller creates again ran there".to_owned(),
+        pods if loss.pending == 0 => {
+            format!("{} ran there; all find room on the other nodes", plural(pods, "pod"))
+        }
+        pods => format!(
+            "{} ran there; {} no room ({} short): {}",
+            plural(pods, "pod"),
+            match loss.pending {
+                1 => "1 finds".to_owned(),
+                many => format!("{many} find"),
+            },
+            plural(loss.gpus_short, "GPU"),
+            first_of(loss.services.iter(), NAMED)
+        ),
+    };
+    line!(out, "without {} ({}): {ran}", names.join(", "), plural(loss.nodes.len(), "node"));
+    if loss.gone > 0 {
+        let them = if loss.gone == 1 { "it" } else { "them" };
+        line!(
+            out,
+            "lost with the nodes: {}; no controller creates {them} again",
+            plural(loss.gone, "pod")
+        );
+    }
+    if loss.new > 0 {
+        line!(
+            out,
+            "beside them, {} without a node did not run on these nodes",
+            plural(loss.new, "pod")
+        );
+    }
+    out.finish()
+}
+
+/// `placement.without` of a plan.
+pub(super) fn loss_json(loss: &Loss) -> Value {
+    json!({
+        "nodes": names(&loss.nodes),
+        "pods": loss.pods,
+        "gone": loss.gone,
+        "pending": loss.pending,
+        "gpusShort": loss.gpus_short,
+        "services": names(&loss.services),
+        "new": loss.new,
+    })
+}
+
+fn names(all: &[EcoString]) -> Vec<&str> {
+    all.iter().map(EcoString::as_str).collect()
+}
+
+/// `losses` of a plan.
+pub(super) fn json(losses: &Losses) -> Value {
+    let row = |row: &LossRow| {
+        json!({
+            "without": row.without.to_string(),
+            "nodes": row.nodes,
+            "pods": row.pods,
+            "pending": row.pending,
+            "gpusShort": row.gpus_short,
+            "services": names(&row.services),
+        })
+    };
+    losses.rows.iter().map(row).collect()
+}
+
+fn cells(row: &LossRow) -> Vec<String> {
+    vec![
+        row.without.to_string(),
+        row.nodes.to_string(),
+        row.pods.to_string(),
+        row.pending.to_string(),
+        row.gpus_short.to_string(),
+        first_of(row.services.iter(), NAMED),
+    ]
+}
+
+/// The page of `--each`.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The losses.
+    pub losses: &'a Losses,
+    /// The placement without a loss.
+    pub together: Option<&'a Together>,
+    /// The number of replicas.
+    pub at: At,
+    /// A part of the input was not read, or a service is in error.
+    pub fails: bool,
+}
+
+impl View<'_> {
+    /// What the losses begin with.
+    fn state(&self) -> String {
+        let from = match (self.losses.runs, self.at) {
+            (true, _) => "the pods that run",
+            (false, At::Min) => "the input as it is placed at minReplicas",
+            (false, At::Max) => "the input as it is placed at maxReplicas",
+            (false, At::Current) => "the input as it is placed today",
+        };
+        let each = self.losses.each.as_str();
+        format!("{each} after {each} is lost, each time from {from}")
+    }
+
+    /// The answer in a sentence.
+    fn last(&self) -> String {
+        let Losses { each, tried, rows, .. } = self.losses;
+        let each = each.as_str();
+        let unknown = self.together.is_some_and(|own| !own.not_judged.is_empty());
+        let beside = if unknown { "; not everything was judged" } else { "" };
+        let named = |row: &LossRow| {
+            let name = row.without.to_string();
+            name.split_once('=').map_or(name.clone(), |(_, name)| name.to_owned())
+        };
+        let sentence = match rows.len() {
+            _ if *tried == 0 => return format!("! no {each} to lose{beside}"),
+            0 => format!("the fleet survives the loss of any {each} ({tried} tried)"),
+            count if count == *tried => {
+                format!("the fleet survives the loss of no {each} ({tried} tried)")
+            }
+            count => format!(
+                "the fleet survives the loss of any {each} but {count}: {}",
+                first_of(rows.iter().map(named), LISTED)
+            ),
+        };
+        let mark = match rows.is_empty() {
+            false => "✗",
+            true if self.fails => "✗",
+            true if unknown => "!",
+            true => "✓",
+        };
+        format!("{mark} {sentence}{beside}")
+    }
+
+    fn spared(&self) -> Option<String> {
+        let spared = self.losses.tried - self.losses.rows.len();
+        (spared > 0 && !self.losses.rows.is_empty()).then(|| {
+            let verb = if spared == 1 { "leaves" } else { "leave" };
+            format!(
+                "{} {verb} every pod a node",
+                plural(spared, "other loss").replace("losss", "losses")
+            )
+        })
+    }
+
+    /// The page as text.
+    pub fn text(&self, style: Style) -> String {
+        let mut out = Page::default();
+        line!(out, "{}", self.state());
+        if !self.losses.rows.is_empty() {
+            out.end_line();
+            out.draw(&table(&TITLES, self.losses.rows.iter().map(cells), style));
+            if let Some(spared) = self.spared() {
+                line!(out, "{spared}");
+            }
+        }
+        out.end_line();
+        out.draw(&wrapped(&self.last(), style.width, "  "));
+        out.finish()
+    }
+
+    /// The page as Markdown.
+    pub fn markdown(&self) -> String {
+        let mut out = Page::default();
+        line!(
+            out,
+            "**ome plan --each {}**: {}\n",
+            self.losses.each.as_str(),
+            markdown::text(&self.state())
+        );
+        if !self.losses.rows.is_empty() {
+            let titles: Vec<String> = TITLES.iter().map(|title| title.to_lowercase()).collect();
+            let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+            markdown::table(&mut out, &titles, self.losses.rows.iter().map(cells));
+            out.end_line();
+            if let Some(spared) = self.spared() {
+                line!(out, "{}\n", markdown::text(&spared));
+            }
+        }
+        line!(out, "{}", markdown::text(&self.last()));
+        out.finish()
+    }
+
+    /// The data of the table in the page of a plan.
+    pub(super) fn data(&self) -> Value {
+        json!({
+            "titles": TITLES.map(str::to_lowercase),
+            "rows": self.losses.rows.iter().map(cells).collect::<Vec<_>>(),
+            "state": self.state(),
+            "last": self.last(),
+        })
+    }
+}
+
+/// A line per loss after which pods have no node.
+pub fn lines(losses: &Losses) -> impl Iterator<Item = String> {
+    losses.rows.iter().map(|row| row.without.to_string())
+}
