@@ -166,7 +166,9 @@ impl Standing {
         for [workload, replica, at] in &again {
             placed.slots[*workload][*replica][*at] = Slot::default();
         }
-        placed.want_all(fleet, again.iter().map(|[workload, replica, _]| (*workload, *replica)));
+        let order: Vec<(usize, usize)> =
+            again.iter().map(|[workload, replica, _]| (*workload, *replica)).collect();
+        placed.want_all(fleet, &order);
         placed.settle(fleet);
         let refused = placed.refused.keys().copied();
         let pending = placed.pending().map(|(at, _)| at).chain(refused);

@@ -211,7 +211,9 @@ fn place<'a>(
     if let Some(lost) = beside.lost {
         let is_lost = |pod: &RunningPod<'_>| lost.contains(&pod.node);
         gone = loss::adopt(&mut plain, &running, &templates, &mut own, is_lost);
-        plain.iter_mut().for_each(|own| own.standing = 0);
+        for own in &mut plain {
+            own.standing = 0;
+        }
     }
     workloads::add_plain(&mut claims, &mut plain);
     claims::sort(&mut claims);
