@@ -22,6 +22,8 @@ use std::sync::Arc;
 /// Where a kind has the number of its pods and their template.
 #[derive(Debug)]
 struct Part {
+    /// A field of the object that multiplies all of its parts; 1 where it is not set.
+    times: &'static [&'static str],
     /// The list or map whose elements have pods of their own; the object itself if it is empty.
     each: &'static [&'static str],
     /// The fields whose product is the number of pods; each with its default.
@@ -30,6 +32,8 @@ struct Part {
     most: Option<&'static [&'static str]>,
     /// The pod template.
     template: &'static [&'static str],
+    /// What is there is the spec of a pod, without metadata.
+    bare: bool,
 }
 
 /// How the pods of a kind are found.
@@ -64,7 +68,12 @@ const fn part(
     replicas: &'static [(&'static [&'static str], i64)],
     template: &'static [&'static str],
 ) -> Part {
-    Part { each, replicas, most: None, template }
+    Part { times: &[], each, replicas, most: None, template, bare: false }
+}
+
+/// The roles of a job of Kubeflow's training operator: a map by the name of the role.
+const fn roles(each: &'static [&'static str]) -> Part {
+    part(each, &[(&["replicas"], 1)], &["template"])
 }
 
 const TEMPLATE: &[&str] = &["spec", "template"];
@@ -72,7 +81,7 @@ const REPLICAS: &[(&[&str], i64)] = &[(&["spec", "replicas"], 1)];
 
 /// The kinds. Sources: the API reference of Kubernetes 1.35, and the CRDs of the projects (JobSet
 /// v1alpha2, `KubeRay` v1, Volcano v1alpha1, Argo Rollouts v1alpha1, Knative Serving v1, NVIDIA Dynamo
-/// v1alpha1).
+/// v1alpha1, Kubeflow Trainer v1, MPI Operator v2beta1, Grove v1alpha1, KAITO v1beta1).
 static TABLE: &[Row] = &[
     Row { group: "apps", kind: "Deployment", pods: Pods::Deployment },
     Row { group: "argoproj.io", kind: "Rollout", pods: Pods::Deployment },
@@ -88,10 +97,12 @@ static TABLE: &[Row] = &[
         group: "batch",
         kind: "Job",
         pods: Pods::Parts(&[Part {
+            times: &[],
             each: &[],
             replicas: &[(&["spec", "parallelism"], 1)],
             most: Some(&["spec", "completions"]),
             template: TEMPLATE,
+            bare: false,
         }]),
     },
     Row { group: "", kind: "Pod", pods: Pods::Itself },
@@ -99,12 +110,11 @@ static TABLE: &[Row] = &[
     Row {
         group: "jobset.x-k8s.io",
         kind: "JobSet",
-        pods: Pods::Parts(&[Part {
-            each: &["spec", "replicatedJobs"],
-            replicas: &[(&["replicas"], 1), (&["template", "spec", "parallelism"], 1)],
-            most: None,
-            template: &["template", "spec", "template"],
-        }]),
+        pods: Pods::Parts(&[part(
+            &["spec", "replicatedJobs"],
+            &[(&["replicas"], 1), (&["template", "spec", "parallelism"], 1)],
+            &["template", "spec", "template"],
+        )]),
     },
     Row {
         group: "ray.io",
@@ -137,6 +147,65 @@ static TABLE: &[Row] = &[
     },
     Row { group: "serving.knative.dev", kind: "Service", pods: Pods::Knative },
     Row { group: "nvidia.com", kind: "DynamoGraphDeployment", pods: Pods::Dynamo },
+    Row {
+        group: "kubeflow.org",
+        kind: "MPIJob",
+        pods: Pods::Parts(&[roles(&["spec", "mpiReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "PyTorchJob",
+        pods: Pods::Parts(&[roles(&["spec", "pytorchReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "TFJob",
+        pods: Pods::Parts(&[roles(&["spec", "tfReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "XGBoostJob",
+        pods: Pods::Parts(&[roles(&["spec", "xgbReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "PaddleJob",
+        pods: Pods::Parts(&[roles(&["spec", "paddleReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "JAXJob",
+        pods: Pods::Parts(&[roles(&["spec", "jaxReplicaSpecs"])]),
+    },
+    Row {
+        group: "ray.io",
+        kind: "RayJob",
+        pods: Pods::Parts(&[
+            part(&[], &[], &["spec", "rayClusterSpec", "headGroupSpec", "template"]),
+            part(
+                &["spec", "rayClusterSpec", "workerGroupSpecs"],
+                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                &["template"],
+            ),
+        ]),
+    },
+    Row {
+        group: "grove.io",
+        kind: "PodCliqueSet",
+        pods: Pods::Parts(&[Part {
+            times: &["spec", "replicas"],
+            each: &["spec", "template", "cliques"],
+            replicas: &[(&["spec", "replicas"], 1)],
+            most: None,
+            template: &["spec", "podSpec"],
+            bare: true,
+        }]),
+    },
+    Row {
+        group: "kaito.sh",
+        kind: "Workspace",
+        pods: Pods::Parts(&[part(&[], &[(&["resource", "count"], 1)], &["inference", "template"])]),
+    },
 ];
 
 /// Kinds that hold pod templates and run no pods.
@@ -329,9 +398,20 @@ impl Pods {
                         let pods = replicas
                             .map(|(path, default)| number(item, path, *default))
                             .fold(1, i64::saturating_mul);
+                        let times = match part.times {
+                            [] => 1,
+                            path => number(node, path, 1),
+                        };
+                        let pods = pods.saturating_mul(times);
                         let most = part.most.and_then(|path| item.at(path)).and_then(Node::as_int);
                         let pods = pods.min(most.unwrap_or(i64::MAX));
-                        let pod = context.template(namespace, template).map_err(refused)?;
+                        let pod = if part.bare {
+                            let labels = crate::cluster::schedule::labels(None);
+                            context.read(namespace, labels, template).map(Arc::new)
+                        } else {
+                            context.template(namespace, template)
+                        };
+                        let pod = pod.map_err(refused)?;
                         out.replicas.extend(alone(out.templates.len(), pods));
                         out.templates.push(pod);
                     }
