@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{self, Exclude, Loaded, Request, settings};
 use crate::operators;
 use crate::operators::kthena::rules::KthenaPolicy;
-use crate::policy::BuiltinMode;
+use crate::policy::{BuiltinMode, Platform};
 use crate::quantity::Selector;
 use crate::report::answer::Answer;
 use crate::report::findings;
@@ -141,6 +141,8 @@ impl Session {
             documented,
             named,
         } = releases::followed(args, &settings, ask.admitted)?;
+        let device_tolerations = args.tolerates_devices(&settings);
+        let platform = Platform { device_tolerations, ..platform };
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
         let ome = releases.policy(Api::Ome, Semantics::Controller).filter(|_| ask.shipped);

@@ -52,6 +52,7 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
+    AssumedToleration,
     At, Each, Example, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost, MoreNodes, NodeUse,
     NotCounted, NotJudged, OtherWorkloads, Pending, Placement, PlacementOptions, PodCounts,
     RemedyFound, SettledWorkload, Stands, Together, Verdict, Victim, Waiting, advice, has_current,

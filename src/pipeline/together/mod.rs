@@ -5,6 +5,7 @@
 //! module provides them and names their owners.
 
 pub(crate) mod answer;
+pub(crate) mod assumed;
 pub(crate) mod claims;
 pub(crate) mod loss;
 pub(crate) mod map;
@@ -20,6 +21,7 @@ pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };
 pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
+pub use assumed::AssumedToleration;
 pub use map::{NodeUse, Stands};
 pub use partial_groups::HalfGroup;
 
@@ -283,6 +285,7 @@ fn place<'a>(
         },
         pending: Vec::new(),
         not_judged,
+        assumed: assumed::tolerations(&fleet, &placed, catalog.device_tolerations()),
         others: OtherWorkloads::default(),
         victims: victims(&placed, &running, &own, &claims),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
