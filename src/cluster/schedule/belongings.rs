@@ -39,7 +39,7 @@ impl Scheduler {
             self.devices.adopt(&template, machine)
         });
         let devices = devices.unwrap_or_default();
-        let own = Belongings { volumes, receipt, devices, ..Belongings::default() };
+        let own = Belongings { volumes, devices, receipt, ..Belongings::default() };
         self.belongings.insert(pod, own);
         if !template.claims.is_empty() {
             self.claim(pod);
