@@ -203,6 +203,7 @@ impl Session {
             platform,
             groups_named,
             checks_fields: ask.checks_fields,
+            follows_cluster: ask.follows_cluster,
             named: asked.into_iter().chain(args.kthena_profile.map(|_| Api::Kthena)).collect(),
             ..ReadOptions::new(semantics, kthena)
         };
@@ -235,6 +236,12 @@ impl Session {
                 world.diagnostics.push(diagnostic);
             }
         }
+        let semantics = if ask.follows_cluster {
+            let running = world.in_cluster.iter().map(|release| release.api);
+            running.fold(semantics, |all, api| all.with(api, Semantics::Controller))
+        } else {
+            semantics
+        };
         let gaps = incomplete::gaps(&world);
         let mut session = Self {
             serving_policy: world.kthena(),
@@ -447,6 +454,12 @@ impl Session {
             }
         }
         out
+    }
+
+    /// The releases that are followed because the cluster runs them, as `--release` takes them.
+    pub(crate) fn followed_releases(&self) -> Vec<String> {
+        let running = self.world.in_cluster.iter();
+        running.map(|own| format!("{}={}", own.api.as_str(), own.followed)).collect()
     }
 
     /// The dates of rules that are more than six months older than the newest object of a cluster.
