@@ -14,6 +14,7 @@ pub(crate) mod quota;
 pub(crate) mod reasons;
 pub(crate) mod remedies;
 pub(crate) mod settled;
+mod workload_kinds;
 pub(crate) mod workloads;
 
 pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
