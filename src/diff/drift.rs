@@ -312,7 +312,7 @@ fn out_of_range(live: &Node, limits: Limits) -> Option<DriftField> {
     };
     Some(DriftField {
         path: FieldPath::root().field("spec").field("replicas"),
-        to: Some(Node::new(Value::Int(to.into()), Origin::Derived(&AUTOSCALER))),
+        to: Some(Node::new(Value::Int(to), Origin::Derived(&AUTOSCALER))),
         from: Some(from.clone()),
         layer: Some(Layer::Default),
         manager: None,
