@@ -1,7 +1,7 @@
 //! Where everything stands: the answer of a placement, as data.
 
-use super::loss::Loss;
 use super::assumed::AssumedToleration;
+use super::loss::Loss;
 use super::map::NodeUse;
 use super::partial_groups::HalfGroup;
 use super::remedies::RemedyFound;

@@ -21,8 +21,8 @@ pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
 pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };
-pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
 pub use assumed::AssumedToleration;
+pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
 pub use map::{NodeUse, Stands};
 pub use partial_groups::HalfGroup;
 
