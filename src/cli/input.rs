@@ -366,13 +366,15 @@ impl Session {
         }
     }
 
-    /// How the run ended: could not, when something is in error.
+    /// How the run ended: could not, when something is in error; no, when a server refuses what an
+    /// operator writes.
     pub(crate) fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
-        if failed
-            || self.is_incomplete()
-            || found.iter().any(|diagnostic| diagnostic.severity >= self.least())
-        {
+        let mut counted = found.iter().filter(|found| found.severity >= self.least());
+        let is_refused = |found: &Diagnostic| found.code == Code::ServerRefuses;
+        if failed || self.is_incomplete() || counted.clone().any(|found| !is_refused(found)) {
             Outcome::CouldNot
+        } else if counted.next().is_some() {
+            Outcome::No
         } else {
             Outcome::Done
         }

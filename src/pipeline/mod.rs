@@ -17,6 +17,7 @@ pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod planned;
 pub(crate) mod question;
+pub(crate) mod refusals;
 pub(crate) mod render;
 pub(crate) mod roll;
 pub(crate) mod running;
