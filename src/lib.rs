@@ -73,7 +73,7 @@ mod report;
     expect(
         dead_code,
         unused_imports,
-        reason = "drains and controllers of plain workloads are played by the recordings; no command asks for them yet"
+        reason = "drains and controllers of plain workloads are compared with the recordings; no command asks for them yet"
     )
 )]
 mod rollout;
