@@ -224,7 +224,7 @@ fn place<'a>(
         let dump = stated_replicas(catalog);
         claims
             .iter_mut()
-            .filter(|own| own.api != Api::Cluster)
+            .filter(|own| own.api.is_of_operator())
             .for_each(|own| own.resize(beside.at, &dump));
     }
     if beside.lost.is_some() {
