@@ -56,6 +56,13 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "drain",
+        &[
+            ("drain gpu-l40s-0", "what moves when a node is drained, and what blocks it"),
+            ("drain --max", "as many nodes as can be given back"),
+        ],
+    ),
+    (
         "drift",
         &[
             ("drift -f .", "objects of a dump against what is rendered"),
@@ -195,13 +202,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("endpoints -o json", "of all services, as JSON"),
         ],
     ),
-    (
-        "dump",
-        &[
-            ("dump --print-command", "for a shell with access to the cluster"),
-            ("dump --print-command --color never", "for a script"),
-        ],
-    ),
+    ("dump", &[("dump --print-command", "for a shell with access to the cluster")]),
     (
         "code",
         &[("code same-priority", "what a finding means and how to fix it"), ("code", "all codes")],

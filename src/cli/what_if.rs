@@ -9,7 +9,8 @@ use ecow::EcoString;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-fn no_nodes() -> Failure {
+/// The input has no nodes.
+pub(super) fn no_nodes() -> Failure {
     Failure::NotFound {
         message: "no Node of the input reports its resources".into(),
         help: Some(
@@ -43,6 +44,22 @@ pub(super) fn lost(
         all.extend(nodes);
     }
     Ok(Some(all))
+}
+
+/// Requires a node of a name.
+///
+/// # Errors
+/// There is none.
+pub(super) fn node(session: &Session, name: &EcoString) -> Result<(), Failure> {
+    lost(session, &[Lost::Node(name.clone())]).map(drop)
+}
+
+/// The nodes of an accelerator class.
+///
+/// # Errors
+/// There is none.
+pub(super) fn of_class(session: &Session, name: &str) -> Result<BTreeSet<EcoString>, Failure> {
+    lost(session, &[Lost::Class(name.into())]).map(Option::unwrap_or_default)
 }
 
 fn unknown(session: &Session, lost: &Lost) -> Failure {

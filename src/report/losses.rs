@@ -5,7 +5,7 @@ use super::markdown;
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line};
 use super::table::{Style, table, wrapped};
-use crate::pipeline::{At, Loss, LossRow, Losses, Lost, Together};
+use crate::pipeline::{At, Each, Loss, LossRow, Losses, Lost, Together};
 use ecow::EcoString;
 use serde_json::{Value, json};
 
@@ -15,6 +15,14 @@ const NAMED: usize = 3;
 const LISTED: usize = 10;
 
 const TITLES: [&str; 6] = ["WITHOUT", "NODES", "PODS", "WITHOUT ROOM", "GPUS SHORT", "SERVICES"];
+
+/// `1 node`, `3 classes`.
+pub fn counted(count: usize, each: Each) -> String {
+    match each {
+        Each::Class if count != 1 => format!("{count} classes"),
+        each => plural(count, each.as_str()),
+    }
+}
 
 /// The lines about the nodes of `--without`.
 pub fn text(loss: &Loss, lost: &[Lost]) -> String {
@@ -58,17 +66,18 @@ pub fn text(loss: &Loss, lost: &[Lost]) -> String {
 /// `placement.without` of a plan.
 pub(super) fn loss_json(loss: &Loss) -> Value {
     json!({
-        "nodes": names(&loss.nodes),
+        "nodes": owners(&loss.nodes),
         "pods": loss.pods,
         "gone": loss.gone,
         "pending": loss.pending,
         "gpusShort": loss.gpus_short,
-        "services": names(&loss.services),
+        "services": owners(&loss.services),
         "new": loss.new,
     })
 }
 
-fn names(all: &[EcoString]) -> Vec<&str> {
+/// Names as JSON.
+pub(super) fn owners(all: &[EcoString]) -> Vec<&str> {
     all.iter().map(EcoString::as_str).collect()
 }
 
@@ -81,7 +90,7 @@ pub(super) fn json(losses: &Losses) -> Value {
             "pods": row.pods,
             "pending": row.pending,
             "gpusShort": row.gpus_short,
-            "services": names(&row.services),
+            "services": owners(&row.services),
         })
     };
     losses.rows.iter().map(row).collect()
@@ -157,11 +166,11 @@ impl View<'_> {
     fn spared(&self) -> Option<String> {
         let spared = self.losses.tried - self.losses.rows.len();
         (spared > 0 && !self.losses.rows.is_empty()).then(|| {
-            let verb = if spared == 1 { "leaves" } else { "leave" };
-            format!(
-                "{} {verb} every pod a node",
-                plural(spared, "other loss").replace("losss", "losses")
-            )
+            if spared == 1 {
+                "1 other loss leaves every pod a node".to_owned()
+            } else {
+                format!("{spared} other losses leave every pod a node")
+            }
         })
     }
 

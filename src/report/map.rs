@@ -19,17 +19,22 @@ const ANGLE: usize = 137;
 
 /// The data of the picture; `None` if no node reports its resources.
 pub(super) fn data(together: &Together) -> Option<Value> {
-    if together.map.is_empty() {
+    picture(&together.map, &together.pending)
+}
+
+/// Nodes with their pods, and pods that wait.
+pub(super) fn picture(nodes: &[NodeUse], waiting: &[Pending]) -> Option<Value> {
+    if nodes.is_empty() {
         return None;
     }
     let mut services: BTreeMap<&EcoString, i64> = BTreeMap::new();
-    for own in together.map.iter().flat_map(|node| &node.stands).filter(|own| own.gpus > 0) {
+    for own in nodes.iter().flat_map(|node| &node.stands).filter(|own| own.gpus > 0) {
         *services.entry(&own.service).or_default() += own.gpus;
     }
     let hues: BTreeMap<&EcoString, usize> =
         services.keys().enumerate().map(|(at, name)| (*name, at * ANGLE % 360)).collect();
     let (with, without): (Vec<&NodeUse>, Vec<&NodeUse>) =
-        together.map.iter().partition(|node| node.gpus > 0);
+        nodes.iter().partition(|node| node.gpus > 0);
     let widest = with.iter().map(|node| node.gpus).max().unwrap_or(1);
     let mut classes: BTreeMap<Option<&EcoString>, Vec<&NodeUse>> = BTreeMap::new();
     for node in with {
@@ -52,7 +57,7 @@ pub(super) fn data(together: &Together) -> Option<Value> {
         "folded": services.len() > MOST_COLORS,
         "services": plural(services.len(), "service"),
         "without": plain(&without),
-        "pending": pending(&together.pending),
+        "pending": pending(waiting),
     }))
 }
 

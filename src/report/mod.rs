@@ -11,6 +11,7 @@ pub mod code;
 pub mod conversion;
 pub mod diff;
 pub mod discover;
+pub mod drain;
 pub mod drift;
 pub mod endpoints;
 mod excerpt;

@@ -72,6 +72,9 @@ const REFUSED: &str = "429 Cannot evict pod as it would violate the pod's disrup
 impl World {
     /// The workload of a pod.
     pub fn owner(&self, pod: PodId) -> Option<WorkloadId> {
+        if let Some((own, _)) = self.member(pod) {
+            return Some(own);
+        }
         self.workload_ids().find(|workload| self.pods_of(*workload).contains(&pod))
     }
 
@@ -160,18 +163,25 @@ impl World {
             .iter()
             .copied()
             .filter(|pod| !matches!(self.phase(*pod), PodPhase::Terminating | PodPhase::Gone))
-            .filter(|pod| self.owner(*pod).is_none_or(|own| self.desired(own).is_none()))
+            .filter(|pod| self.is_evicted(*pod))
             .collect();
         pods.sort_by_key(|pod| (scheduler.template_of(*pod).name.clone(), *pod));
         pods
     }
 
+    /// The pods of a node that a drain evicts, by their names.
+    pub fn evictable(&self, node: NodeId) -> Vec<PodId> {
+        self.to_evict(node)
+    }
+
     fn has_pods(&self, node: NodeId) -> bool {
         let scheduler = self.scheduler();
-        scheduler
-            .pods_on(node)
-            .iter()
-            .any(|pod| self.owner(*pod).is_none_or(|own| self.desired(own).is_none()))
+        scheduler.pods_on(node).iter().any(|pod| self.is_evicted(*pod))
+    }
+
+    /// Whether a drain evicts a pod: those of DaemonSets stay.
+    fn is_evicted(&self, pod: PodId) -> bool {
+        !self.fixed.contains(&pod) && self.owner(pod).is_none_or(|own| self.desired(own).is_none())
     }
 
     /// Drains nodes in order. `tell` gets every step that has a pod.

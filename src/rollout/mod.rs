@@ -16,6 +16,7 @@ pub(crate) mod daemon_set;
 pub(crate) mod deployment;
 pub(crate) mod drain;
 pub(crate) mod job;
+pub(crate) mod kept;
 pub(crate) mod leader_worker_set;
 pub(crate) mod play;
 pub(crate) mod pods;
@@ -32,8 +33,9 @@ pub(crate) mod world;
 
 pub use daemon_set::DaemonSetSpec;
 pub use deployment::{DeploymentSpec, Strategy};
-pub use drain::{DrainBudget, NodeEnd};
+pub use drain::{DrainBudget, DrainStep, NodeEnd};
 pub use job::JobSpec;
+pub use kept::{Keeping, KeptPod};
 pub(crate) use leader_worker_set::release as leader_worker_set_releases;
 pub use leader_worker_set::{
     GroupMember, GroupRevision, LeaderWorkerSetRelease, LeaderWorkerSetSpec,

@@ -85,6 +85,8 @@ impl World {
             Some(Workload::Job(own)) => own.pods().collect(),
             Some(Workload::ReplicaSet(own)) => own.pods().collect(),
             Some(Workload::Pod(own)) => own.pod.into_iter().collect(),
+            Some(Workload::Kept(own)) => own.members.iter().filter_map(|own| own.pod).collect(),
+            Some(Workload::Fixed(own)) => own.clone(),
         };
         all.retain(|pod| self.pods.phase(*pod) != PodPhase::Gone);
         all.sort_unstable();
@@ -104,7 +106,8 @@ impl World {
             Workload::Job(own) => (own.status(&self.pods).complete, false, None),
             Workload::ReplicaSet(own) => (own.is_complete(&self.pods), false, None),
             Workload::Pod(own) => (own.is_complete(&self.pods), false, None),
-            Workload::Nothing => return None,
+            Workload::Kept(own) => (own.is_complete(&self.pods), false, None),
+            Workload::Fixed(_) | Workload::Nothing => return None,
         };
         let pods: Vec<(PodId, PodPhase)> =
             self.pods_of(workload).into_iter().map(|pod| (pod, self.pods.phase(pod))).collect();

@@ -3,6 +3,7 @@
 use super::daemon_set::{DaemonSet, DaemonSetSpec};
 use super::deployment::{Deployment, DeploymentSpec};
 use super::job::{Job, JobSpec, JobStatus};
+use super::kept::{Keeping, Kept, KeptPod};
 use super::leader_worker_set::{GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
 use super::single::{BarePod, BareSet};
 use super::stateful_workload::{StatefulSetSpec, StatefulWorkload};
@@ -12,7 +13,7 @@ use crate::cluster::schedule::{
 };
 use crate::rollout::pods::{Life, PodPhase, Pods, Revision, Start};
 use ecow::EcoString;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A workload of a simulation.
@@ -28,6 +29,10 @@ pub(super) enum Workload {
     Job(Box<Job>),
     ReplicaSet(Box<BareSet>),
     Pod(Box<BarePod>),
+    /// Pods that are created again as they were.
+    Kept(Box<Kept>),
+    /// Pods that run on their nodes only, or that nobody evicts.
+    Fixed(Vec<PodId>),
     /// It was deleted.
     Nothing,
 }
@@ -37,6 +42,10 @@ pub(super) enum Workload {
 pub struct World {
     pub(super) pods: Pods,
     pub(super) workloads: Vec<Workload>,
+    /// The workload and member of each pod that is created again as it was.
+    pub(super) kept: HashMap<PodId, (WorkloadId, usize)>,
+    /// Pods that nobody evicts.
+    pub(super) fixed: BTreeSet<PodId>,
 }
 
 impl World {
@@ -49,7 +58,7 @@ impl World {
             *pods.life_mut(pod) = Life { running: true, ready: true, lingers, ..Life::default() };
             pods.scheduler.set_ready(pod, true);
         }
-        Self { pods, workloads: Vec::new() }
+        Self { pods, workloads: Vec::new(), kept: HashMap::new(), fixed: BTreeSet::new() }
     }
 
     /// Returns the scheduler of the cluster.
@@ -163,6 +172,41 @@ impl World {
         self.push(Workload::Job(Box::new(Job::new(spec))))
     }
 
+    /// Keeps pods: what is deleted is created again.
+    pub fn keep(&mut self, members: Vec<KeptPod>, keeping: Keeping) -> WorkloadId {
+        let id = WorkloadId(self.workloads.len());
+        let pods = members.iter().enumerate();
+        self.kept.extend(pods.filter_map(|(at, own)| Some((own.pod?, (id, at)))));
+        self.push(Workload::Kept(Box::new(Kept::new(members, keeping))))
+    }
+
+    /// These pods are not evicted: they belong to their nodes, or end already.
+    pub fn fix(&mut self, pods: Vec<PodId>) -> WorkloadId {
+        self.fixed.extend(pods.iter().copied());
+        self.push(Workload::Fixed(pods))
+    }
+
+    /// The workload and the member of a pod that is created again as it was.
+    pub fn member(&self, pod: PodId) -> Option<(WorkloadId, usize)> {
+        self.kept.get(&pod).copied()
+    }
+
+    /// The pods of a workload that is kept.
+    pub fn members(&self, workload: WorkloadId) -> &[KeptPod] {
+        match self.workloads.get(workload.0) {
+            Some(Workload::Kept(own)) => &own.members,
+            _ => &[],
+        }
+    }
+
+    /// The next pod of a member is created on a node, if it fits there: all other nodes are
+    /// cordoned while it starts.
+    pub fn steer(&mut self, workload: WorkloadId, member: usize, node: NodeId) {
+        if let Some(Workload::Kept(own)) = self.workloads.get_mut(workload.0) {
+            own.steered.insert(member, node);
+        }
+    }
+
     /// Creates a ReplicaSet that no Deployment owns.
     pub fn deploy_replicas(&mut self, revision: Revision, replicas: i64) -> WorkloadId {
         self.push(Workload::ReplicaSet(Box::new(BareSet::new(revision, replicas))))
@@ -232,6 +276,7 @@ impl World {
     pub fn desired(&self, workload: WorkloadId) -> Option<usize> {
         match self.workloads.get(workload.0)? {
             Workload::DaemonSet(own) => Some(own.desired(&self.pods)),
+            Workload::Fixed(own) => Some(own.len()),
             _ => None,
         }
     }
@@ -245,7 +290,8 @@ impl World {
             Workload::Job(own) => own.refused(),
             Workload::ReplicaSet(own) => own.refused(),
             Workload::Pod(own) => own.refused.as_ref(),
-            Workload::Groups(_) | Workload::Nothing => None,
+            Workload::Kept(own) => own.refused(),
+            Workload::Groups(_) | Workload::Fixed(_) | Workload::Nothing => None,
         }
     }
 
@@ -277,6 +323,7 @@ impl World {
             Workload::Deployment(own) => Some(own.spec.replicas),
             Workload::StatefulSet(own) => i64::try_from(own.spec.replicas).ok(),
             Workload::ReplicaSet(own) => Some(own.replicas),
+            Workload::Kept(own) if !own.keeping.unsized_ => i64::try_from(own.members.len()).ok(),
             _ => None,
         }
     }
@@ -287,7 +334,7 @@ impl World {
     }
 
     /// No new pod may use a node.
-    pub(super) fn cordon(&mut self, node: NodeId) {
+    pub fn cordon(&mut self, node: NodeId) {
         let mut machine = Machine::clone(self.pods.scheduler.node(node));
         machine.cordoned = true;
         self.pods.scheduler.change_node(node, Arc::new(machine));
@@ -329,8 +376,16 @@ impl World {
         loop {
             self.pods.scheduler.schedule_with(ties);
             let mut changed = self.pods.scheduler.bind_claims();
-            for workload in &mut self.workloads {
+            for (at, workload) in self.workloads.iter_mut().enumerate() {
                 changed |= match workload {
+                    Workload::Kept(own) => {
+                        let (created, changed) = own.sync(&mut self.pods);
+                        for pod in created {
+                            let member = own.members.iter().position(|own| own.pod == Some(pod));
+                            self.kept.insert(pod, (WorkloadId(at), member.unwrap_or(0)));
+                        }
+                        changed
+                    }
                     Workload::Deployment(own) => own.sync(&mut self.pods),
                     Workload::Groups(own) => own.sync(&mut self.pods),
                     Workload::StatefulSet(own) => own.sync(&mut self.pods),
@@ -338,7 +393,7 @@ impl World {
                     Workload::Job(own) => own.sync(&mut self.pods),
                     Workload::ReplicaSet(own) => own.sync(&mut self.pods),
                     Workload::Pod(own) => own.sync(&mut self.pods),
-                    Workload::Nothing => false,
+                    Workload::Fixed(_) | Workload::Nothing => false,
                 };
             }
             if !changed {

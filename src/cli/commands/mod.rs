@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod discover;
+pub(crate) mod drain;
 pub(crate) mod drift;
 pub(crate) mod dump;
 pub(crate) mod endpoints;
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Render(Box<render::Args>),
     Diff(diff::Args),
     Drift(drift::Args),
+    Drain(drain::Args),
     Rollout(rollout::Args),
     Matrix(matrix::Args),
     Validate(validate::Args),
@@ -86,6 +88,7 @@ pub(crate) fn run(
         Some(Command::Why(args)) => why::run(&args, io),
         Some(Command::Diff(args)) => diff::run(&args, io),
         Some(Command::Drift(args)) => drift::run(&args, io),
+        Some(Command::Drain(args)) => drain::run(&args, io),
         Some(Command::Render(args)) => render::run(&args, typed, io),
         Some(Command::Matrix(args)) => matrix::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),

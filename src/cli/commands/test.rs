@@ -4,17 +4,20 @@ use super::validate;
 use crate::api::ObjectRef;
 use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, what_if};
 use crate::diag::{Code, Diagnostic, Edit, Severity, nearest};
 use crate::diff::expect;
 use crate::diff::expect::{Case, Expected, Miss, Stated, actual};
 use crate::emit::{self, fix::Left};
 use crate::load;
 use crate::merge::history::History;
-use crate::pipeline::{Depth, PlacementOptions, Planned, Planner, Renderer, identity, together};
+use crate::pipeline::{
+    At, Depth, PlacementOptions, Planned, Planner, Renderer, identity, together,
+};
 use crate::report::expect::{Done, Failure as Failed, Report};
 use crate::report::findings;
-use crate::report::phrases::plural;
+use crate::report::losses::counted;
+use crate::report::phrases::{first_of, plural};
 use crate::secret::{MASK, Secrets};
 use crate::source::{Source, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, Origin, parse, split};
@@ -97,9 +100,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 sessions.insert(paths.clone(), Session::open(&input, &args.decision.ask()?)?);
             }
             let session = &sessions[&paths];
-            let unread = not_read(&case, session);
-            let incomplete = !unread.is_empty();
-            report.found.extend(unread);
+            report.found.extend(not_read(&case, session));
             let planned = planned(session)?;
             let misses = judge(&case, session, &planned)?;
             if args.record {
@@ -116,7 +117,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 file: file.display().to_string(),
                 name: case.name.to_string(),
                 failures,
-                incomplete,
             });
         }
         if record(file, &edits, &mut report)? {
@@ -249,6 +249,27 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
                 flip: None,
             });
         }
+    }
+    for (each, span) in &case.survives {
+        let losses = what_if::losses(session, At::Min, *each)?;
+        if losses.rows.is_empty() {
+            continue;
+        }
+        let hurt: Vec<String> = losses.rows.iter().map(|row| row.without.to_string()).collect();
+        misses.push(Miss {
+            path: "survives".to_owned(),
+            span: *span,
+            want: each.as_str().into(),
+            message: format!(
+                "the fleet does not survive the loss of {} of {}: {}",
+                hurt.len(),
+                counted(losses.tried, *each),
+                first_of(&hurt, 10)
+            ),
+            got: Some(hurt.into()),
+            reasons: Vec::new(),
+            flip: None,
+        });
     }
     Ok(misses)
 }

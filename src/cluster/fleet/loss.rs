@@ -124,6 +124,11 @@ impl Fleet {
 }
 
 impl Standing {
+    /// The cluster, to change it.
+    pub fn into_placed(self) -> Placed {
+        self.placed
+    }
+
     /// The cluster before any loss.
     pub fn placed(&self) -> &Placed {
         &self.placed
@@ -184,7 +189,6 @@ fn gone(machine: &Machine) -> Machine {
         labels: Map::default(),
         ready: true,
         cordoned: true,
-        tolerates_own: machine.tolerates_own,
         taints: Vec::new(),
         soft_taints: Vec::new(),
         allocatable: Some(vec![("pods".into(), Quantity::from_integer(0))]),

@@ -6,19 +6,23 @@
 
 pub(crate) mod add_nodes;
 pub(crate) mod loss;
+mod moves;
 pub(crate) mod pack;
 pub(crate) mod place;
 pub(crate) mod remedies;
 pub(crate) mod rooms;
 #[cfg(test)]
 mod tests;
+pub(crate) mod vacate;
 
 pub use add_nodes::{Growth, named};
 pub use loss::Standing;
+pub use moves::Moved;
 pub use pack::{Packing, Verdict, kind};
 pub use place::{Holder, Manner, Placed, Slot};
 pub use remedies::Remedy;
 pub use rooms::Rooms;
+pub use vacate::{Vacated, Yard};
 
 use super::schedule::{Options, PodTemplate};
 use crate::cluster::Machine;
@@ -83,6 +87,8 @@ pub struct Other {
     pub node: EcoString,
     /// `status.startTime`.
     pub started: Option<EcoString>,
+    /// Its number among the running pods of the input.
+    pub number: usize,
 }
 
 /// Everything that has to be placed together.

@@ -83,6 +83,17 @@ impl Placed {
         })
     }
 
+    /// The pods of others, with their places in the list.
+    pub fn others(&self) -> Vec<(PodId, usize)> {
+        let other = |(pod, holder): (&PodId, &Holder)| match holder {
+            Holder::Other(at) => Some((*pod, *at)),
+            Holder::Wanted(..) => None,
+        };
+        let mut all: Vec<(PodId, usize)> = self.holders.iter().filter_map(other).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Pods that may be started and have no node.
     pub fn pending(&self) -> impl Iterator<Item = ([usize; 3], PodId)> + '_ {
         let own = self.all().filter_map(|(at, slot)| Some((at, slot.pod?)));

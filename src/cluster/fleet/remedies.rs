@@ -1,13 +1,13 @@
 //! What would give pending pods a node without new ones: each remedy is tried by placing the fleet
 //! anew.
 
+use super::moves::{Moved, moves};
 use super::pack::Verdict;
 use super::place::{Manner, Placed};
 use super::{Fleet, Packing};
-use crate::cluster::schedule::{NodeId, PodId, PodState};
 use crate::cluster::{Machine, Taint, Toleration};
 use ecow::EcoString;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// A change after which fewer pods are pending.
@@ -19,21 +19,8 @@ pub enum Remedy {
     Tolerate(Taint, Vec<usize>),
     /// Another order or packing.
     Pack(Packing),
-    /// These pods move: workload and replica, from one node to another.
+    /// These pods move, one after the other.
     Move(Vec<Moved>),
-}
-
-/// A pod that moves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
-    /// Its workload.
-    pub workload: usize,
-    /// The number of the running pod, if it runs.
-    pub number: Option<usize>,
-    /// Its node.
-    pub from: EcoString,
-    /// Its next node.
-    pub to: EcoString,
 }
 
 /// How often the fleet is placed anew, and the pods of all these times together.
@@ -41,17 +28,17 @@ const MOST_TRIES: usize = 24;
 const MOST_PLACED: usize = 60_000;
 /// Nodes and taints that are tried one by one.
 const MOST_OF_A_KIND: usize = 6;
-/// Nodes on which moves are tried, and pods that move together.
-const MOST_MOVE_NODES: usize = 64;
-const MOST_MOVED: usize = 4;
 
 impl Fleet {
-    /// Workloads that `may_tolerate` can be edited. Remedies with the number of pods that stay pending, the cheapest for a user first.
+    /// Workloads that `may_tolerate` can be edited, and pods of others that `may_move` are created
+    /// again by their controllers. Remedies with the number of pods that stay pending, the cheapest
+    /// for a user first.
     pub fn remedies(
         &self,
         placed: &Placed,
         verdict: Verdict,
         may_tolerate: impl Fn(usize) -> bool,
+        may_move: impl Fn(usize) -> bool,
     ) -> Vec<(Remedy, usize)> {
         let waiting = placed.pending().count();
         if waiting == 0 {
@@ -65,98 +52,21 @@ impl Fleet {
         };
         search.uncordon();
         search.tolerate(placed, may_tolerate);
-        if let Verdict::IfPacked(packing) = verdict {
-            search.found.push((Remedy::Pack(packing), 0));
-        }
-        let moved = moves(placed);
-        search.found.extend(moved.map(|moved| (Remedy::Move(moved), 0)));
+        let moved = moves(self, placed, may_move).map(|moved| (Remedy::Move(moved), 0));
+        let packed = match verdict {
+            Verdict::IfPacked(packing) => Some(packing),
+            Verdict::Fits | Verdict::DoesNotFit { .. } => None,
+        };
+        // Moving some pods costs less than placing everything again.
+        let (before, after) = match packed {
+            Some(packing) if packing.moves => (None, Some(packing)),
+            packing => (packing, None),
+        };
+        search.found.extend(before.map(|packing| (Remedy::Pack(packing), 0)));
+        search.found.extend(moved);
+        search.found.extend(after.map(|packing| (Remedy::Pack(packing), 0)));
         search.found
     }
-}
-
-/// The fewest pods whose move makes room for everything that is pending.
-fn moves(placed: &Placed) -> Option<Vec<Moved>> {
-    let pending: Vec<PodId> = placed.pending().map(|(_, pod)| pod).collect();
-    // Which set of pods has to move for several pods at once is not searched.
-    let [pod] = pending[..] else { return None };
-    let owners: BTreeMap<PodId, (usize, Option<usize>)> = placed
-        .all()
-        .filter_map(|([workload, ..], slot)| Some((slot.pod?, (workload, slot.number))))
-        .collect();
-    let scheduler = &placed.scheduler;
-    let wanted = scheduler.template_of(pod);
-    let mut sets: Vec<(usize, NodeId, Vec<PodId>)> = Vec::new();
-    for (node, machine) in scheduler.nodes() {
-        if !wanted.may_run_on(machine) {
-            continue;
-        }
-        // The largest pods first: fewer of them have to move.
-        let mut on: Vec<PodId> = scheduler
-            .pods_on(node)
-            .iter()
-            .copied()
-            .filter(|own| owners.contains_key(own))
-            .filter(|own| scheduler.template_of(*own).priority <= wanted.priority)
-            .collect();
-        let missing = |gone: &[PodId]| -> bool {
-            wanted.requests.iter().any(|(name, asked)| {
-                let (all, used) = scheduler.room(node, name);
-                let freed: i64 = gone
-                    .iter()
-                    .filter_map(|own| scheduler.template_of(*own).requests.get(name))
-                    .sum();
-                *asked > all - used + freed
-            })
-        };
-        on.sort_by_key(|own| {
-            let requests = &scheduler.template_of(*own).requests;
-            let devices = requests.iter().filter(|(name, _)| name.contains('/'));
-            (std::cmp::Reverse(devices.map(|(_, amount)| *amount).sum::<i64>()), *own)
-        });
-        let mut gone = Vec::new();
-        for own in on {
-            if !missing(&gone) || gone.len() == MOST_MOVED {
-                break;
-            }
-            gone.push(own);
-        }
-        if !gone.is_empty() && !missing(&gone) {
-            sets.push((gone.len(), node, gone));
-        }
-    }
-    sets.sort();
-    sets.into_iter()
-        .take(MOST_MOVE_NODES)
-        .find_map(|(_, _, gone)| moved(placed, pod, &gone, &owners))
-}
-
-/// Moves pods and places the pending one; `None` if that does not give all of them a node.
-fn moved(
-    placed: &Placed,
-    pod: PodId,
-    gone: &[PodId],
-    owners: &BTreeMap<PodId, (usize, Option<usize>)>,
-) -> Option<Vec<Moved>> {
-    let mut tried = placed.scheduler.clone();
-    let before = tried.evictions().len();
-    let name = |node: NodeId| placed.scheduler.node(node).name.clone();
-    let mut from = Vec::new();
-    for own in gone {
-        from.push(name(tried.state(*own).node()?));
-        tried.finish(*own);
-    }
-    tried.retry_all();
-    tried.schedule();
-    tried.state(pod).node()?;
-    let mut moved = Vec::new();
-    for (own, from) in gone.iter().zip(from) {
-        let new = tried.add(placed.scheduler.template_id(*own));
-        tried.schedule();
-        let PodState::Bound(to) = tried.state(new) else { return None };
-        let (workload, number) = owners[own];
-        moved.push(Moved { workload, number, from, to: name(to) });
-    }
-    (tried.evictions().len() == before).then_some(moved)
 }
 
 struct Search<'a> {

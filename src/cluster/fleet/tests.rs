@@ -2,6 +2,7 @@
 
 mod loss;
 mod packing;
+mod vacate;
 
 use super::{Fleet, Manner, Other, Placed, Replica, Running, Verdict, Workload};
 use crate::cluster::schedule::{Admission, PodSpec, PodTemplate};
@@ -223,7 +224,7 @@ fn hosts(gpus: &[i64], workloads: Vec<Workload>) -> Fleet {
 
 /// A pod of another owner on a node.
 fn other(node: &str, own: &Workload) -> Other {
-    Other { template: Arc::clone(&own.templates[0]), node: node.into(), started: None }
+    Other { template: Arc::clone(&own.templates[0]), node: node.into(), started: None, number: 0 }
 }
 
 fn required(term: &str, of: &str, key: &str) -> serde_json::Value {

@@ -10,13 +10,14 @@ pub(crate) mod read;
 pub use judge::{is_object, is_service, object, service};
 pub use read::cases;
 
+use crate::pipeline::Each;
 use crate::pipeline::what_if::Flip;
 use crate::source::Span;
 use crate::yaml::Node;
 use ecow::EcoString;
 
 /// Keys of a case.
-pub const CASE_KEYS: [&str; 5] = ["name", "files", "services", "objects", "findings"];
+pub const CASE_KEYS: [&str; 6] = ["name", "files", "services", "objects", "findings", "survives"];
 /// Keys of a service, beside `env.NAME`.
 pub const SERVICE_KEYS: [&str; 7] =
     ["runtime", "accelerator", "mode", "gpus", "fits", "error", "arg"];
@@ -36,6 +37,8 @@ pub struct Case {
     pub objects: Vec<Stated>,
     /// Codes that must be found.
     pub findings: Vec<(EcoString, Span)>,
+    /// Losses after which every pod must have a node: any node, any zone, any class.
+    pub survives: Vec<(Each, Span)>,
 }
 
 /// The expectations about one service or object.

@@ -2,6 +2,7 @@
 
 use super::{CASE_KEYS, Case, Expected, SERVICE_KEYS, Stated};
 use crate::diag::{Code, Diagnostic, nearest};
+use crate::pipeline::Each;
 use crate::source::Span;
 use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
@@ -142,7 +143,34 @@ impl Reader<'_> {
                 );
             }
         }
-        Some(Case { name: name.into(), files, services, no_services, objects, findings })
+        let survives = self.survives(map, &path);
+        Some(Case { name: name.into(), files, services, no_services, objects, findings, survives })
+    }
+
+    /// `survives`: one loss or a list of them.
+    fn survives(&mut self, case: &Map, path: &str) -> Vec<(Each, Span)> {
+        let Some(node) = case.get("survives") else { return Vec::new() };
+        let path = format!("{path}.survives");
+        let texts = match (node.as_str(), node.origin.span()) {
+            (Some(text), Some(span)) => vec![(text.into(), span)],
+            _ => self.texts(node, &path),
+        };
+        let mut all = Vec::new();
+        for (text, span) in texts {
+            let each = Each::ALL.into_iter().find(|each| each.as_str() == text);
+            if let Some(each) = each {
+                all.push((each, span));
+                continue;
+            }
+            let known = Each::ALL.map(Each::as_str).join(", ");
+            self.found.push(
+                Diagnostic::new(Code::InvalidValue, format!("`{text}` is no loss"))
+                    .at(Some(span))
+                    .path(path.as_str())
+                    .help(format!("known are {known}")),
+            );
+        }
+        all
     }
 
     fn stated(&mut self, case: &Map, key: &str, path: &str) -> Vec<Stated> {

@@ -39,7 +39,6 @@ impl Machine {
             labels,
             ready: true,
             cordoned: false,
-            tolerates_own: true,
             taints: Vec::new(),
             soft_taints: Vec::new(),
             allocatable: None,

@@ -1,6 +1,5 @@
 //! Where everything stands: the answer of a placement, as data.
 
-use super::assumed::AssumedToleration;
 use super::loss::Loss;
 use super::map::NodeUse;
 use super::partial_groups::HalfGroup;
@@ -98,8 +97,6 @@ pub struct Together {
     pub pending: Vec<Pending>,
     /// What is not judged; with any of it, the verdict is unknown unless pods do not fit.
     pub not_judged: Vec<NotJudged>,
-    /// Tolerations that the placement assumes.
-    pub assumed: Vec<AssumedToleration>,
     /// The workloads that no operator writes.
     pub others: OtherWorkloads,
     /// Evicted pods.
@@ -144,13 +141,6 @@ impl Together {
             Verdict::Fits => "fits",
             Verdict::IfPacked(_) => "fits-if-packed",
         }
-    }
-}
-
-impl Together {
-    /// Whether fewer pods have a node if pods do not get the tolerations that nothing shows.
-    pub fn hangs_on_assumption(&self) -> bool {
-        self.assumed.iter().any(|own| own.decides)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::cluster::schedule::{NodeId, PodTemplate};
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::{Creator, RunningPod, RunningPods};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -60,6 +60,9 @@ pub enum Each {
 }
 
 impl Each {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Node, Self::Zone, Self::Class];
+
     /// The word for one of them.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -178,7 +181,7 @@ pub(super) fn adopt(
     is_wanted: impl Fn(&RunningPod<'_>) -> bool,
 ) -> usize {
     let mut places: HashMap<EcoString, usize> =
-        plain.iter().enumerate().map(|(at, own)| (own.id.clone(), at)).collect();
+        plain.iter().enumerate().map(|(at, own)| (group(&own.id, None), at)).collect();
     let mut gone = 0;
     for (number, pod) in running.all.iter().enumerate() {
         if own.contains(&number) || pod.ends || !is_wanted(pod) {
@@ -193,7 +196,7 @@ pub(super) fn adopt(
             }
         };
         own.insert(number);
-        let at = *places.entry(id.clone()).or_insert_with(|| {
+        let at = *places.entry(group(&id, pod.workload())).or_insert_with(|| {
             let name = id.splitn(3, '/').skip(id.matches('/').count() - 1).collect::<Vec<_>>();
             plain.push(PlainWorkload {
                 name: name.join("/").into(),
@@ -224,6 +227,13 @@ pub(super) fn adopt(
         *standing += 1;
     }
     gone
+}
+
+/// Pods of one owner are of one workload if a controller has all of them: a service may have several.
+fn group(id: &EcoString, workload: Option<EcoString>) -> EcoString {
+    let own = id.rsplit('/').next().unwrap_or_default();
+    let workload = workload.unwrap_or_else(|| own.into());
+    eco_format!("{id} {workload}")
 }
 
 /// The template of a running pod, which its scheduler bound to a node.

@@ -5,7 +5,6 @@
 //! module provides them and names their owners.
 
 pub(crate) mod answer;
-pub(crate) mod assumed;
 pub(crate) mod claims;
 pub(crate) mod loss;
 pub(crate) mod map;
@@ -14,14 +13,12 @@ pub(crate) mod quota;
 pub(crate) mod reasons;
 pub(crate) mod remedies;
 pub(crate) mod settled;
-mod workload_kinds;
 pub(crate) mod workloads;
 
 pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
 pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };
-pub use assumed::AssumedToleration;
 pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
 pub use map::{NodeUse, Stands};
 pub use partial_groups::HalfGroup;
@@ -30,7 +27,7 @@ use super::built::PodContext;
 use super::costs;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
-use super::running::{RunningPod, RunningPods};
+use super::running::{Creator, RunningPod, RunningPods};
 use crate::api::{AcceleratorClass, Api, Follow, ModelServing, Views};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
@@ -224,7 +221,7 @@ fn place<'a>(
         let dump = stated_replicas(catalog);
         claims
             .iter_mut()
-            .filter(|own| own.api.is_of_operator())
+            .filter(|own| own.api != Api::Cluster)
             .for_each(|own| own.resize(beside.at, &dump));
     }
     if beside.lost.is_some() {
@@ -267,8 +264,15 @@ fn place<'a>(
     let unjudged = unjudged(&placed, &claims, &fleet, &mut not_judged);
     let add = fleet.growth(&placed).unwrap_or_default();
     let is_service = |at: usize| matches!(claims[at].who, Who::Component(..));
-    let remedies =
-        if beside.settled { Vec::new() } else { fleet.remedies(&placed, verdict, is_service) };
+    let may_move = |number: usize| {
+        let pod = &running.all[number];
+        !pod.ends && matches!(pod.creator(), Creator::Workload(_))
+    };
+    let remedies = if beside.settled {
+        Vec::new()
+    } else {
+        fleet.remedies(&placed, verdict, is_service, may_move)
+    };
     let unplaced = placed.pending().count();
     let hangs_on_ties =
         placed.scheduler.ties() > 0 && placed.all().count() <= MOST_ASKED_TWICE && {
@@ -286,7 +290,6 @@ fn place<'a>(
         },
         pending: Vec::new(),
         not_judged,
-        assumed: assumed::tolerations(&fleet, &placed, catalog.device_tolerations()),
         others: OtherWorkloads::default(),
         victims: victims(&placed, &running, &own, &claims),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
@@ -514,11 +517,13 @@ fn fleet(
     claims: &mut [Claim],
 ) -> Fleet {
     let others = running.all.iter().zip(templates).enumerate();
-    let others = others.filter(|(at, _)| !own.contains(at)).map(|(_, (pod, template))| Other {
-        template: Arc::clone(template),
-        node: pod.node.clone(),
-        started: pod.started.clone(),
-    });
+    let others =
+        others.filter(|(at, _)| !own.contains(at)).map(|(number, (pod, template))| Other {
+            number,
+            template: Arc::clone(template),
+            node: pod.node.clone(),
+            started: pod.started.clone(),
+        });
     Fleet {
         machines: nodes(catalog),
         options: options(catalog),

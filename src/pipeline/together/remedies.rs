@@ -2,7 +2,7 @@
 
 use super::MoreNodes;
 use super::claims::Claim;
-use crate::cluster::fleet::Remedy;
+use crate::cluster::fleet::{Holder, Moved, Remedy};
 use crate::pipeline::running::RunningPods;
 use ecow::{EcoString, eco_format};
 
@@ -25,6 +25,20 @@ pub struct RemedyFound {
 
 fn joined(names: &[EcoString]) -> String {
     names.iter().map(EcoString::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// What moves cost: restarts, and pods that a disruption budget guards.
+fn cost(moves: &[Moved]) -> String {
+    let restarts = moves.iter().filter(|own| own.number.is_some()).count();
+    let pods = match restarts {
+        0 => return String::new(),
+        1 => "1 pod restarts".to_owned(),
+        many => format!("{many} pods restart"),
+    };
+    match moves.iter().filter(|own| own.guarded).count() {
+        0 => format!(" ({pods})"),
+        guarded => format!(" ({pods}, {guarded} under a PodDisruptionBudget)"),
+    }
 }
 
 /// The remedies, the cheapest for a user first. `beside` more pods are pending that no node helps.
@@ -62,19 +76,24 @@ pub(super) fn found(
             }
             Remedy::Move(moves) => {
                 out.kind = "move";
-                let pod = |workload: usize, number: Option<usize>| {
-                    let ran = number.and_then(|number| running.all.get(number));
-                    ran.map_or_else(|| claims[workload].service.clone(), |pod| pod.name().into())
+                let pod = |own: &Moved| -> EcoString {
+                    let ran = own.number.and_then(|number| running.all.get(number));
+                    match (ran, own.holder) {
+                        (Some(pod), _) => pod.name().into(),
+                        (None, Holder::Wanted(workload, ..)) => claims[workload].service.clone(),
+                        (None, Holder::Other(_)) => EcoString::new(),
+                    }
                 };
-                out.moves = moves
-                    .into_iter()
-                    .map(|own| [pod(own.workload, own.number), own.from, own.to])
-                    .collect();
-                let words: Vec<String> = out
+                out.moves =
+                    moves.iter().map(|own| [pod(own), own.from.clone(), own.to.clone()]).collect();
+                let mut words: Vec<String> = out
                     .moves
                     .iter()
                     .map(|[pod, from, to]| format!("move {pod} from {from} to {to}"))
                     .collect();
+                if let Some(last) = words.last_mut() {
+                    last.push_str(&cost(&moves));
+                }
                 out.edit = words.join(" and ").into();
             }
         }

@@ -108,17 +108,19 @@ impl Workloads {
         claims::sort(&mut claims);
         let dump = at.map(|_| stated_replicas(catalog)).unwrap_or_default();
         for claim in &mut claims {
-            if let (Some(at), true) = (at, claim.api.is_of_operator()) {
+            if let (Some(at), true) = (at, claim.api != Api::Cluster) {
                 claim.resize(at, &dump);
             }
             claim.keep_scaled();
         }
         let others = ground.running.all.iter().zip(&ground.templates).enumerate();
-        let others = others.filter(|(at, _)| !own.contains(at)).map(|(_, (pod, template))| Other {
-            template: Arc::clone(template),
-            node: pod.node.clone(),
-            started: pod.started.clone(),
-        });
+        let others =
+            others.filter(|(at, _)| !own.contains(at)).map(|(number, (pod, template))| Other {
+                number,
+                template: Arc::clone(template),
+                node: pod.node.clone(),
+                started: pod.started.clone(),
+            });
         let mut fleet = Fleet {
             machines: ground.machines.clone(),
             options: options(ground.catalog),

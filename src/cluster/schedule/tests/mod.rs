@@ -1,7 +1,6 @@
 //! The scheduler in tables of small clusters: filters, scores, evictions and retries.
 
 mod capacity;
-mod claims;
 mod events;
 mod evict;
 mod filters;

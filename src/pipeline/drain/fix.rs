@@ -1,0 +1,144 @@
+//! What gets a blocked drain through: each edit is played.
+
+use super::play::{Guide, Played, play};
+use super::site::Site;
+use super::{DrainFix, Move};
+use crate::cluster::fleet::{Vacated, named};
+use crate::cluster::schedule::{Limit, NodeId};
+use crate::quantity::IntOrPercent;
+use crate::rollout::DrainBudget;
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Edits of one kind that are tried.
+const MOST_EDITS: usize = 8;
+
+/// The smallest edit after which the nodes are drained.
+pub(super) fn find(site: &Site<'_>, nodes: &[NodeId], played: &Played) -> Option<DrainFix> {
+    let blocked = played.blocked.as_ref()?;
+    let edit = match blocked.by {
+        "budget" => budgets(site, nodes, &blocked.pod)?,
+        "bare-pod" => eco_format!(
+            "delete pod {}, which nothing creates again, or drain with --force",
+            blocked.pod
+        ),
+        _ => return place(site, nodes).or_else(|| add(site, nodes)),
+    };
+    Some(DrainFix { edit, moves: Vec::new() })
+}
+
+/// Budgets that allow one more pod to be evicted, as many as it takes.
+fn budgets(site: &Site<'_>, nodes: &[NodeId], first: &EcoString) -> Option<EcoString> {
+    let mut budgets = site.budgets.clone();
+    let mut edits: Vec<EcoString> = Vec::new();
+    let mut pod = first.clone();
+    for _ in 0..MOST_EDITS {
+        let at = guarding(site, &budgets, &pod)?;
+        let (relaxed, edit) = relaxed(&budgets[at])?;
+        // The same budget may have to give way more than once.
+        edits.retain(|own| !own.starts_with(&subject(&budgets[at])));
+        edits.push(edit);
+        budgets[at] = relaxed;
+        let played = play(site, &site.world, nodes, &budgets, None);
+        match played.blocked {
+            None => return Some(edits.join(" and ").into()),
+            Some(blocked) if blocked.by == "budget" => pod = blocked.pod,
+            Some(_) => return None,
+        }
+    }
+    None
+}
+
+/// The only budget that guards a pod.
+fn guarding(site: &Site<'_>, budgets: &[DrainBudget], pod: &EcoString) -> Option<usize> {
+    let scheduler = site.world.scheduler();
+    let all = scheduler.pods().find(|own| site.name(&site.world, *own) == *pod)?;
+    let template = scheduler.template_of(all);
+    let mut own = (0..budgets.len()).filter(|at| budgets[*at].budget.guards(template));
+    let first = own.next()?;
+    own.next().is_none().then_some(first)
+}
+
+fn subject(own: &DrainBudget) -> String {
+    format!("PodDisruptionBudget {}/{}: ", own.budget.namespace, own.name)
+}
+
+/// A budget that allows one more pod, and the edit.
+fn relaxed(own: &DrainBudget) -> Option<(DrainBudget, EcoString)> {
+    let (limit, edit) = match own.budget.limit {
+        Limit::MinAvailable(IntOrPercent::Int(number)) if number > 0 => (
+            Limit::MinAvailable(IntOrPercent::Int(number - 1)),
+            format!("spec.minAvailable {}", number - 1),
+        ),
+        Limit::MinAvailable(IntOrPercent::Percent(_)) => (
+            Limit::MaxUnavailable(IntOrPercent::Int(1)),
+            "spec.maxUnavailable 1 instead of spec.minAvailable".to_owned(),
+        ),
+        Limit::MaxUnavailable(amount) => {
+            let number = match amount {
+                IntOrPercent::Int(number) => number + 1,
+                IntOrPercent::Percent(_) => 1,
+            };
+            (
+                Limit::MaxUnavailable(IntOrPercent::Int(number)),
+                format!("spec.maxUnavailable {number}"),
+            )
+        }
+        Limit::MinAvailable(_) => return None,
+    };
+    let mut next = own.clone();
+    next.budget.limit = limit;
+    let edit = eco_format!("{}{edit}", subject(own));
+    Some((next, edit))
+}
+
+/// Each pod on a node that was found for it.
+fn place(site: &Site<'_>, nodes: &[NodeId]) -> Option<DrainFix> {
+    let (yard, pods) = site.yard(None, &BTreeSet::new());
+    let places: Vec<usize> =
+        nodes.iter().filter_map(|node| site.nodes.iter().position(|own| own == node)).collect();
+    let to = yard.place(&places)?;
+    let found = Vacated { nodes: places, to, bound: 0 };
+    let guide = Guide::new(site, &found, &pods);
+    let played = play(site, &site.world, nodes, &site.budgets, Some(&guide));
+    if played.blocked.is_some() {
+        return None;
+    }
+    let moves: Vec<Move> = site.moves(&played.world, nodes).0;
+    let words: Vec<String> =
+        moves.iter().take(MOST_EDITS).map(|own| format!("{} to {}", own.pod, own.to)).collect();
+    let more = match moves.len().saturating_sub(MOST_EDITS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let edit = eco_format!(
+        "cordon all other nodes while each pod starts, so that it goes where it fits: {}{more}",
+        words.join(", ")
+    );
+    Some(DrainFix { edit, moves })
+}
+
+/// More nodes of the kind that is drained.
+fn add(site: &Site<'_>, nodes: &[NodeId]) -> Option<DrainFix> {
+    let first = *nodes.first()?;
+    for count in 1..=MOST_EDITS {
+        let mut world = site.world.clone();
+        let like = Arc::clone(world.scheduler().node(first));
+        world.arrive(|mut scheduler| {
+            for number in 0..count {
+                let mut machine = named(&like, eco_format!("{}-new-{number}", like.name));
+                machine.cordoned = false;
+                scheduler.add_node(Arc::new(machine));
+            }
+            (scheduler, ())
+        });
+        let played = play(site, &world, nodes, &site.budgets, None);
+        if played.blocked.is_none() {
+            let more = if count == 1 { "node" } else { "nodes" };
+            let edit = eco_format!("add {count} more {more} like {} first", like.name);
+            return Some(DrainFix { edit, moves: Vec::new() });
+        }
+    }
+    None
+}

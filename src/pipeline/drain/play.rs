@@ -1,0 +1,188 @@
+//! Plays a drain: each node is cordoned, its pods are evicted, their controllers create them again,
+//! and the scheduler places them.
+
+use super::site::{Site, rest};
+use super::{DrainBlocked, DrainStage};
+use crate::cluster::fleet::Vacated;
+use crate::cluster::schedule::{First, NodeId, PodId};
+use crate::rollout::{DrainBudget, DrainStep, NodeEnd, World};
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// Times that a refused eviction is tried again while other pods still start.
+const MOST_RETRIES: usize = 100;
+
+/// The next node of each pod.
+pub(super) struct Guide {
+    to: BTreeMap<PodId, NodeId>,
+}
+
+impl Guide {
+    pub(super) fn new(site: &Site<'_>, found: &Vacated, pods: &[Vec<PodId>]) -> Self {
+        let all =
+            found.nodes.iter().zip(&found.to).flat_map(|(node, to)| pods[*node].iter().zip(to));
+        Self { to: all.map(|(pod, to)| (*pod, site.nodes[*to])).collect() }
+    }
+}
+
+/// A drain that was played.
+pub(super) struct Played {
+    pub(super) world: World,
+    pub(super) stages: Vec<DrainStage>,
+    /// Nodes that are drained.
+    pub(super) done: usize,
+    pub(super) blocked: Option<DrainBlocked>,
+    pub(super) blocked_at: Option<NodeId>,
+}
+
+/// Drains nodes one after the other, as one `kubectl drain` of all of them: all are cordoned first.
+pub(super) fn play(
+    site: &Site<'_>,
+    before: &World,
+    nodes: &[NodeId],
+    budgets: &[DrainBudget],
+    guide: Option<&Guide>,
+) -> Played {
+    let mut played = Played {
+        world: before.clone(),
+        stages: Vec::new(),
+        done: 0,
+        blocked: None,
+        blocked_at: None,
+    };
+    for node in nodes {
+        played.world.cordon(*node);
+    }
+    for node in nodes {
+        let blocked = bare(site, &played.world, *node).or_else(|| match guide {
+            Some(guide) => guided(site, &mut played, *node, budgets, guide),
+            None => natural(site, &mut played, *node, budgets),
+        });
+        rest(&mut played.world);
+        let blocked = blocked.or_else(|| no_room(site, &played.world, *node));
+        if blocked.is_some() {
+            played.blocked = blocked;
+            played.blocked_at = Some(*node);
+            break;
+        }
+        played.done += 1;
+    }
+    played
+}
+
+/// A pod that kubectl refuses to evict: nothing creates it again.
+fn bare(site: &Site<'_>, world: &World, node: NodeId) -> Option<DrainBlocked> {
+    let scheduler = world.scheduler();
+    let pod = scheduler.pods_on(node).iter().find(|pod| site.bare.contains_key(pod))?;
+    let name = site.bare[pod].clone();
+    Some(DrainBlocked {
+        node: scheduler.node(node).name.clone(),
+        message: eco_format!(
+            "cannot delete Pods that declare no controller (use --force to override): {name}"
+        ),
+        pod: name,
+        by: "bare-pod",
+    })
+}
+
+/// A pod that lost its node and finds no other.
+fn no_room(site: &Site<'_>, world: &World, node: NodeId) -> Option<DrainBlocked> {
+    let (name, pod, _) = site.displaced(world)?;
+    let scheduler = world.scheduler();
+    let message = scheduler.rejection(pod).map(|own| own.message.clone());
+    Some(DrainBlocked {
+        node: scheduler.node(node).name.clone(),
+        pod: name,
+        by: "no-room",
+        message: message.unwrap_or_else(|| "the pod waits for a node".into()),
+    })
+}
+
+/// The scheduler places the pods.
+fn natural(
+    site: &Site<'_>,
+    played: &mut Played,
+    node: NodeId,
+    budgets: &[DrainBudget],
+) -> Option<DrainBlocked> {
+    let from = played.stages.last().map_or(0, |own| own.tick + 1);
+    let stages = &mut played.stages;
+    let ends = played.world.drain(&[node], budgets, &mut First, |world, step| {
+        stages.push(stage(site, world, step, from));
+    });
+    (ends.first() == Some(&NodeEnd::Blocked)).then(|| {
+        let refused = played.stages.iter().rev().find_map(|own| own.refused.first().cloned());
+        let (pod, message) = refused.unwrap_or_default();
+        let node = played.world.scheduler().node(node).name.clone();
+        DrainBlocked { node, pod, by: "budget", message }
+    })
+}
+
+fn stage(site: &Site<'_>, world: &World, step: &DrainStep, from: u64) -> DrainStage {
+    let ([ready, starting, pending], disrupted) = site.phases(world);
+    DrainStage {
+        tick: from + step.tick,
+        node: world.scheduler().node(step.node).name.clone(),
+        evicted: step.evicted.iter().map(|(pod, _)| site.name(world, *pod)).collect(),
+        refused: step
+            .blocked
+            .iter()
+            .map(|(pod, _, why)| (site.name(world, *pod), why.clone()))
+            .collect(),
+        ready,
+        starting,
+        pending,
+        disrupted,
+    }
+}
+
+/// Each pod is created again on the node that was found for it, before the next one is evicted.
+fn guided(
+    site: &Site<'_>,
+    played: &mut Played,
+    node: NodeId,
+    budgets: &[DrainBudget],
+    guide: &Guide,
+) -> Option<DrainBlocked> {
+    let world = &mut played.world;
+    let tick = played.stages.last().map_or(0, |own| own.tick + 1);
+    let mut done: Vec<(PodId, Option<crate::rollout::WorkloadId>)> = Vec::new();
+    let mut blocked = None;
+    for pod in world.evictable(node) {
+        if let (Some((workload, member)), Some(to)) = (world.member(pod), guide.to.get(&pod)) {
+            world.steer(workload, member, *to);
+        }
+        let owner = world.owner(pod);
+        if let Err(why) = evict(world, pod, budgets) {
+            blocked = Some((site.name(world, pod), why));
+            break;
+        }
+        done.push((pod, owner));
+        rest(world);
+        if site.displaced(world).is_some() {
+            break;
+        }
+    }
+    let step = DrainStep { tick: 0, node, evicted: done, blocked: Vec::new() };
+    let mut own = stage(site, world, &step, tick);
+    own.refused.extend(blocked.clone());
+    played.stages.push(own);
+    let (pod, message): (EcoString, EcoString) = blocked?;
+    let node = played.world.scheduler().node(node).name.clone();
+    Some(DrainBlocked { node, pod, by: "budget", message })
+}
+
+/// Evicts a pod; a refused one again after time has passed.
+fn evict(world: &mut World, pod: PodId, budgets: &[DrainBudget]) -> Result<(), EcoString> {
+    for _ in 0..MOST_RETRIES {
+        match world.evict(pod, budgets) {
+            Ok(()) => return Ok(()),
+            Err(why) if world.is_quiet() => return Err(why),
+            Err(_) => {
+                world.advance(&mut First);
+                world.settle();
+            }
+        }
+    }
+    world.evict(pod, budgets)
+}

@@ -1,0 +1,403 @@
+//! The cluster before a drain: its pods with the controllers that create them again.
+
+use super::Move;
+use crate::api::{AcceleratorClass, Follow};
+use crate::catalog::Catalog;
+use crate::cluster::fleet::Yard;
+use crate::cluster::schedule::{Alike, Budget, First, NodeId, PodId, PodState};
+use crate::cluster::{self as machines, Machine};
+use crate::operators::kthena::rules::KthenaPolicy;
+use crate::pipeline::built::gpus;
+use crate::pipeline::running::Creator;
+use crate::pipeline::together::loss::Today;
+use crate::pipeline::together::settled::Ground;
+use crate::pipeline::together::{At, NodeUse, Stands};
+use crate::quantity::is_accelerator;
+use crate::rollout::{DrainBudget, Keeping, KeptPod, PodPhase, WorkloadId, World};
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Nodes with this label are part of the control plane; a plan does not choose them.
+const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
+/// Most ticks until nothing moves.
+const MOST_TICKS: usize = 1_000;
+
+/// A workload of the simulation.
+pub(super) struct SiteWorkload {
+    pub(super) id: WorkloadId,
+    pub(super) owner: EcoString,
+    /// The names of its pods.
+    names: Vec<EcoString>,
+}
+
+pub(super) struct Site<'a> {
+    catalog: &'a Catalog,
+    semantics: Follow,
+    pub(super) today: Today,
+    pub(super) world: World,
+    pub(super) nodes: Vec<NodeId>,
+    pub(super) workloads: Vec<SiteWorkload>,
+    place: HashMap<WorkloadId, usize>,
+    pub(super) budgets: Vec<DrainBudget>,
+    /// Pods that nothing creates again, with their names.
+    pub(super) bare: BTreeMap<PodId, EcoString>,
+}
+
+/// Advances time until nothing moves.
+pub(super) fn rest(world: &mut World) {
+    world.settle();
+    for _ in 0..MOST_TICKS {
+        if world.is_quiet() {
+            return;
+        }
+        world.advance(&mut First);
+        world.settle();
+    }
+}
+
+fn budgets(catalog: &Catalog) -> Vec<DrainBudget> {
+    let objects = catalog.others().iter().filter(|own| own.id.kind == "PodDisruptionBudget");
+    objects
+        .filter_map(|object| {
+            let namespace = object.id.scope.namespace().map(EcoString::as_str).unwrap_or_default();
+            let policy = object.node.at(&["spec", "unhealthyPodEvictionPolicy"]);
+            Some(DrainBudget {
+                name: object.id.name.clone(),
+                // The API server would refuse an invalid one; the object has a finding.
+                budget: Budget::read(namespace, &object.node).ok()?,
+                always_allow: policy.and_then(Node::as_str) == Some("AlwaysAllow"),
+            })
+        })
+        .collect()
+}
+
+impl<'a> Site<'a> {
+    pub(super) fn new(
+        catalog: &'a Catalog,
+        semantics: Follow,
+        kthena: &KthenaPolicy,
+        at: At,
+    ) -> Self {
+        let ground = Ground::new(catalog);
+        let today = Today::of(&ground, semantics, kthena, at);
+        let placed = today.fleet.standing(!today.runs).into_placed();
+        let others = placed.others();
+        let template = |at: usize, own: usize| placed.template(at, own);
+        let templates: Vec<Vec<_>> = today
+            .fleet
+            .workloads
+            .iter()
+            .enumerate()
+            .map(|(at, own)| (0..own.templates.len()).map(|own| template(at, own)).collect())
+            .collect();
+        let (scheduler, slots) = placed.into_parts();
+        let nodes: Vec<NodeId> = scheduler.nodes().map(|(node, _)| node).collect();
+        let mut world = World::new(scheduler);
+        let mut workloads = Vec::new();
+        let mut place = HashMap::new();
+        for (at, own) in today.fleet.workloads.iter().enumerate() {
+            if today.is_of_node(at) {
+                let pods = slots[at].iter().flatten().filter_map(|slot| slot.pod);
+                world.fix(pods.collect());
+                continue;
+            }
+            let (mut members, mut names) = (Vec::new(), Vec::new());
+            let mut keeping = keeping(&today.owners[at]);
+            for (replica, slots) in slots[at].iter().enumerate() {
+                let wanted = &own.replicas[replica];
+                if wanted.held {
+                    continue;
+                }
+                if wanted.together > 1 {
+                    keeping.together = true;
+                    keeping.whole_groups = true;
+                }
+                for (part, slot) in slots.iter().enumerate() {
+                    let ran = slot.number.and_then(|number| ground.running.all.get(number));
+                    let mut group = replica;
+                    if let Some(pod) = ran {
+                        names.push(pod.name().into());
+                        if let Some((own, _)) = pod.group() {
+                            group = own;
+                            (keeping.named, keeping.whole_groups) = (true, true);
+                        }
+                        if pod.serving_role().is_some() {
+                            keeping.whole_groups = true;
+                        }
+                        if let Some(pod) = slot.pod.filter(|_| !pod.ready) {
+                            world.unready(pod);
+                        }
+                    } else {
+                        let part = if slots.len() > 1 { format!("-{part}") } else { String::new() };
+                        names.push(eco_format!("{}-{replica}{part}", today.owners[at]));
+                    }
+                    let template = templates[at][wanted.pods[part]];
+                    members.push(KeptPod { template, pod: slot.pod, group });
+                }
+            }
+            let id = world.keep(members, keeping);
+            place.insert(id, workloads.len());
+            workloads.push(SiteWorkload { id, owner: today.owners[at].clone(), names });
+        }
+        let (mut bare, mut fixed) = (BTreeMap::new(), Vec::new());
+        for (pod, at) in others {
+            let own = &ground.running.all[today.fleet.others[at].number];
+            if own.ends || own.creator() != Creator::Nobody {
+                fixed.push(pod);
+            } else {
+                bare.insert(pod, own.name().into());
+            }
+        }
+        world.fix(fixed);
+        rest(&mut world);
+        Self {
+            budgets: budgets(catalog),
+            catalog,
+            semantics,
+            today,
+            world,
+            nodes,
+            workloads,
+            place,
+            bare,
+        }
+    }
+
+    /// The owner and the name of a pod.
+    pub(super) fn name(&self, world: &World, pod: PodId) -> EcoString {
+        if let Some(name) = self.bare.get(&pod) {
+            return name.clone();
+        }
+        let named = world.member(pod).and_then(|(id, member)| {
+            self.workloads.get(*self.place.get(&id)?)?.names.get(member).cloned()
+        });
+        named.unwrap_or_default()
+    }
+
+    /// Pods that can be evicted, by node: the workloads' own.
+    fn leaving(&self) -> Vec<Vec<PodId>> {
+        let scheduler = self.world.scheduler();
+        let on = |node: &NodeId| {
+            let mut pods: Vec<PodId> = scheduler
+                .pods_on(*node)
+                .iter()
+                .copied()
+                .filter(|pod| matches!(scheduler.state(*pod), PodState::Bound(_)))
+                .filter(|pod| self.world.member(*pod).is_some())
+                .collect();
+            pods.sort_by_key(|pod| (self.name(&self.world, *pod), *pod));
+            pods
+        };
+        self.nodes.iter().map(on).collect()
+    }
+
+    /// The rooms of the nodes, and the pods that can leave each. Without the nodes of `excluded`,
+    /// those of the control plane, and those with a pod that nothing creates again.
+    pub(super) fn yard(
+        &self,
+        within: Option<&BTreeSet<EcoString>>,
+        excluded: &BTreeSet<usize>,
+    ) -> (Yard, Vec<Vec<PodId>>) {
+        let scheduler = self.world.scheduler();
+        let leaving = self.leaving();
+        let mut names: BTreeSet<(bool, bool, EcoString)> = BTreeSet::new();
+        let mut shapes: HashMap<Alike, usize> = HashMap::new();
+        let mut templates = Vec::new();
+        let mut pods: Vec<Vec<usize>> = Vec::new();
+        for own in &leaving {
+            let mut on = Vec::new();
+            for pod in own {
+                let id = scheduler.template_id(*pod);
+                let next = shapes.len();
+                let shape = *shapes.entry(scheduler.alike(id)).or_insert(next);
+                if shape == next {
+                    let template = scheduler.template_of(*pod);
+                    // Devices are the scarcest, then processors.
+                    let key = |name: &EcoString| (!name.contains('/'), name != "cpu", name.clone());
+                    names.extend(template.requests.keys().map(key));
+                    templates.push(template);
+                }
+                on.push(shape);
+            }
+            pods.push(on);
+        }
+        let names: Vec<EcoString> = names.into_iter().map(|(_, _, name)| name).collect();
+        let free = self.nodes.iter().map(|node| {
+            let machine = scheduler.node(*node);
+            let own = names.iter().map(|name| {
+                let (all, used) = scheduler.room(*node, name);
+                all - used
+            });
+            let held = i64::try_from(scheduler.pods_on(*node).len()).unwrap_or(i64::MAX);
+            own.chain([slots(machine).saturating_sub(held)]).collect()
+        });
+        let request = templates.iter().map(|template| {
+            let own = names.iter().map(|name| template.requests.get(name).copied().unwrap_or(0));
+            own.chain([1]).collect()
+        });
+        let allowed = templates.iter().map(|template| {
+            let may = |node: &NodeId| template.may_run_on(scheduler.node(*node));
+            self.nodes.iter().map(may).collect()
+        });
+        let candidate = self.nodes.iter().enumerate().map(|(at, node)| {
+            let machine = scheduler.node(*node);
+            let has_bare = scheduler.pods_on(*node).iter().any(|pod| self.bare.contains_key(pod));
+            !excluded.contains(&at)
+                && !has_bare
+                && machine.labels.get(CONTROL_PLANE).is_none()
+                && within.is_none_or(|within| within.contains(&machine.name))
+        });
+        let open = self.nodes.iter().map(|node| {
+            let machine = scheduler.node(*node);
+            machine.ready && !machine.cordoned
+        });
+        let yard = Yard {
+            free: free.collect(),
+            open: open.collect(),
+            candidate: candidate.collect(),
+            request: request.collect(),
+            allowed: allowed.collect(),
+            pods,
+        };
+        (yard, leaving)
+    }
+
+    /// The pods with another node than before, those of the first drained node first; and how many
+    /// pods on other nodes restarted.
+    pub(super) fn moves(&self, after: &World, drained: &[NodeId]) -> (Vec<Move>, usize) {
+        let scheduler = after.scheduler();
+        let bound = |world: &World, pod: Option<PodId>| match world.scheduler().state(pod?) {
+            PodState::Bound(node) => Some(node),
+            _ => None,
+        };
+        let mut moves: Vec<(usize, Move)> = Vec::new();
+        let mut restarts = 0;
+        for own in &self.workloads {
+            let members = self.world.members(own.id).iter().zip(after.members(own.id));
+            for ((before, now), name) in members.zip(&own.names) {
+                if before.pod == now.pod {
+                    continue;
+                }
+                let Some(from) = bound(&self.world, before.pod) else { continue };
+                let place = drained.iter().position(|node| *node == from);
+                restarts += usize::from(place.is_none());
+                let Some(to) = bound(after, now.pod).filter(|to| *to != from) else { continue };
+                let node = |node: NodeId| scheduler.node(node).name.clone();
+                let pod = name.clone();
+                let one = Move { pod, from: node(from), to: node(to) };
+                moves.push((place.unwrap_or(drained.len()), one));
+            }
+        }
+        moves.sort_by(|(one, own), (other, next)| (one, &own.pod).cmp(&(other, &next.pod)));
+        (moves.into_iter().map(|(_, own)| own).collect(), restarts)
+    }
+
+    /// Pods by phase, and the owners of those that are not ready.
+    pub(super) fn phases(&self, world: &World) -> ([usize; 3], Vec<EcoString>) {
+        let mut counts = [0; 3];
+        let mut disrupted = BTreeSet::new();
+        for own in &self.workloads {
+            for member in world.members(own.id) {
+                let phase = member.pod.map_or(PodPhase::Pending, |pod| world.phase(pod));
+                let at = match phase {
+                    PodPhase::Ready => 0,
+                    PodPhase::Starting => 1,
+                    PodPhase::Pending | PodPhase::Terminating | PodPhase::Gone => 2,
+                };
+                counts[at] += 1;
+                if at > 0 {
+                    disrupted.insert(&own.owner);
+                }
+            }
+        }
+        (counts, disrupted.into_iter().cloned().collect())
+    }
+
+    /// Pods that had a node before and have none now.
+    pub(super) fn displaced(&self, world: &World) -> Option<(EcoString, PodId, NodeId)> {
+        self.workloads.iter().find_map(|own| {
+            let members = self.world.members(own.id).iter().zip(world.members(own.id));
+            members.zip(&own.names).find_map(|((before, now), name)| {
+                let from = self.world.scheduler().state(before.pod?).node()?;
+                let pod = now.pod?;
+                let waits = world.phase(pod) == PodPhase::Pending;
+                waits.then(|| (name.clone(), pod, from))
+            })
+        })
+    }
+
+    /// The class that describes a node.
+    fn class(&self, machine: &Machine) -> Option<EcoString> {
+        let classes = self.catalog.classes(self.semantics);
+        let own = classes.filter(|class| machines::class_matches(class, machine));
+        own.map(AcceleratorClass::name).min().cloned()
+    }
+
+    /// The pods on each node, by name of the node.
+    pub(super) fn map(&self, world: &World) -> Vec<NodeUse> {
+        let scheduler = world.scheduler();
+        let mut all: Vec<NodeUse> = self
+            .nodes
+            .iter()
+            .map(|node| {
+                let machine = scheduler.node(*node);
+                let amounts = machine.allocatable.iter().flatten();
+                let devices = amounts.filter(|(name, _)| is_accelerator(name));
+                let mut stands: BTreeMap<&EcoString, (usize, i64)> = BTreeMap::new();
+                let (mut others, mut other_pods) = (0, 0);
+                for pod in scheduler.pods_on(*node) {
+                    let held = gpus(scheduler.template_of(*pod));
+                    let place = world.member(*pod).and_then(|(id, _)| self.place.get(&id));
+                    if let Some(place) = place {
+                        let own = stands.entry(&self.workloads[*place].owner).or_default();
+                        *own = (own.0 + 1, own.1 + held);
+                    } else {
+                        others += held;
+                        other_pods += 1;
+                    }
+                }
+                NodeUse {
+                    node: machine.name.clone(),
+                    class: self.class(machine),
+                    gpus: devices.filter_map(|(_, amount)| amount.value()).sum(),
+                    others,
+                    other_pods,
+                    stands: stands
+                        .into_iter()
+                        .map(|(service, (pods, gpus))| Stands {
+                            service: service.clone(),
+                            component: None,
+                            pods,
+                            gpus,
+                        })
+                        .collect(),
+                    closed: match machine {
+                        machine if !machine.ready => Some("not ready"),
+                        machine if machine.cordoned => Some("cordoned"),
+                        _ => None,
+                    },
+                }
+            })
+            .collect();
+        all.sort_by(|one, other| one.node.cmp(&other.node));
+        all
+    }
+}
+
+/// Most pods of a node.
+fn slots(machine: &Machine) -> i64 {
+    let stated = machine.allocatable.iter().flatten().find(|(name, _)| name == "pods");
+    stated.and_then(|(_, amount)| amount.value()).unwrap_or(i64::MAX)
+}
+
+/// How the pods of an owner are created again.
+fn keeping(owner: &str) -> Keeping {
+    let kind = owner.split_once('/').map_or("", |(kind, _)| kind);
+    let kind = if owner.matches('/').count() == 2 { kind } else { "" };
+    Keeping {
+        named: matches!(kind, "StatefulSet" | "LeaderWorkerSet" | "Job" | "RayCluster"),
+        unsized_: kind == "Job",
+        ..Keeping::default()
+    }
+}

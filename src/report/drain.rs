@@ -1,0 +1,290 @@
+//! `ome drain`: which pods move, in which order, and what blocks them.
+
+use super::answer::Answer;
+use super::fill::fill;
+use super::losses::owners;
+use super::phrases::{first_of, plural};
+use super::screen::{Page, line, printable};
+use super::table::{Style, table, wrapped};
+use super::{SCHEMA_VERSION, findings, map, markdown};
+use crate::api::Follow;
+use crate::diag::Diagnostic;
+use crate::pipeline::{Drain, DrainStage, Drained, Move, NodeUse};
+use crate::source::SourceMap;
+use ecow::EcoString;
+use serde_json::{Value, json};
+
+/// Moves, and stages, that a page shows one by one.
+const SHOWN: usize = 100;
+/// Names in a sentence and in a cell.
+const NAMED: usize = 12;
+const IN_CELL: usize = 3;
+
+const MOVES: [&str; 3] = ["POD", "FROM", "TO"];
+const STAGES: [&str; 7] =
+    ["STEP", "NODE", "EVICTED", "REFUSED", "READY", "PENDING", "DISRUPTED SERVICES"];
+
+/// An answer with everything that is needed to show it.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The answer.
+    pub drain: &'a Drain,
+    /// The mode.
+    pub semantics: Follow,
+    /// All findings.
+    pub found: &'a [Diagnostic],
+    /// The sources that they refer to.
+    pub sources: &'a SourceMap,
+    /// A part of the input was not read, or a finding is an error.
+    pub fails: bool,
+}
+
+impl View<'_> {
+    fn end(&self) -> &'static str {
+        if self.drain.blocked.is_some() { "blocked" } else { "complete" }
+    }
+
+    /// What is drained and from where, in a sentence.
+    fn first(&self) -> String {
+        let from = if self.drain.runs {
+            "the pods that run"
+        } else {
+            "the input as it would be placed: no pod runs in it"
+        };
+        let nodes = match self.drain.nodes.len() {
+            0 => "no node".to_owned(),
+            _ => first_of(self.drain.nodes.iter(), NAMED),
+        };
+        format!("drain {nodes}, from {from}")
+    }
+
+    /// The bound in words.
+    fn bound(&self) -> String {
+        let known = self.drain.nodes.len();
+        match self.drain.bound {
+            Some(bound) if self.drain.asked == Drained::Most && bound > known => {
+                format!("; no more than {bound} could")
+            }
+            Some(bound) if self.drain.asked == Drained::Most && bound == known && known > 0 => {
+                "; no more could".to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The answer in a sentence.
+    fn last(&self) -> String {
+        let drain = self.drain;
+        let moves = match drain.moves.len() {
+            0 => "no pod moves".to_owned(),
+            1 => "1 pod moves".to_owned(),
+            many => format!("{many} pods move"),
+        };
+        if let Some(blocked) = &drain.blocked {
+            return format!(
+                "✗ blocked at {} after {} of {}: {}: {}",
+                blocked.node,
+                drain.done,
+                plural(drain.nodes.len(), "node"),
+                blocked.pod,
+                blocked.message
+            );
+        }
+        let count = plural(drain.nodes.len(), "node");
+        let sentence = match &drain.asked {
+            Drained::Named(_) => format!("{count} drained; {moves}, and every pod has a node"),
+            Drained::Count(wanted) if drain.nodes.len() < *wanted => {
+                let more = match drain.bound {
+                    Some(bound) if bound < *wanted => {
+                        format!("no more than {bound} could, by capacity")
+                    }
+                    _ => "no more were found".to_owned(),
+                };
+                format!("{count} can go, not {wanted}; {more}; {moves}")
+            }
+            Drained::Count(_) | Drained::Most => format!("{count} can go{}; {moves}", self.bound()),
+        };
+        let mark = if self.fails || !drain.is_complete() { "✗" } else { "✓" };
+        format!("{mark} {sentence}")
+    }
+
+    /// The sentences between the tables and the last one.
+    fn said(&self) -> Vec<String> {
+        let drain = self.drain;
+        let mut said = Vec::new();
+        if drain.restarts > 0 {
+            said.push(format!(
+                "{} on other nodes restart: their groups restart as a whole",
+                plural(drain.restarts, "pod")
+            ));
+        }
+        if drain.guided {
+            said.push(
+                "the scheduler alone would spread the pods so that the last ones find no room: \
+                 while a pod starts, cordon every node but the one in TO"
+                    .to_owned(),
+            );
+        }
+        if let Some(fix) = &drain.fix {
+            said.push(format!("{}: then the drain completes", fix.edit));
+        } else if drain.blocked.is_some() {
+            said.push("no single edit was found that gets the drain through".to_owned());
+        }
+        if !drain.nodes.is_empty() && drain.blocked.is_none() && !drain.guided {
+            said.push(format!(
+                "kubectl drain {} --ignore-daemonsets --delete-emptydir-data",
+                drain.nodes.iter().map(EcoString::as_str).collect::<Vec<_>>().join(" ")
+            ));
+        }
+        said
+    }
+
+    fn moves(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        let cells =
+            |own: &Move| vec![own.pod.to_string(), own.from.to_string(), own.to.to_string()];
+        self.drain.moves.iter().take(SHOWN).map(cells)
+    }
+
+    fn stages(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        self.drain.stages.iter().take(SHOWN).map(|own| {
+            let refused = own.refused.iter().map(|(pod, _)| pod);
+            vec![
+                own.tick.to_string(),
+                own.node.to_string(),
+                counted(own.evicted.iter()),
+                counted(refused),
+                own.ready.to_string(),
+                own.pending.to_string(),
+                first_of(own.disrupted.iter(), IN_CELL),
+            ]
+        })
+    }
+
+    /// What the tables leave out.
+    fn left_out(&self) -> Option<String> {
+        let (moves, stages) = (self.drain.moves.len(), self.drain.stages.len());
+        let more = |count: usize, what: &str| {
+            (count > SHOWN).then(|| format!("{} more {what}", count - SHOWN))
+        };
+        let parts = [more(moves, "moves"), more(stages, "steps")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| format!("{}: `-o json` has all", parts.join(", ")))
+    }
+}
+
+/// `3: a, b, c`, or nothing.
+fn counted<'a>(names: impl ExactSizeIterator<Item = &'a EcoString>) -> String {
+    if names.len() == 0 { String::new() } else { first_of(names, IN_CELL) }
+}
+
+fn move_json(own: &Move) -> Value {
+    json!({ "pod": own.pod.as_str(), "from": own.from.as_str(), "to": own.to.as_str() })
+}
+
+fn stage_json(own: &DrainStage) -> Value {
+    json!({
+        "tick": own.tick,
+        "node": own.node.as_str(),
+        "evicted": owners(&own.evicted),
+        "refused": own.refused.iter().map(|(pod, why)| json!({ "pod": pod.as_str(), "message": why.as_str() })).collect::<Vec<_>>(),
+        "ready": own.ready,
+        "starting": own.starting,
+        "pending": own.pending,
+        "disrupted": owners(&own.disrupted),
+    })
+}
+
+impl Answer for View<'_> {
+    fn json(&self) -> Value {
+        let own = self.drain;
+        let mut drain = json!({
+            "nodes": owners(&own.nodes),
+            "done": own.done,
+            "moves": own.moves.iter().map(move_json).collect::<Vec<_>>(),
+            "restarts": own.restarts,
+            "stages": own.stages.iter().map(stage_json).collect::<Vec<_>>(),
+            "end": self.end(),
+            "guided": own.guided,
+        });
+        if let Some(blocked) = &own.blocked {
+            drain["blocked"] = json!({
+                "node": blocked.node.as_str(),
+                "pod": blocked.pod.as_str(),
+                "by": blocked.by,
+                "message": blocked.message.as_str(),
+            });
+        }
+        if let Some(fix) = &own.fix {
+            drain["fix"] = json!({
+                "edit": fix.edit.as_str(),
+                "moves": fix.moves.iter().map(move_json).collect::<Vec<_>>(),
+            });
+        }
+        if let Some(bound) = own.bound {
+            drain["bound"] = bound.into();
+        }
+        json!({
+            "schemaVersion": SCHEMA_VERSION,
+            "semantics": self.semantics.run().as_str(),
+            "drain": drain,
+            "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut out = Page::default();
+        out.draw(&wrapped(&printable(&self.first()), style.width, "  "));
+        if !self.drain.moves.is_empty() {
+            out.end_line();
+            out.draw(&table(&MOVES, self.moves(), style));
+        }
+        if !self.drain.stages.is_empty() {
+            out.end_line();
+            out.draw(&table(&STAGES, self.stages(), style));
+        }
+        for said in self.left_out().into_iter().chain(self.said()) {
+            out.end_line();
+            out.draw(&wrapped(&printable(&said), style.width, "  "));
+        }
+        out.end_line();
+        out.draw(&wrapped(&printable(&self.last()), style.width, "  "));
+        out.finish()
+    }
+
+    fn markdown(&self) -> Result<String, String> {
+        let mut out = Page::default();
+        line!(out, "**ome drain** {}\n", markdown::text(&self.first()));
+        let lower = |titles: &[&str]| titles.iter().map(|own| own.to_lowercase()).collect();
+        let titles: [Vec<String>; 2] = [lower(&MOVES), lower(&STAGES)];
+        let names = |at: usize| titles[at].iter().map(String::as_str).collect::<Vec<_>>();
+        if !self.drain.moves.is_empty() {
+            markdown::table(&mut out, &names(0), self.moves());
+            out.end_line();
+        }
+        if !self.drain.stages.is_empty() {
+            markdown::table(&mut out, &names(1), self.stages());
+            out.end_line();
+        }
+        for said in self.left_out().into_iter().chain(self.said()) {
+            line!(out, "{}\n", markdown::text(&said));
+        }
+        line!(out, "{}", markdown::text(&self.last()));
+        Ok(out.finish())
+    }
+
+    fn html(&self) -> Result<String, String> {
+        let picture = |nodes: &Vec<NodeUse>| map::picture(nodes, &[]);
+        let data = json!({
+            "first": self.first(),
+            "last": self.last(),
+            "said": self.left_out().into_iter().chain(self.said()).collect::<Vec<_>>(),
+            "moveTitles": MOVES.map(str::to_lowercase),
+            "moves": self.moves().collect::<Vec<_>>(),
+            "stageTitles": STAGES.map(str::to_lowercase),
+            "stages": self.stages().collect::<Vec<_>>(),
+            "before": picture(&self.drain.maps[0]),
+            "after": picture(&self.drain.maps[1]),
+        });
+        fill("drain.html", include_str!("page/drain.html"), &data)
+    }
+}
