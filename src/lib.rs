@@ -73,7 +73,7 @@ mod report;
     expect(
         dead_code,
         unused_imports,
-        reason = "controllers of plain workloads are played by the recordings; a drain needs no spec of theirs, as it changes none"
+        reason = "controllers of plain workloads are compared with the recordings; a drain needs no spec of theirs, as it changes none"
     )
 )]
 mod rollout;

@@ -46,6 +46,9 @@ pub struct Platform {
     pub kubernetes: &'static str,
     /// The controller of LeaderWorkerSets, `v0.7.0`.
     pub leader_worker_set: &'static str,
+    /// Pods tolerate the taints of the devices that they request, unless the input shows that they
+    /// do not.
+    pub device_tolerations: bool,
 }
 
 /// How a runtime's attribute compares with a model's when one side does not set it.

@@ -374,6 +374,7 @@ pub fn plan(bytes: &[u8]) {
             sources: &world.sources,
             together,
             costs: costs.as_ref(),
+            losses: None,
             input: &world.input,
         };
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");

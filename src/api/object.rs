@@ -47,6 +47,11 @@ impl Api {
     /// Number of variants; `Cluster` is the last.
     pub(crate) const COUNT: usize = Self::Cluster as usize + 1;
 
+    /// Returns whether an operator reads its objects.
+    pub fn is_of_operator(self) -> bool {
+        !matches!(self, Self::Cluster)
+    }
+
     /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {

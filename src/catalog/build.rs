@@ -7,7 +7,7 @@ use super::{Catalog, RuntimeSet, builtin};
 use crate::api::{
     Api, Follow, Object, ObjectRef, OperatorConfig, Runtime, Scope, Semantics, Views,
 };
-use crate::cluster::Machine;
+use crate::cluster::{DeviceTolerations, Machine};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Platform, Releases};
 use crate::source::Span;
@@ -363,6 +363,13 @@ impl Catalog {
     /// What follows from the nodes.
     fn count_machines(&mut self) {
         self.machines = self.nodes.values().map(Machine::of).collect();
+        let pods = self.others.iter().filter(|own| own.id.kind == "Pod");
+        let pods = pods.filter(|own| own.metadata("uid").is_some()).map(|own| &own.node);
+        let assumed = self.platform.is_none_or(|own| own.device_tolerations);
+        self.device_tolerations = DeviceTolerations::of(assumed, &self.machines, pods);
+        for machine in &mut self.machines {
+            machine.tolerates_own = self.device_tolerations.on;
+        }
         self.builtin_classes =
             builtin::candidate_classes(&self.accelerator_classes, &self.machines, self.all_builtin);
     }

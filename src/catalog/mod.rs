@@ -20,7 +20,7 @@ use crate::api::{
     ModelServing, Object, ObjectRef, OperatorConfig, PerReading, ResourceFlavor, Runtime, Scope,
     Views,
 };
-use crate::cluster::Machine;
+use crate::cluster::{DeviceTolerations, Machine};
 use crate::diag::Nearby;
 use crate::policy::{AcceleratorOptions, Platform, Policy, Releases};
 use crate::source::{SourceId, Span};
@@ -49,6 +49,7 @@ pub struct Catalog {
     /// Built-in classes count whatever the nodes are.
     all_builtin: bool,
     machines: Vec<Machine>,
+    device_tolerations: DeviceTolerations,
     flavors: BTreeMap<EcoString, ResourceFlavor>,
     cluster_queues: BTreeMap<EcoString, ClusterQueue>,
     /// By namespace and name.
@@ -240,6 +241,11 @@ impl Catalog {
     /// All nodes by name, as far as placing pods goes.
     pub fn machines(&self) -> &[Machine] {
         &self.machines
+    }
+
+    /// Whether pods tolerate the taints of the devices that they request.
+    pub fn device_tolerations(&self) -> DeviceTolerations {
+        self.device_tolerations
     }
 
     /// A flavor of Kueue.

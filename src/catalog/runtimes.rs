@@ -126,7 +126,7 @@ impl RuntimeSet {
         self.listed(namespace, all).filter(move |runtime| self.is_candidate(runtime) || by_stock)
     }
 
-    /// A built-in runtime that lists a format and is no candidate, because the input has runtimes
+    /// A built-in runtime that lists a format and is left out, because the input has runtimes
     /// of its own.
     pub fn switched_off(&self, format: &str) -> Option<&Runtime> {
         let mut off = self.runtimes.iter().filter(|own| own.object.builtin && self.only_own);

@@ -70,6 +70,10 @@ pub(crate) struct InputArgs {
     pub deployment_mode: Option<String>,
     #[command(flatten)]
     pub models: ModelArgs,
+    /// Whether pods tolerate the taints of the devices that they request, as the admission plugin
+    /// ExtendedResourceToleration makes them [default: assume].
+    #[arg(long, value_enum, env = "OME_DEVICE_TOLERATIONS", value_name = "WHEN")]
+    pub device_tolerations: Option<DeviceTolerationsArg>,
     /// Do not report references to objects that were not loaded.
     #[arg(long)]
     pub partial: bool,
@@ -304,6 +308,15 @@ impl AcceleratorArgs {
     }
 }
 
+/// Whether pods get tolerations for the devices that they request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeviceTolerationsArg {
+    /// They do, unless pods of the input show that they do not.
+    Assume,
+    /// They have only the tolerations that they state.
+    Never,
+}
+
 /// When the built-in catalog is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BuiltinArg {
@@ -360,6 +373,14 @@ impl InputArgs {
         let found = found.map(|file| (file, Trust::Found));
         let own = settings::of_user().map(|file| (file, Trust::Chosen));
         found.into_iter().chain(own).collect()
+    }
+
+    /// Whether pods get tolerations for the devices that they request: the flag, then settings.
+    pub(crate) fn tolerates_devices(&self, settings: &Settings) -> bool {
+        match self.device_tolerations {
+            Some(when) => when == DeviceTolerationsArg::Assume,
+            None => settings.device_tolerations.unwrap_or(true),
+        }
     }
 
     /// When the built-in catalog is used: `--builtin`, then `--no-builtin`, then settings.

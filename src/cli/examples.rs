@@ -202,7 +202,13 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("endpoints -o json", "of all services, as JSON"),
         ],
     ),
-    ("dump", &[("dump --print-command", "for a shell with access to the cluster")]),
+    (
+        "dump",
+        &[
+            ("dump --print-command", "for a shell with access to the cluster"),
+            ("dump --print-command --color never", "for a script"),
+        ],
+    ),
     (
         "code",
         &[("code same-priority", "what a finding means and how to fix it"), ("code", "all codes")],

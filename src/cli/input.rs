@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{self, Exclude, Loaded, Request, settings};
 use crate::operators;
 use crate::operators::kthena::rules::KthenaPolicy;
-use crate::policy::BuiltinMode;
+use crate::policy::{BuiltinMode, Platform};
 use crate::quantity::Selector;
 use crate::report::answer::Answer;
 use crate::report::findings;
@@ -141,6 +141,8 @@ impl Session {
             documented,
             named,
         } = releases::followed(args, &settings, ask.admitted)?;
+        let device_tolerations = args.tolerates_devices(&settings);
+        let platform = Platform { device_tolerations, ..platform };
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
         let ome = releases.policy(Api::Ome, Semantics::Controller).filter(|_| ask.shipped);
@@ -201,6 +203,7 @@ impl Session {
             platform,
             groups_named,
             checks_fields: ask.checks_fields,
+            follows_cluster: ask.follows_cluster,
             named: asked.into_iter().chain(args.kthena_profile.map(|_| Api::Kthena)).collect(),
             ..ReadOptions::new(semantics, kthena)
         };
@@ -233,6 +236,12 @@ impl Session {
                 world.diagnostics.push(diagnostic);
             }
         }
+        let semantics = if ask.follows_cluster {
+            let running = world.in_cluster.iter().map(|release| release.api);
+            running.fold(semantics, |all, api| all.with(api, Semantics::Controller))
+        } else {
+            semantics
+        };
         let gaps = incomplete::gaps(&world);
         let mut session = Self {
             serving_policy: world.kthena(),
@@ -357,13 +366,15 @@ impl Session {
         }
     }
 
-    /// How the run ended: could not, when something is in error.
+    /// How the run ended: could not, when something is in error; no, when a server refuses what an
+    /// operator writes.
     pub(crate) fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
-        if failed
-            || self.is_incomplete()
-            || found.iter().any(|diagnostic| diagnostic.severity >= self.least())
-        {
+        let mut counted = found.iter().filter(|found| found.severity >= self.least());
+        let is_refused = |found: &Diagnostic| found.code == Code::ServerRefuses;
+        if failed || self.is_incomplete() || counted.clone().any(|found| !is_refused(found)) {
             Outcome::CouldNot
+        } else if counted.next().is_some() {
+            Outcome::No
         } else {
             Outcome::Done
         }
@@ -445,6 +456,12 @@ impl Session {
             }
         }
         out
+    }
+
+    /// The releases that are followed because the cluster runs them, as `--release` takes them.
+    pub(crate) fn followed_releases(&self) -> Vec<String> {
+        let running = self.world.in_cluster.iter();
+        running.map(|own| format!("{}={}", own.api.as_str(), own.followed)).collect()
     }
 
     /// The dates of rules that are more than six months older than the newest object of a cluster.

@@ -5,6 +5,7 @@
 //! why a pod does not fit. Must not depend on an operator, a file or a document.
 
 pub mod admission;
+pub(crate) mod assumed;
 pub(crate) mod class;
 pub mod fleet;
 pub(crate) mod labels;
@@ -18,6 +19,7 @@ mod tests;
 pub use crate::cluster::placement::{
     Blocked, BlockedNodes, Inventory, Milli, Shape, is_known, mismatch, running, short_of,
 };
+pub use assumed::DeviceTolerations;
 pub use class::{Matcher, class_matches, class_product, matching};
 
 pub use crate::cluster::node::{Machine, Taint, Toleration};

@@ -1,5 +1,6 @@
 //! A Node with the fields that placement reads.
 
+use super::assumed::is_of_resource;
 use crate::api::Object;
 use crate::quantity::{Quantity, Range};
 use crate::yaml::{Map, Node, Value};
@@ -28,21 +29,6 @@ impl Taint {
     /// Reads a list of `v1.Taint`, without taints of effect `PreferNoSchedule`.
     pub fn list(nodes: &[Node]) -> Vec<Self> {
         nodes.iter().map(Self::of).filter(|taint| taint.effect != SOFT).collect()
-    }
-
-    /// Whether it keeps pods without devices off a node that has devices
-    /// (docs/decisions.md#device-taints).
-    pub fn is_of_device(&self) -> bool {
-        self.key == "sku"
-            || self.key.starts_with("gpu.intel.com/")
-            || matches!(
-                self.key.as_str(),
-                "nvidia.com/gpu"
-                    | "amd.com/gpu"
-                    | "habana.ai/gaudi"
-                    | "google.com/tpu"
-                    | "aws.amazon.com/neuron"
-            )
     }
 
     /// Reports whether one of these tolerations, each a `v1.Toleration`, covers the taint.
@@ -107,6 +93,8 @@ pub struct Machine {
     pub ready: bool,
     /// `spec.unschedulable`.
     pub cordoned: bool,
+    /// Pods that request its devices tolerate their taint without stating it.
+    pub tolerates_own: bool,
     /// Taints with effect NoSchedule or NoExecute.
     pub taints: Vec<Taint>,
     /// Taints with effect PreferNoSchedule, which only lower the score of the node.
@@ -163,6 +151,7 @@ impl Machine {
                 .at(&["spec", "unschedulable"])
                 .and_then(Node::as_bool)
                 .unwrap_or(false),
+            tolerates_own: true,
             taints: Taint::list(taints),
             soft_taints: taints
                 .iter()
@@ -188,10 +177,16 @@ impl Machine {
     }
 
     /// The first taint that a pod with these tolerations, a list of `v1.Toleration`, does not
-    /// tolerate. A pod that requests devices also tolerates the taints of devices.
+    /// tolerate. A pod that requests the devices of the node may also tolerate their taint
+    /// (docs/decisions.md#device-taints).
     pub fn untolerated(&self, tolerations: &[Node], requests_devices: bool) -> Option<&Taint> {
+        let is_own = |taint: &Taint| {
+            let mut resources = self.allocatable.iter().flatten().chain(&self.capacity);
+            is_of_resource(taint) && resources.any(|(name, _)| *name == taint.key)
+        };
         let tolerates = |taint: &Taint| {
-            (requests_devices && taint.is_of_device()) || taint.is_tolerated(tolerations)
+            (requests_devices && self.tolerates_own && is_own(taint))
+                || taint.is_tolerated(tolerations)
         };
         self.taints.iter().find(|taint| !tolerates(taint))
     }

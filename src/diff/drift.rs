@@ -2,9 +2,11 @@
 //!
 //! In: a renderer for the input, services, and the objects of a dump. Out: objects that are
 //! missing, left over or changed, by group of services with the same difference. A field counts if
-//! the operator writes it, whoever owns it now. Fields that only the server or other clients write
-//! do not count, and neither does the size of a workload that an autoscaler sizes.
+//! the operator writes it, whoever owns it now, or would remove it (`added`). What the server or
+//! another controller writes does not count, and neither does the size of a workload that an
+//! autoscaler sizes, within its limits.
 
+use super::added;
 use crate::api::{Failure, Object, ObjectRef, Service, Views};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
@@ -16,8 +18,8 @@ use crate::pipeline::render::Renderer;
 use crate::pipeline::why::{Layer, Layers};
 use crate::schema;
 use crate::secret::Place;
-use crate::tree::differences;
-use crate::yaml::{FieldPath, Node, Value};
+use crate::tree::{Change, differences};
+use crate::yaml::{FieldPath, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -31,10 +33,19 @@ pub struct DriftField {
     pub from: Option<Node>,
     /// What the operator would write.
     pub to: Option<Node>,
-    /// The layer that sets it.
-    pub layer: Layer,
+    /// The layer that sets it; none of a field that the operator would remove.
+    pub layer: Option<Layer>,
+    /// The manager that owns a field that the operator would remove.
+    pub manager: Option<EcoString>,
     /// Determines which of the values may be shown.
     pub shown: [Place; 2],
+}
+
+impl DriftField {
+    fn of(change: Change, layer: Option<Layer>, manager: Option<EcoString>) -> Self {
+        let Change { path, from, to, shown, .. } = change;
+        Self { path, from, to, layer, manager, shown }
+    }
 }
 
 /// An object that differs from what the operator would write.
@@ -229,20 +240,21 @@ fn compare(
         fields.retain(|change| {
             let path = change.path.to_string();
             // Another API version is the same object, and an autoscaler controls `replicas`.
-            path != "apiVersion" && !(path == "spec.replicas" && sized.contains(&id.name))
+            path != "apiVersion" && !(path == "spec.replicas" && sized.contains_key(&id.name))
         });
+        let mut fields: Vec<DriftField> = fields
+            .into_iter()
+            .map(|change| {
+                let layer = change.to.as_ref().map(|node| layers.of(leaf(node).origin));
+                DriftField::of(change, Some(layer.unwrap_or(Layer::Default)), None)
+            })
+            .collect();
+        let added = added::fields(&there.node, node).into_iter();
+        fields.extend(added.map(|own| DriftField::of(own.change, None, own.manager)));
+        fields.extend(sized.get(&id.name).and_then(|limits| out_of_range(&there.node, *limits)));
+        fields.sort_by(|one, other| one.path.cmp(&other.path));
         if !fields.is_empty() {
-            let fields = fields.into_iter().map(|change| DriftField {
-                layer: change
-                    .to
-                    .as_ref()
-                    .map_or(Layer::Default, |node| layers.of(leaf(node).origin)),
-                path: change.path,
-                from: change.from,
-                to: change.to,
-                shown: change.shown,
-            });
-            objects.push(DriftObject { id, action: Action::Update, fields: fields.collect() });
+            objects.push(DriftObject { id, action: Action::Update, fields });
         }
     }
     let left = live.of(service).filter(|object| !written.contains(&key(&object.node)));
@@ -259,15 +271,59 @@ fn leaf(node: &Node) -> &Node {
     }
 }
 
-/// Names of workloads that an autoscaler sizes.
-fn sized(rendered: &[RenderedObject]) -> BTreeSet<EcoString> {
-    let scalers = rendered.iter().filter(|object| {
-        let kind = object.node.get("kind").and_then(Node::as_str);
-        matches!(kind, Some("HorizontalPodAutoscaler" | "ScaledObject"))
-    });
-    scalers
-        .filter_map(|object| object.node.at(&["spec", "scaleTargetRef", "name"])?.scalar_text())
-        .collect()
+/// The number of replicas that an autoscaler does not leave: none if it stops at 0, and the most.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    stops_at_zero: bool,
+    most: Option<i64>,
+}
+
+/// Workloads that an autoscaler sizes, by name.
+fn sized(rendered: &[RenderedObject]) -> BTreeMap<EcoString, Limits> {
+    let limits = |object: &RenderedObject| {
+        let node = &object.node;
+        let number = |key: &str| node.at(&["spec", key]).and_then(Node::as_int);
+        let limits = match node.get("kind").and_then(Node::as_str)? {
+            // 0 switches it off (pkg/controller/podautoscaler/horizontal.go, `reconcileAutoscaler`).
+            "HorizontalPodAutoscaler" => {
+                Limits { stops_at_zero: true, most: number("maxReplicas") }
+            }
+            "ScaledObject" => Limits { stops_at_zero: false, most: number("maxReplicaCount") },
+            _ => return None,
+        };
+        Some((node.at(&["spec", "scaleTargetRef", "name"])?.scalar_text()?, limits))
+    };
+    rendered.iter().filter_map(limits).collect()
+}
+
+/// A number of replicas that the autoscaler would not set.
+fn out_of_range(live: &Node, limits: Limits) -> Option<DriftField> {
+    static AUTOSCALER: Rule = Rule {
+        id: "autoscaler-limits",
+        text: "the autoscaler keeps the replicas within its limits",
+        cite: "Kubernetes documentation, Horizontal Pod Autoscaling",
+    };
+    let from = live.at(&["spec", "replicas"])?;
+    let replicas = from.as_int()?;
+    let to = match limits {
+        Limits { stops_at_zero: true, .. } if replicas == 0 => 1,
+        Limits { most: Some(most), .. } if replicas > most => most,
+        _ => return None,
+    };
+    Some(DriftField {
+        path: FieldPath::root().field("spec").field("replicas"),
+        to: Some(Node::new(Value::Int(to), Origin::Derived(&AUTOSCALER))),
+        from: Some(from.clone()),
+        layer: Some(Layer::Default),
+        manager: None,
+        shown: [Place::default(); 2],
+    })
+}
+
+/// Whether objects are of a cluster: the server gave one an identity, or an operator wrote one.
+pub(crate) fn is_dump(objects: &[Object]) -> bool {
+    let mut all = objects.iter();
+    all.any(|object| object.metadata("uid").is_some() || !written_for(object).is_empty())
 }
 
 /// The services that an operator wrote an object for, by namespace and name: its owners or, if it

@@ -10,6 +10,7 @@
 //! twice, in windows, and only the differences are kept; services with the same change share one
 //! copy of it.
 
+mod added;
 pub(crate) mod capacity;
 pub(crate) mod cause;
 pub(crate) mod changed;

@@ -143,7 +143,7 @@ fn of_script(
             continue;
         }
         let Some((identity, next)) = identity::of_command(&simple.words) else { continue };
-        // Of several servers, or of one in a branch, nobody knows offline which one runs.
+        // Of several servers, or of one in a branch, it is not known offline which one runs.
         if found.is_some() || simple.conditional {
             return Command::Other;
         }

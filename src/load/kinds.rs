@@ -236,11 +236,14 @@ pub static PODS: &[(&str, &[&str])] = &[
     ("batch", &["Job"]),
     ("leaderworkerset.x-k8s.io", &["LeaderWorkerSet"]),
     ("jobset.x-k8s.io", &["JobSet"]),
-    ("ray.io", &["RayCluster", "RayService"]),
+    ("ray.io", &["RayCluster", "RayService", "RayJob"]),
     ("batch.volcano.sh", &["Job"]),
     ("argoproj.io", &["Rollout"]),
     ("serving.knative.dev", &["Service"]),
     ("nvidia.com", &["DynamoGraphDeployment"]),
+    ("kubeflow.org", &["MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"]),
+    ("grove.io", &["PodCliqueSet"]),
+    ("kaito.sh", &["Workspace"]),
 ];
 
 /// Whether pods of the kind are counted.

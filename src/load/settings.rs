@@ -24,7 +24,7 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "required-version",
     "semantics",
     "kthena-profile",
@@ -37,6 +37,7 @@ const KEYS: [&str; 14] = [
     "kustomize-command",
     "model-configs",
     "model-facts",
+    "device-tolerations",
     "severity",
     "limits",
 ];
@@ -75,6 +76,8 @@ pub struct Settings {
     pub model_configs: Option<PathBuf>,
     /// `model-facts`.
     pub model_facts: Option<String>,
+    /// `device-tolerations`: they are assumed.
+    pub device_tolerations: Option<bool>,
     /// `[severity]`: `None` switches a finding off.
     pub severity: BTreeMap<&'static str, Option<Severity>>,
     /// `[limits] max-file-size`, in bytes.
@@ -154,6 +157,7 @@ impl Settings {
             kustomize_command: self.kustomize_command.or(other.kustomize_command),
             model_configs: self.model_configs.or(other.model_configs),
             model_facts: self.model_facts.or(other.model_facts),
+            device_tolerations: self.device_tolerations.or(other.device_tolerations),
             severity,
             max_file_size: self.max_file_size.or(other.max_file_size),
             max_depth: self.max_depth.or(other.max_depth),
@@ -328,6 +332,15 @@ impl Reader<'_> {
                 }
                 ("model-facts", _) => {
                     self.invalid("model-facts", value, "one of \"auto\", \"always\", \"never\"");
+                }
+                ("device-tolerations", DeValue::String(text)) if text == "assume" => {
+                    self.settings.device_tolerations = Some(true);
+                }
+                ("device-tolerations", DeValue::String(text)) if text == "never" => {
+                    self.settings.device_tolerations = Some(false);
+                }
+                ("device-tolerations", _) => {
+                    self.invalid("device-tolerations", value, "\"assume\" or \"never\"");
                 }
                 ("paths" | "presets", DeValue::Array(items)) => {
                     let base = self.base();

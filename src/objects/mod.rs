@@ -11,6 +11,7 @@ pub(crate) mod config_map;
 pub(crate) mod domain;
 pub(crate) mod host;
 pub(crate) mod knative;
+pub(crate) mod knative_features;
 pub(crate) mod metadata;
 pub(crate) mod order;
 pub(crate) mod pod_defaults;

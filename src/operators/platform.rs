@@ -49,5 +49,6 @@ pub fn default() -> Platform {
     Platform {
         kubernetes: KUBERNETES_RELEASES[0].tag,
         leader_worker_set: leader_worker_set::V0_7.tag,
+        device_tolerations: true,
     }
 }

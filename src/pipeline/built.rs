@@ -4,8 +4,9 @@
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
 use crate::catalog::Catalog;
+use crate::cluster::Machine;
+use crate::cluster::assumed::{is_of_resource, toleration};
 use crate::cluster::schedule::{Admission, InvalidPod, Labels, PodSpec, PodTemplate, labels};
-use crate::cluster::{Machine, Toleration};
 use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
 use crate::quantity::is_accelerator;
@@ -66,7 +67,8 @@ pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
 #[derive(Clone, Debug)]
 pub struct PodContext {
     classes: Admission,
-    /// Keys of the taints, over all nodes, that repel pods without devices.
+    /// Extended resources with a taint of their name on any node, which pods that request them are
+    /// taken to tolerate.
     device_taints: BTreeSet<EcoString>,
     /// Pod specs that were read before. Equal specs are shared: a fleet has few distinct ones.
     specs: Arc<Mutex<HashSet<Arc<PodSpec>>>>,
@@ -85,8 +87,9 @@ impl PodContext {
                 classes.complete();
             }
         }
-        let taints = machines.iter().flat_map(|machine| &machine.taints);
-        let devices = taints.filter(|taint| taint.is_of_device());
+        let tolerant = machines.iter().filter(|machine| machine.tolerates_own);
+        let taints = tolerant.flat_map(|machine| &machine.taints);
+        let devices = taints.filter(|taint| is_of_resource(taint));
         let device_taints = devices.map(|taint| taint.key.clone()).collect();
         Self {
             classes,
@@ -107,9 +110,8 @@ impl PodContext {
         context
     }
 
-    /// Reads a pod spec. A pod that requests devices gets tolerations for the taints of devices:
-    /// the admission plugin ExtendedResourceToleration or the operator of the device adds them
-    /// (docs/decisions.md#device-taints).
+    /// Reads a pod spec. A pod that requests devices gets the tolerations that the admission plugin
+    /// ExtendedResourceToleration adds (docs/decisions.md#device-taints).
     ///
     /// # Errors
     /// The first field that the API server would reject.
@@ -128,17 +130,13 @@ impl PodContext {
     /// since other schedulers are unknown offline, and shares the specs of equal pods.
     fn tolerate(&self, pod: &mut PodTemplate) {
         pod.foreign = false;
-        if gpus(pod) > 0 {
-            for key in &self.device_taints {
-                let toleration = Toleration {
-                    key: key.clone(),
-                    exists: true,
-                    value: EcoString::new(),
-                    effect: EcoString::new(),
-                };
-                if !pod.tolerations.contains(&toleration) {
-                    pod.tolerations.push(toleration);
-                }
+        let requested = |key: &&EcoString| pod.requests.contains_key(*key);
+        let wanted: Vec<&EcoString> = self.device_taints.iter().filter(requested).collect();
+        for key in wanted {
+            let toleration = toleration(key);
+            if !pod.tolerations.contains(&toleration) {
+                pod.tolerations.push(toleration);
+                pod.assumed.push(key.clone());
             }
         }
         let mut specs = self.specs.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,6 +18,7 @@ pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod planned;
 pub(crate) mod question;
+pub(crate) mod refusals;
 pub(crate) mod render;
 pub(crate) mod roll;
 pub(crate) mod running;
@@ -54,10 +55,11 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    At, Each, Example, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost, MoreNodes, NodeUse,
-    NotCounted, NotJudged, OtherWorkloads, Pending, Placement, PlacementOptions, PodCounts,
-    RemedyFound, SettledWorkload, Stands, Together, Verdict, Victim, Waiting, advice, has_current,
-    has_room, losses, other_workloads, same_room, together, together_after,
+    AssumedToleration, At, Each, Example, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost,
+    MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
+    PlacementOptions, PodCounts, RemedyFound, SettledWorkload, Stands, Together, Verdict, Victim,
+    Waiting, advice, has_current, has_room, losses, other_workloads, same_room, together,
+    together_after,
 };
 
 pub use totals::{ClassTotal, Totals, totals};

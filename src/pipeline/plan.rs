@@ -6,6 +6,7 @@ use super::difference::{Side, difference, differs};
 use super::engines::Engines;
 use super::planned::{Depth, Planned, PlannedComponent, Unplanned};
 use super::question::Question;
+use super::refusals::Server;
 use crate::api::{
     Api, DeploymentMode, Failure, Field, Follow, PerReading, Semantics, Service, Views,
 };
@@ -20,6 +21,7 @@ use crate::operators::kueue::admit::Ledger;
 use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
 use crate::quantity::Range;
+use crate::workspace::World;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::borrow::Borrow;
@@ -53,6 +55,8 @@ pub struct Planner<'a> {
     engines: Engines<'a>,
     /// The pods of queues so far: a fleet has few pod shapes.
     questions: Mutex<HashSet<Arc<Question>>>,
+    /// The server that judges the objects of services, if they are judged.
+    server: Option<Server<'a>>,
     /// Queue decisions so far.
     admitted: Mutex<HashMap<Admission, QueueDecision>>,
 }
@@ -106,8 +110,16 @@ impl<'a> Planner<'a> {
             context: PodContext::of(catalog),
             engines: Engines::new(catalog),
             questions: Mutex::default(),
+            server: None,
             admitted: Mutex::default(),
         }
+    }
+
+    /// The same planner, which also reports what a server refuses of the objects of services.
+    #[must_use]
+    pub(crate) fn judging(mut self, world: &'a World) -> Self {
+        self.server = Some(Server::new(world, self.semantics));
+        self
     }
 
     /// The engines in the pods.
@@ -350,6 +362,11 @@ impl<'a> Planner<'a> {
                 || components.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
             if followed && queued() {
                 pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
+            }
+            if followed && let Some(server) = &self.server {
+                // What cannot be written is reported by `render`.
+                let objects = ask.objects(composed).map(|own| own.value).unwrap_or_default();
+                diagnostics.extend(server.refusals(service, &objects));
             }
             if followed && self.has_nodes {
                 workloads = self.workloads(&ask, composed);

@@ -6,15 +6,15 @@
 use super::plan::Planner;
 use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
+use super::refusals::Server;
 use crate::api::{Failure, Follow, Service, Views};
 use crate::decision::Resolution;
-use crate::diag::{Checked, Code, Diagnostic, Severity};
+use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::History;
 use crate::objects::RenderedObject;
-use crate::objects::accept::accept_rendered;
+use crate::operators::BuildContext;
 use crate::operators::Selector;
 use crate::operators::ome::objects::workload::Workload;
-use crate::operators::{self, BuildContext};
 use crate::pods::built::{Built, Unfinished};
 use crate::policy::{Policy, ServingFeatures};
 use crate::workspace::World;
@@ -64,6 +64,7 @@ pub struct Renderer<'a> {
     cluster_domain: String,
     workload: (Workload, ServingFeatures),
     selectors: BTreeMap<crate::api::Api, Selector<'a>>,
+    server: Server<'a>,
 }
 
 impl<'a> Renderer<'a> {
@@ -80,6 +81,7 @@ impl<'a> Renderer<'a> {
             cluster_domain: cluster_domain.to_owned(),
             workload: (Workload::Auto, ServingFeatures::default()),
             selectors,
+            server: Server::new(world, semantics),
         }
     }
 
@@ -169,7 +171,7 @@ impl<'a> Renderer<'a> {
         match written {
             Ok(written) => {
                 rendered.diagnostics.extend(written.diagnostics);
-                self.accept(service, &written.value, &mut rendered.diagnostics);
+                self.server.accept(service, &written.value, &mut rendered.diagnostics);
                 rendered.objects = written.value;
             }
             Err(error) => {
@@ -178,37 +180,6 @@ impl<'a> Renderer<'a> {
             }
         }
         rendered
-    }
-
-    /// Adds the findings about the objects of a service. A finding that was already reported at the
-    /// same location of the input keeps the wording of that report.
-    fn accept(
-        &self,
-        service: &Service,
-        objects: &[RenderedObject],
-        diagnostics: &mut Vec<Diagnostic>,
-    ) {
-        let first = diagnostics.len();
-        let followed = self.semantics.of(service.object.api);
-        for object in objects {
-            accept_rendered(&object.node, followed, &self.world.sources, diagnostics);
-        }
-        // What a controller sends although the server refuses it is a warning where the others of
-        // its objects are written all the same.
-        if operators::services(service.object.api).is_some_and(|own| own.goes_on(service)) {
-            for found in &mut diagnostics[first..] {
-                if found.code == Code::ServerRefuses {
-                    found.severity = Severity::Warning;
-                }
-            }
-        }
-        for found in &mut diagnostics[first..] {
-            let same = |said: &&Diagnostic| said.code == found.code && said.span() == found.span();
-            let said = self.world.diagnostics.iter().find(same);
-            if let (Some(said), Some(_)) = (said, found.span()) {
-                found.clone_from(said);
-            }
-        }
     }
 
     /// Plans a service and renders what the plan composed; no objects for a service in error.
@@ -220,7 +191,7 @@ impl<'a> Renderer<'a> {
         let (planned, built) = planner.plan_built(views, Depth::Plan);
         let written = built.and_then(|built| self.write(&built).ok());
         let mut written = written.unwrap_or_else(|| Checked::clean(Vec::new()));
-        self.accept(views.of(self.semantics), &written.value, &mut written.diagnostics);
+        self.server.accept(views.of(self.semantics), &written.value, &mut written.diagnostics);
         (planned, written)
     }
 

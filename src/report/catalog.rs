@@ -136,7 +136,7 @@ impl<'a> Item<'a> {
     pub fn documented_name(&self) -> Option<&'a str> {
         if let Self::Runtime(runtime) = self
             && runtime.object.builtin
-            && runtime.object.api == Api::KServe
+            && is_of_kserve(runtime)
         {
             return Some(&runtime.object.id.name);
         }
@@ -189,10 +189,15 @@ fn text(node: Option<&Node>) -> Value {
     })
 }
 
+/// Whether KServe reads the runtime: its catalog has other names, containers and protocols.
+fn is_of_kserve(runtime: &Runtime) -> bool {
+    runtime.object.api == Api::KServe
+}
+
 /// The image of the engine: that of the leader if the engine spans nodes, otherwise that of the
 /// runner, otherwise that of the first container.
 fn image(runtime: &Runtime) -> Option<&Node> {
-    if runtime.object.api == Api::KServe {
+    if is_of_kserve(runtime) {
         let containers = runtime.object.spec("containers")?.items();
         let main = containers
             .iter()
@@ -235,7 +240,7 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     out["replicas"] = json!({ "min": replicas("minReplicas"), "max": replicas("maxReplicas") });
     out["formats"] =
         runtime.formats.iter().enumerate().map(|(index, entry)| format(index, entry)).collect();
-    if runtime.object.api == Api::KServe {
+    if is_of_kserve(runtime) {
         let lists =
             |protocol: &str| runtime.protocols.iter().any(|listed| listed.value == protocol);
         out["v2"] = json!({ "rest": lists("v2"), "grpc": lists("grpc-v2") });

@@ -13,6 +13,7 @@ use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::diff::Action;
 use crate::diff::drift::{Drift, DriftField, DriftGroup, DriftObject};
+use crate::pipeline::why::Layer;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -24,6 +25,8 @@ pub struct View<'a> {
     pub drift: &'a Drift,
     /// The mode.
     pub semantics: Follow,
+    /// The input, for the first line.
+    pub header: &'a str,
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The sources that they refer to.
@@ -37,7 +40,8 @@ fn object(object: &DriftObject) -> Value {
             "path": field.path.to_string(),
             "from": from,
             "to": to,
-            "layer": field.layer.as_str(),
+            "layer": field.layer.map(Layer::as_str),
+            "manager": field.manager.as_deref(),
         })
     });
     json!({
@@ -76,7 +80,11 @@ fn line(field: &DriftField, sources: &SourceMap) -> String {
     let place = field.to.as_ref().and_then(|node| node.origin.span());
     let place = place.map_or(String::new(), |span| format!(", {}", sources.locate(span)));
     let (from, to) = values(field.shown, field.from.as_ref(), field.to.as_ref());
-    format!("{}: {} → {}  ({}{place})", field.path, short(&from), short(&to), field.layer.as_str())
+    let Some(layer) = field.layer else {
+        let by = field.manager.as_deref().map_or(String::new(), |own| format!("  ({own})"));
+        return format!("{}: added: {} → absent{}", field.path, short(&from), printable(&by));
+    };
+    format!("{}: {} → {}  ({}{place})", field.path, short(&from), short(&to), layer.as_str())
 }
 
 impl View<'_> {
@@ -107,7 +115,8 @@ impl View<'_> {
             });
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             let verb = if drifted == 1 { "drifts" } else { "drift" };
-            format!("{drifted} of {all} services {verb}; objects: {}", parts.join(", "))
+            let all = plural(all, "service");
+            format!("{drifted} of {all} {verb}; objects: {}", parts.join(", "))
         };
         if !self.drift.failed.is_empty() {
             let _ = write!(out, "; {} in error, not compared", self.drift.failed.len());
@@ -139,7 +148,7 @@ impl Answer for View<'_> {
             if style.color { Meaning::of_sign(sign).painted(text) } else { text.to_owned() }
         };
         let mut out = Page::default();
-        put!(out, "mode: {}\n\n", self.semantics);
+        put!(out, "mode: {}{}\n\n", self.semantics, self.header);
         for group in &self.drift.groups {
             let services = printable(&group.services.join(", "));
             out.draw(&wrapped(&services, style.width, "  "));

@@ -50,6 +50,15 @@ pub struct Done {
     pub name: String,
     /// The expectations that are not met.
     pub failures: Vec<Failure>,
+    /// A part of its input was not read, so that it shows nothing when all others are met.
+    pub incomplete: bool,
+}
+
+impl Done {
+    /// Whether all expectations are met by an input that was read as a whole.
+    fn passed(&self) -> bool {
+        self.failures.is_empty() && !self.incomplete
+    }
 }
 
 /// All cases of a run.
@@ -67,6 +76,11 @@ impl Report {
     /// How many cases failed.
     pub fn failed(&self) -> usize {
         self.cases.iter().filter(|case| !case.failures.is_empty()).count()
+    }
+
+    /// How many cases passed.
+    fn passed(&self) -> usize {
+        self.cases.iter().filter(|case| case.passed()).count()
     }
 
     /// The results as JSON.
@@ -90,14 +104,15 @@ impl Report {
             json!({
                 "file": case.file,
                 "name": case.name,
-                "passed": case.failures.is_empty(),
+                "passed": case.passed(),
                 "failures": case.failures.iter().map(|found| failure(case, found)).collect::<Vec<_>>(),
             })
         });
         let failed = self.failed();
+        let passed = self.passed();
         json!({
             "schemaVersion": SCHEMA_VERSION,
-            "summary": { "cases": self.cases.len(), "passed": self.cases.len() - failed, "failed": failed },
+            "summary": { "cases": self.cases.len(), "passed": passed, "failed": failed, "incomplete": self.cases.len() - passed - failed },
             "cases": cases.collect::<Vec<_>>(),
             "findings": self.found.iter().map(|finding| findings::json(finding, &self.sources)).collect::<Vec<_>>(),
         })
@@ -107,7 +122,11 @@ impl Report {
     pub fn text(&self) -> String {
         let mut out = Page::default();
         for case in &self.cases {
-            let word = if case.failures.is_empty() { "ok" } else { "FAILED" };
+            let word = match case.failures.is_empty() {
+                false => "FAILED",
+                true if case.incomplete => "incomplete",
+                true => "ok",
+            };
             line!(out, "{word} {}: {}", case.file, case.name);
             for failure in &case.failures {
                 line!(out, "  {}:{}: {}", case.file, failure.line, failure.miss.path);
@@ -117,7 +136,12 @@ impl Report {
         let failed = self.failed();
         let count = self.cases.len();
         let cases = if count == 1 { "case" } else { "cases" };
-        line!(out, "\n{count} {cases}: {} passed, {failed} failed", count - failed);
+        let passed = self.passed();
+        let incomplete = match count - passed - failed {
+            0 => String::new(),
+            unread => format!(", {unread} with input that was not read"),
+        };
+        line!(out, "\n{count} {cases}: {passed} passed, {failed} failed{incomplete}");
         out.finish()
     }
 

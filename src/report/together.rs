@@ -8,8 +8,8 @@ use crate::cluster::BlockedNodes;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
-    Costs, HalfGroup, MoreNodes, NotJudged, Pending, Placement, Planned, PlannedComponent,
-    RemedyFound, Together, Waiting, advice,
+    AssumedToleration, Costs, HalfGroup, MoreNodes, NotJudged, Pending, Placement, Planned,
+    PlannedComponent, RemedyFound, Together, Waiting, advice,
 };
 use ecow::{EcoString, eco_format};
 use serde_json::{Map, Value, json};
@@ -102,6 +102,10 @@ pub(super) fn json(together: &Together) -> Value {
         let one = |own: &NotJudged| json!({ "what": own.what.as_str(), "pods": own.pods, "message": own.message.as_str() });
         out["notJudged"] = together.not_judged.iter().map(one).collect();
     }
+    if !together.assumed.is_empty() {
+        let one = |own: &AssumedToleration| json!({ "resource": own.resource.as_str(), "nodes": own.nodes, "shown": own.is_shown, "decides": own.decides });
+        out["assumed"] = together.assumed.iter().map(one).collect();
+    }
     if !together.half_groups.is_empty() {
         out["halfGroups"] = together
             .half_groups
@@ -152,6 +156,18 @@ fn remedies_into(together: &Together, out: &mut Page) {
     }
 }
 
+/// The tolerations that nothing in the input shows, one line for each resource.
+fn assumed_into(together: &Together, out: &mut Page) {
+    for own in together.assumed.iter().filter(|own| !own.is_shown) {
+        line!(
+            out,
+            "assumed: pods that request {} tolerate its taint ({}): `--device-tolerations never` counts only what they state",
+            own.resource,
+            plural(own.nodes, "node")
+        );
+    }
+}
+
 fn victims_into(together: &Together, out: &mut Page) {
     for victim in &together.victims {
         line!(
@@ -168,6 +184,7 @@ fn victims_into(together: &Together, out: &mut Page) {
 pub fn below(together: &Together) -> String {
     let mut out = Page::default();
     victims_into(together, &mut out);
+    assumed_into(together, &mut out);
     remedies_into(together, &mut out);
     if !together.add.is_empty() {
         line!(out, "{} would hold everything", nodes(&together.add));
@@ -352,6 +369,7 @@ pub fn text(
 ) -> String {
     let mut out = Page::default();
     victims_into(together, &mut out);
+    assumed_into(together, &mut out);
     let shown: HashSet<EcoString> = planned
         .iter()
         .map(|own| eco_format!("{}", own.service))

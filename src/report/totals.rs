@@ -81,9 +81,10 @@ pub fn verdict(
         1 => "; 1 pod stays without a node".to_owned(),
         more => format!("; {more} pods stay without a node"),
     };
+    let is_assumed = together.is_some_and(Together::hangs_on_assumption);
     let stopped = stopped(planned);
     let mark = match mark(totals, pending, is_partly_read || fails) {
-        "✓" if unknown.is_some() || !stopped.is_empty() => "!",
+        "✓" if unknown.is_some() || is_assumed || !stopped.is_empty() => "!",
         mark => mark,
     };
     let summary = summary(totals);

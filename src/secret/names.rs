@@ -234,7 +234,7 @@ fn ending(words: &[&str]) -> Option<Doubt> {
         "pass" | "sas" => Some(Doubt::None),
         "pwd" | "salt" | "sig" if !rest.is_empty() => Some(Doubt::None),
         "auth" => Some(Doubt::Mode),
-        "license" | "licence" => Some(Doubt::Random),
+        word if word.starts_with("licen") => Some(Doubt::Random),
         word if word.strip_suffix("pass").is_some_and(behind) => Some(Doubt::None),
         word if word
             .strip_suffix("auth")

@@ -130,5 +130,6 @@ fn an_expectation_that_cannot_be_checked_fails_with_a_message() {
     }
     let gone = "cases:\n- name: x\n  files: [gone.yaml]\n";
     let done = folder(gone).ome("test a.ome-test.yaml");
-    assert!(done.exit == Some(2) && done.stdout.contains("gone.yaml"), "{}", done.stdout);
+    assert!(done.exit == Some(1) && done.stderr.contains("gone.yaml"), "{}", done.stderr);
+    assert!(done.stdout.contains("0 passed, 0 failed, 1 with input that was not read"));
 }

@@ -1,9 +1,10 @@
 //! `ome drift`: a cluster compared with the operator's output.
 
 use crate::api::Service;
-use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diff::drift;
 use crate::pipeline::Renderer;
@@ -42,13 +43,24 @@ pub(crate) struct Args {
 
 /// Compares and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let ask = args.decision.ask()?;
-    let session = Session::open(&args.input, &ask)?;
-    let live = if args.live.is_empty() {
-        None
+    let ask = SessionOptions { follows_cluster: true, ..args.decision.ask()? };
+    let (session, live) = if args.live.is_empty() {
+        (Session::open(&args.input, &ask)?, None)
     } else {
-        Some(Session::open_paths(&args.input, &ask, args.live.clone())?)
+        let live = Session::open_paths(&args.input, &ask, args.live.clone())?;
+        // The repository is compared by the releases of the cluster.
+        let mut input = args.input.clone();
+        input.release.splice(0..0, live.followed_releases());
+        (Session::open(&input, &ask)?, Some(live))
     };
+    let cluster = live.as_ref().unwrap_or(&session);
+    let running = cluster.followed_releases();
+    if args.input.semantics == Some(SemanticsArg::Documented) && !running.is_empty() {
+        return Err(Failure::Usage(format!(
+            "`--semantics documented` does not apply: the cluster runs {}, and drift compares with what that release writes; leave the flag out",
+            running.join(", ")
+        )));
+    }
     let services = session.select(&args.services)?;
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);
     let objects = live.as_ref().unwrap_or(&session).world.catalog.others();
@@ -68,6 +80,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let view = view::View {
         drift: &answer,
         semantics: session.mode(),
+        header: &cluster.header(),
         found: &found,
         sources: &session.world.sources,
     };
@@ -81,7 +94,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if args.services.is_empty() && !session.world.catalog.model_servings().is_empty() {
         io.say_line("ModelServings are not compared: their controller writes pods one by one");
     }
-    if live.is_none() && objects.is_empty() && !answer.groups.is_empty() {
+    if live.is_none() && !drift::is_dump(objects) && !answer.groups.is_empty() {
         let objects = answer.groups.iter().flat_map(|group| &group.objects);
         let kinds: BTreeSet<EcoString> = objects.map(|own| own.id.kind.to_lowercase()).collect();
         let kinds: Vec<EcoString> = kinds.into_iter().collect();

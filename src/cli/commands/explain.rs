@@ -6,6 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
     Depth, Flip, Layers, PlacementOptions, Planned, Planner, flip, merge, named, together, totals,
 };
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     };
     session.require_any(selected.len() + servings.len())?;
-    let planner = Planner::new(&session.world.catalog, session.semantics);
+    let planner = Planner::new(&session.world.catalog, session.semantics).judging(&session.world);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
     session.plan_variants(&args.services, Depth::Explain, &mut planned);
     // Informative findings are on the page; differences of the controller have a line of their own
@@ -139,6 +140,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = About::planned(catalog, &planned, &servings)
         .every(args.services.is_empty())
         .of(&session, found);
+    let found = knative_together(found);
     let machines = catalog.machines();
     session.begin_page(
         match args.output {

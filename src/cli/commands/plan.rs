@@ -6,6 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
     Depth, Lost, PlacementOptions, Planner, costs, has_current, together, totals,
 };
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     session.require_any(services.len() + servings.len())?;
     let (services, servings) = session.take_all(&args.services)?;
     let servings = session.servings(servings);
-    let planner = Planner::new(&session.world.catalog, session.semantics);
+    let planner = Planner::new(&session.world.catalog, session.semantics).judging(&session.world);
     let all = services.len();
     let mut planned = Vec::with_capacity(all);
     let mut services = services.into_iter();
@@ -137,6 +138,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = About::planned(catalog, &planned, &servings)
         .every(args.services.is_empty())
         .of(&session, found);
+    let found = knative_together(found);
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
     let said = costs.as_ref().map(report::price).into_iter();
     let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));

@@ -100,7 +100,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 sessions.insert(paths.clone(), Session::open(&input, &args.decision.ask()?)?);
             }
             let session = &sessions[&paths];
-            report.found.extend(not_read(&case, session));
+            let unread = not_read(&case, session);
+            let incomplete = !unread.is_empty();
+            report.found.extend(unread);
             let planned = planned(session)?;
             let misses = judge(&case, session, &planned)?;
             if args.record {
@@ -117,6 +119,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 file: file.display().to_string(),
                 name: case.name.to_string(),
                 failures,
+                incomplete,
             });
         }
         if record(file, &edits, &mut report)? {

@@ -189,6 +189,7 @@ fn gone(machine: &Machine) -> Machine {
         labels: Map::default(),
         ready: true,
         cordoned: true,
+        tolerates_own: machine.tolerates_own,
         taints: Vec::new(),
         soft_taints: Vec::new(),
         allocatable: Some(vec![("pods".into(), Quantity::from_integer(0))]),

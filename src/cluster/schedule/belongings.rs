@@ -22,7 +22,9 @@ impl Scheduler {
     }
 
     /// Gives a new pod its claims and its charge.
-    pub(super) fn equip(&mut self, pod: PodId, receipt: Option<Receipt>) {
+    ///
+    /// A pod that runs on a node already has the claims that were made for it.
+    pub(super) fn equip(&mut self, pod: PodId, receipt: Option<Receipt>, runs_on: Option<NodeId>) {
         let template = std::sync::Arc::clone(&self.compiled(pod).pod);
         if template.usage.is_none() && template.volumes.is_empty() && template.claims.is_empty() {
             return;
@@ -32,7 +34,12 @@ impl Scheduler {
             receipt.or_else(|| counted.map(|usage| self.quotas.take(&template.namespace, usage)));
         let name = template.name.replace("*", &format!("*{}", pod.index()));
         let volumes = self.storage.own_claims(&template.namespace, &name, &template.volumes);
-        let own = Belongings { volumes, receipt, ..Belongings::default() };
+        let devices = runs_on.filter(|_| !template.claims.is_empty()).map(|node| {
+            let machine = self.nodes.machine(node);
+            self.devices.adopt(&template, machine)
+        });
+        let devices = devices.unwrap_or_default();
+        let own = Belongings { volumes, devices, receipt, ..Belongings::default() };
         self.belongings.insert(pod, own);
         if !template.claims.is_empty() {
             self.claim(pod);

@@ -36,7 +36,7 @@ impl Looked<'_> {
 impl Scheduler {
     /// Adds a pod of a template on a node that the caller names; `None` if a filter rejects it.
     pub fn add_to(&mut self, template: TemplateId, node: NodeId) -> Option<PodId> {
-        let pod = self.create(template, None);
+        let pod = self.create_on(template, node);
         let looked = self.parts().look(template, Some(pod));
         let (volumes, devices) = looked.refused();
         let fits = volumes.is_none()

@@ -94,6 +94,8 @@ pub struct PodSpec {
     pub preferred_nodes: Vec<(i64, NodeTerm)>,
     /// Tolerations.
     pub tolerations: Vec<Toleration>,
+    /// The resources whose tolerations nobody stated: admission is taken to add them.
+    pub assumed: Vec<EcoString>,
     /// Tolerations that end after some seconds.
     pub brief: Vec<(Toleration, i64)>,
     /// Required affinity to other pods.

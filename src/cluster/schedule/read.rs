@@ -83,6 +83,7 @@ impl PodTemplate {
                 .collect::<Result<_, InvalidPod>>()?,
             brief: brief(spec),
             tolerations: tolerations(spec),
+            assumed: Vec::new(),
             affinity: affinity("podAffinity", required)
                 .iter()
                 .map(term)

@@ -184,7 +184,14 @@ impl Scheduler {
     /// Adds a pod that is counted in quotas whether or not there is room, or with a receipt.
     pub(super) fn create(&mut self, template: TemplateId, receipt: Option<Receipt>) -> PodId {
         let pod = self.push(template);
-        self.equip(pod, receipt);
+        self.equip(pod, receipt, None);
+        pod
+    }
+
+    /// Adds a pod that runs on a node.
+    pub(super) fn create_on(&mut self, template: TemplateId, node: NodeId) -> PodId {
+        let pod = self.push(template);
+        self.equip(pod, None, Some(node));
         pod
     }
 
@@ -200,7 +207,7 @@ impl Scheduler {
         started: Option<&str>,
     ) -> Option<PodId> {
         let node = self.nodes.id(node)?;
-        let pod = self.create(template, None);
+        let pod = self.create_on(template, node);
         self.bind(pod, node);
         if let Some(started) = started {
             self.pods[pod.index()].started = Started::At(started.into());

@@ -192,15 +192,20 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A file that holds no object, whatever its syntax.
+    /// A file that holds no object: whatever its syntax, it is none of an error. One that is named
+    /// as YAML and is none is said to be so.
     fn no_manifest(mut self) -> Outcome {
-        self.outcome.diagnostics.clear();
+        let found = std::mem::take(&mut self.outcome.diagnostics);
         self.outcome.documents.clear();
         if self.source.reported {
             let start = Span { source: self.id, start: 0, end: 0 };
-            let said = "the file holds no Kubernetes object";
-            let finding = Diagnostic::new(Code::NotKubernetes, said);
-            self.outcome.diagnostics.push(finding.severity(Severity::Info).at(start));
+            let is_yaml = !self.source.name.ends_with(".json");
+            let broken = found.into_iter().find(|own| is_yaml && own.code == Code::YamlSyntax);
+            let finding = broken.unwrap_or_else(|| {
+                Diagnostic::new(Code::NotKubernetes, "the file holds no Kubernetes object")
+                    .at(start)
+            });
+            self.outcome.diagnostics.push(finding.severity(Severity::Info));
         }
         self.outcome
     }

@@ -39,6 +39,7 @@ impl Machine {
             labels,
             ready: true,
             cordoned: false,
+            tolerates_own: true,
             taints: Vec::new(),
             soft_taints: Vec::new(),
             allocatable: None,

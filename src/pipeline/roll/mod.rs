@@ -342,7 +342,7 @@ fn settle_tracks(
         .before
         .iter()
         .flat_map(|(before, _)| &before.claims)
-        .filter(|claim| claim.api == Api::Cluster)
+        .filter(|claim| !claim.api.is_of_operator())
         .map(|claim| claim.name().clone())
         .collect();
     let catalog = &ground.world.catalog;
@@ -353,7 +353,7 @@ fn settle_tracks(
         &ground.cluster,
         |(api, namespace, name)| {
             let name = eco_format!("{namespace}/{name}");
-            if api == Api::Cluster { !known.contains(&name) } else { new.contains(&(api, name)) }
+            if api.is_of_operator() { new.contains(&(api, name)) } else { !known.contains(&name) }
         },
     );
     // What runs is part of the state before.

@@ -27,8 +27,17 @@ pub(super) fn play(
     more: &[Arc<Machine>],
 ) -> Vec<ComponentRollout> {
     let (mut world, mut placed, adopted) = start(ground, tracks, more);
+    // Pods of workloads that run come before those of new ones: the queue holds them in this order.
+    let is_new = |track: &Track| matches!(track.begins, Begins::Nothing);
+    let mut each = tracks.iter().zip(&adopted).zip(&mut placed).collect::<Vec<_>>();
+    for ((track, own), placed) in each.iter_mut().filter(|((track, _), _)| !is_new(track)) {
+        turn(&mut world, ground, track, own, placed, &[]);
+    }
+    if !tracks.iter().all(is_new) {
+        world.settle();
+    }
     let arrived = arrive(&mut world, ground, |_| true);
-    for ((track, own), placed) in tracks.iter().zip(&adopted).zip(&mut placed) {
+    for ((track, own), placed) in each.iter_mut().filter(|((track, _), _)| is_new(track)) {
         turn(&mut world, ground, track, own, placed, &arrived);
     }
     let mut stages: Vec<Vec<RollStage>> = vec![Vec::new(); tracks.len()];

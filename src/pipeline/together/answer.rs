@@ -1,5 +1,6 @@
 //! Where everything stands: the answer of a placement, as data.
 
+use super::assumed::AssumedToleration;
 use super::loss::Loss;
 use super::map::NodeUse;
 use super::partial_groups::HalfGroup;
@@ -97,6 +98,8 @@ pub struct Together {
     pub pending: Vec<Pending>,
     /// What is not judged; with any of it, the verdict is unknown unless pods do not fit.
     pub not_judged: Vec<NotJudged>,
+    /// Tolerations that the placement assumes.
+    pub assumed: Vec<AssumedToleration>,
     /// The workloads that no operator writes.
     pub others: OtherWorkloads,
     /// Evicted pods.
@@ -141,6 +144,13 @@ impl Together {
             Verdict::Fits => "fits",
             Verdict::IfPacked(_) => "fits-if-packed",
         }
+    }
+}
+
+impl Together {
+    /// Whether fewer pods have a node if pods do not get the tolerations that nothing shows.
+    pub fn hangs_on_assumption(&self) -> bool {
+        self.assumed.iter().any(|own| own.decides)
     }
 }
 

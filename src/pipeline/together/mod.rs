@@ -5,6 +5,7 @@
 //! module provides them and names their owners.
 
 pub(crate) mod answer;
+pub(crate) mod assumed;
 pub(crate) mod claims;
 pub(crate) mod loss;
 pub(crate) mod map;
@@ -13,12 +14,14 @@ pub(crate) mod quota;
 pub(crate) mod reasons;
 pub(crate) mod remedies;
 pub(crate) mod settled;
+mod workload_kinds;
 pub(crate) mod workloads;
 
 pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
 pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };
+pub use assumed::AssumedToleration;
 pub use loss::{Each, Loss, LossRow, Losses, Lost, losses};
 pub use map::{NodeUse, Stands};
 pub use partial_groups::HalfGroup;
@@ -221,7 +224,7 @@ fn place<'a>(
         let dump = stated_replicas(catalog);
         claims
             .iter_mut()
-            .filter(|own| own.api != Api::Cluster)
+            .filter(|own| own.api.is_of_operator())
             .for_each(|own| own.resize(beside.at, &dump));
     }
     if beside.lost.is_some() {
@@ -290,6 +293,7 @@ fn place<'a>(
         },
         pending: Vec::new(),
         not_judged,
+        assumed: assumed::tolerations(&fleet, &placed, catalog.device_tolerations()),
         others: OtherWorkloads::default(),
         victims: victims(&placed, &running, &own, &claims),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),

@@ -108,7 +108,7 @@ impl Workloads {
         claims::sort(&mut claims);
         let dump = at.map(|_| stated_replicas(catalog)).unwrap_or_default();
         for claim in &mut claims {
-            if let (Some(at), true) = (at, claim.api != Api::Cluster) {
+            if let (Some(at), true) = (at, claim.api.is_of_operator()) {
                 claim.resize(at, &dump);
             }
             claim.keep_scaled();

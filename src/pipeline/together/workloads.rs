@@ -5,6 +5,7 @@
 //! creates; and the objects of other kinds that request devices, whose number of pods is unknown.
 
 use super::claims::{Claim, PODS, Refused, Who, groups};
+use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
 use crate::api::{Api, Object};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -18,147 +19,6 @@ use crate::yaml::{FieldPath, Map, Node};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-
-/// Where a kind has the number of its pods and their template.
-#[derive(Debug)]
-struct Part {
-    /// The list or map whose elements have pods of their own; the object itself if it is empty.
-    each: &'static [&'static str],
-    /// The fields whose product is the number of pods; each with its default.
-    replicas: &'static [(&'static [&'static str], i64)],
-    /// The number is not larger than this field, if it is set.
-    most: Option<&'static [&'static str]>,
-    /// The pod template.
-    template: &'static [&'static str],
-}
-
-/// How the pods of a kind are found.
-#[derive(Debug)]
-enum Pods {
-    /// By these parts.
-    Parts(&'static [Part]),
-    /// As the controller of Deployments reads them.
-    Deployment,
-    /// Groups that start as a whole.
-    Groups,
-    /// One per node that its pods may use.
-    PerNode,
-    /// The object is a pod.
-    Itself,
-    /// `autoscaling.knative.dev/min-scale` of the template.
-    Knative,
-    /// Services of Dynamo, which state devices without their vendor.
-    Dynamo,
-}
-
-/// A kind that runs pods.
-#[derive(Debug)]
-struct Row {
-    group: &'static str,
-    kind: &'static str,
-    pods: Pods,
-}
-
-const fn part(
-    each: &'static [&'static str],
-    replicas: &'static [(&'static [&'static str], i64)],
-    template: &'static [&'static str],
-) -> Part {
-    Part { each, replicas, most: None, template }
-}
-
-const TEMPLATE: &[&str] = &["spec", "template"];
-const REPLICAS: &[(&[&str], i64)] = &[(&["spec", "replicas"], 1)];
-
-/// The kinds. Sources: the API reference of Kubernetes 1.35, and the CRDs of the projects (JobSet
-/// v1alpha2, `KubeRay` v1, Volcano v1alpha1, Argo Rollouts v1alpha1, Knative Serving v1, NVIDIA Dynamo
-/// v1alpha1).
-static TABLE: &[Row] = &[
-    Row { group: "apps", kind: "Deployment", pods: Pods::Deployment },
-    Row { group: "argoproj.io", kind: "Rollout", pods: Pods::Deployment },
-    Row { group: "apps", kind: "ReplicaSet", pods: Pods::Deployment },
-    Row {
-        group: "",
-        kind: "ReplicationController",
-        pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]),
-    },
-    Row { group: "apps", kind: "StatefulSet", pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]) },
-    Row { group: "apps", kind: "DaemonSet", pods: Pods::PerNode },
-    Row {
-        group: "batch",
-        kind: "Job",
-        pods: Pods::Parts(&[Part {
-            each: &[],
-            replicas: &[(&["spec", "parallelism"], 1)],
-            most: Some(&["spec", "completions"]),
-            template: TEMPLATE,
-        }]),
-    },
-    Row { group: "", kind: "Pod", pods: Pods::Itself },
-    Row { group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", pods: Pods::Groups },
-    Row {
-        group: "jobset.x-k8s.io",
-        kind: "JobSet",
-        pods: Pods::Parts(&[Part {
-            each: &["spec", "replicatedJobs"],
-            replicas: &[(&["replicas"], 1), (&["template", "spec", "parallelism"], 1)],
-            most: None,
-            template: &["template", "spec", "template"],
-        }]),
-    },
-    Row {
-        group: "ray.io",
-        kind: "RayCluster",
-        pods: Pods::Parts(&[
-            part(&[], &[], &["spec", "headGroupSpec", "template"]),
-            part(
-                &["spec", "workerGroupSpecs"],
-                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
-                &["template"],
-            ),
-        ]),
-    },
-    Row {
-        group: "ray.io",
-        kind: "RayService",
-        pods: Pods::Parts(&[
-            part(&[], &[], &["spec", "rayClusterConfig", "headGroupSpec", "template"]),
-            part(
-                &["spec", "rayClusterConfig", "workerGroupSpecs"],
-                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
-                &["template"],
-            ),
-        ]),
-    },
-    Row {
-        group: "batch.volcano.sh",
-        kind: "Job",
-        pods: Pods::Parts(&[part(&["spec", "tasks"], &[(&["replicas"], 1)], &["template"])]),
-    },
-    Row { group: "serving.knative.dev", kind: "Service", pods: Pods::Knative },
-    Row { group: "nvidia.com", kind: "DynamoGraphDeployment", pods: Pods::Dynamo },
-];
-
-/// Kinds that hold pod templates and run no pods.
-static NO_PODS: &[&str] = &[
-    "PodTemplate",
-    "Template",
-    "ConfigMap",
-    "CustomResourceDefinition",
-    "ControllerRevision",
-    "CronJob",
-    "LLMInferenceServiceConfig",
-    "Workload",
-    "PodGroup",
-    "ClusterTrainingRuntime",
-    "TrainingRuntime",
-    "ServingRuntime",
-    "ClusterServingRuntime",
-    "InferenceService",
-    "BaseModel",
-    "ClusterBaseModel",
-    "Event",
-];
 
 /// A workload of the input.
 #[derive(Clone, Debug)]
@@ -329,9 +189,20 @@ impl Pods {
                         let pods = replicas
                             .map(|(path, default)| number(item, path, *default))
                             .fold(1, i64::saturating_mul);
+                        let times = match part.times {
+                            [] => 1,
+                            path => number(node, path, 1),
+                        };
+                        let pods = pods.saturating_mul(times);
                         let most = part.most.and_then(|path| item.at(path)).and_then(Node::as_int);
                         let pods = pods.min(most.unwrap_or(i64::MAX));
-                        let pod = context.template(namespace, template).map_err(refused)?;
+                        let pod = if part.bare {
+                            let labels = crate::cluster::schedule::labels(None);
+                            context.read(namespace, labels, template).map(Arc::new)
+                        } else {
+                            context.template(namespace, template)
+                        };
+                        let pod = pod.map_err(refused)?;
                         out.replicas.extend(alone(out.templates.len(), pods));
                         out.templates.push(pod);
                     }
@@ -540,23 +411,5 @@ pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
             extra: 0,
             refused,
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::TABLE;
-    use crate::load::kinds;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn kinds_that_are_accounted_as_workloads_are_those_that_are_placed() {
-        let placed: BTreeSet<(&str, &str)> =
-            TABLE.iter().map(|row| (row.group, row.kind)).collect();
-        let accounted: BTreeSet<(&str, &str)> = kinds::PODS
-            .iter()
-            .flat_map(|(group, kinds)| kinds.iter().map(move |kind| (*group, *kind)))
-            .collect();
-        assert_eq!(placed, accounted);
     }
 }

@@ -390,7 +390,7 @@ pub(super) fn check_groups(row: &Row, gate: bool) -> Result<(), String> {
         return Err(difference(&row.expect, &own));
     }
     // Where even the rows differ between runs, the order of the scheduler's queue is chance: the
-    // most frequent outcome is the one that is played.
+    // most frequent outcome is the one that is simulated.
     let one = row.deterministic || row.release.is_some() && !row.sequence_deterministic;
     let outcomes: Vec<&Value> = if one {
         vec![&row.expect]

@@ -49,6 +49,8 @@ pub struct ReadOptions {
     pub groups_named: bool,
     /// Whether fields that no known release has are errors.
     pub checks_fields: bool,
+    /// Operators that the documents show in a cluster are followed by the release that runs there.
+    pub follows_cluster: bool,
     /// Operators whose release is set by a flag or a setting; for the others a live cluster
     /// decides.
     pub named: Vec<Api>,
@@ -81,6 +83,7 @@ impl ReadOptions {
             platform: operators::platform::default(),
             groups_named: false,
             checks_fields: true,
+            follows_cluster: false,
             named: Vec::new(),
             kthena,
             deployment_mode: None,
@@ -317,6 +320,9 @@ fn running(
         let Some(release) = release else { continue };
         if let Some(policy) = operators::release(api, release.followed) {
             given.releases.follow(policy);
+        }
+        if given.follows_cluster {
+            given.semantics = given.semantics.with(api, Semantics::Controller);
         }
         if api == Api::Kthena && given.semantics.of(api) == Semantics::Controller {
             given.kthena = kthena_release(release.followed, given.kthena);

@@ -24,7 +24,7 @@ pub(super) fn grade(found: &mut Vec<Diagnostic>, api: Api, server: bool, given: 
             Code::UnknownField
                 if !server
                     && !given.checks_fields
-                    && api != Api::Cluster
+                    && api.is_of_operator()
                     && is_unmarked(finding) =>
             {
                 finding.code = Code::NewerThanKnown;

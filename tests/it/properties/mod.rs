@@ -98,6 +98,7 @@ fn document(world: &World, semantics: Semantics) -> String {
         sources: &world.sources,
         together: None,
         costs: None,
+        losses: None,
         input: &[],
     };
     serde_json::to_string_pretty(&document).expect("a plan is JSON")

@@ -3,10 +3,11 @@
 use super::objects::{DeviceSpec, Reach, Selectors, Slice, class};
 use super::pools::{Numbers, Pools};
 use super::{ClaimId, DeviceId};
+use crate::cluster::Machine;
 use crate::cluster::admission::{Ledger, Receipt, Usage};
 use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::ids::PodId;
-use crate::cluster::schedule::pod::{ClaimSource, PodClaim};
+use crate::cluster::schedule::pod::{ClaimSource, PodClaim, PodTemplate};
 use crate::cluster::schedule::selectors::node_terms;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -38,6 +39,8 @@ pub(super) struct Claim {
     pub(super) deleting: bool,
     /// It was made for a pod, and goes with it.
     of_pod: bool,
+    /// It was made for a pod that is not known yet: the name of the claim in the pod.
+    made_for: Option<EcoString>,
     receipt: Option<Receipt>,
 }
 
@@ -177,6 +180,8 @@ impl Devices {
         own.spec = Arc::new(spec);
         own.strangers = users.unwrap_or(0);
         own.deleting = object.at(&["metadata", "deletionTimestamp"]).is_some();
+        let made = ["metadata", "annotations", "resource.kubernetes.io/pod-claim-name"];
+        own.made_for = object.at(&made).and_then(Node::scalar_text);
         if let Some(allocation) = allocation {
             self.allocate(id, allocation);
         }
@@ -263,6 +268,32 @@ impl Devices {
             }
         }
         problem.map_or(Ok(()), Err)
+    }
+
+    /// The claims that were made for a pod that runs on a node: those of its namespace that have
+    /// the names of its claims, and devices there.
+    pub(in crate::cluster::schedule) fn adopt(
+        &mut self,
+        template: &PodTemplate,
+        machine: &Machine,
+    ) -> Vec<Option<ClaimId>> {
+        let prefix = template.name.split('*').next().unwrap_or_default();
+        let own = template.claims.iter().map(|claim| {
+            let ClaimSource::Template(_) = &claim.source else { return None };
+            let fits = |known: &Claim| {
+                let reaches = |own: &Allocation| own.nodes.iter().all(|own| own.holds(machine));
+                known.exists
+                    && known.made_for.as_ref() == Some(&claim.name)
+                    && known.namespace == template.namespace
+                    && known.name.starts_with(prefix)
+                    && known.allocation.as_ref().is_some_and(reaches)
+            };
+            let id = self.claims.iter().position(fits)?;
+            let known = &mut self.claims[id];
+            (known.made_for, known.of_pod, known.strangers) = (None, true, 0);
+            Some(id)
+        });
+        own.collect()
     }
 
     /// The claims that a pod would have, for a look at the nodes: claims of templates are made, and

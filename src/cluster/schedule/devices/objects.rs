@@ -140,10 +140,14 @@ impl Slice {
         };
         let driver = text(spec(&["driver"]));
         let devices = spec(&["devices"]).map(Node::items).unwrap_or_default();
+        // A server with the gate DRADeviceTaints off drops taints from slices that drivers write
+        // (pkg/registry/resource/resourceslice/strategy.go, dropDisabledDRADeviceTaintsFields): an
+        // object of a cluster that has them is of one with the gate on.
+        let is_stored = object.at(&["metadata", "uid"]).is_some();
         let gated = |device: &Node| {
-            ["consumesCounters", "taints", "bindingConditions", "allowMultipleAllocations"]
-                .iter()
-                .any(|field| device.get(field).is_some())
+            let fields = ["consumesCounters", "bindingConditions", "allowMultipleAllocations"];
+            fields.iter().any(|field| device.get(field).is_some())
+                || (is_stored && !items(device, "taints").is_empty())
         };
         Self {
             pool: text(spec(&["pool", "name"])),
@@ -207,7 +211,8 @@ impl Alternative {
             selectors: selectors(node),
             count: (!all).then(|| usize::try_from(count).unwrap_or(0)),
             admin: node.get("adminAccess").and_then(Node::as_bool) == Some(true),
-            beyond: node.get("tolerations").is_some() || node.get("capacity").is_some(),
+            // Tolerations change nothing without taints, which the slice reports.
+            beyond: node.get("capacity").is_some(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The scheduler in tables of small clusters: filters, scores, evictions and retries.
 
 mod capacity;
+mod claims;
 mod events;
 mod evict;
 mod filters;

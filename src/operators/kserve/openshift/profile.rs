@@ -69,7 +69,7 @@ fn spec(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
     }
 }
 
-/// Whether the profile of a service was not read, so that nobody knows what it adds.
+/// Whether the profile of a service was not read, so that it is not known what it adds.
 pub(in crate::operators::kserve) fn is_unread(service: &Service, config: &KServeConfig) -> bool {
     named(service).is_some_and(|(name, namespace, _)| spec(&name, &namespace, config).is_none())
 }

@@ -1,0 +1,261 @@
+//! Fields of a Knative Service that its webhook refuses unless a feature is switched on.
+//!
+//! In: ConfigMap `config-features` of Knative and the Knative Services of a cluster, as far as they
+//! were read; a rendered Knative Service. Out: the fields that are refused, with the key that allows
+//! each. Source: knative.dev/serving pkg/apis/config/features.go and pkg/apis/serving/fieldmask.go.
+
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::yaml::{FieldPath, Node, Segment};
+use std::collections::BTreeSet;
+
+/// Name of the ConfigMap.
+pub(crate) const NAME: &str = "config-features";
+
+/// How a message about a Knative Service begins.
+pub(crate) const REFUSES: &str = "the webhook of Knative refuses Service ";
+
+/// Fields of the pod spec with the key that allows them, all off by default.
+static FIELDS: &[(&str, &str)] = &[
+    ("affinity", "kubernetes.podspec-affinity"),
+    ("dnsConfig", "kubernetes.podspec-dnsconfig"),
+    ("dnsPolicy", "kubernetes.podspec-dnspolicy"),
+    ("hostAliases", "kubernetes.podspec-hostaliases"),
+    ("hostIPC", "kubernetes.podspec-hostipc"),
+    ("hostNetwork", "kubernetes.podspec-hostnetwork"),
+    ("hostPID", "kubernetes.podspec-hostpid"),
+    ("initContainers", "kubernetes.podspec-init-containers"),
+    ("nodeSelector", "kubernetes.podspec-nodeselector"),
+    ("priorityClassName", "kubernetes.podspec-priorityclassname"),
+    ("runtimeClassName", "kubernetes.podspec-runtimeclassname"),
+    ("schedulerName", "kubernetes.podspec-schedulername"),
+    ("securityContext", "kubernetes.podspec-securitycontext"),
+    ("shareProcessNamespace", "kubernetes.podspec-shareprocessnamespace"),
+    ("tolerations", "kubernetes.podspec-tolerations"),
+    ("topologySpreadConstraints", "kubernetes.podspec-topologyspreadconstraints"),
+];
+
+/// Sources of volumes with their key.
+static VOLUMES: &[(&str, &str)] = &[
+    ("csi", "kubernetes.podspec-volumes-csi"),
+    ("emptyDir", "kubernetes.podspec-volumes-emptydir"),
+    ("hostPath", "kubernetes.podspec-volumes-hostpath"),
+    ("image", "kubernetes.podspec-volumes-image"),
+    ("persistentVolumeClaim", "kubernetes.podspec-persistent-volume-claim"),
+];
+
+/// Keys that are on by default.
+const ON: [&str; 1] = ["kubernetes.podspec-volumes-emptydir"];
+
+const CAPABILITIES: &str = "kubernetes.containerspec-addcapabilities";
+const FIELD_REF: &str = "kubernetes.podspec-fieldref";
+const SECURITY: &str = "kubernetes.podspec-securitycontext";
+const WRITE: &str = "kubernetes.podspec-persistent-volume-write";
+
+/// The features of a cluster.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Features {
+    /// Keys that ConfigMap or Services of the cluster show as switched on.
+    on: BTreeSet<String>,
+    /// Keys that the ConfigMap switches off.
+    off: BTreeSet<String>,
+    /// The ConfigMap was read, or the input is a cluster's: what is not switched on is off.
+    known: bool,
+}
+
+impl Features {
+    /// Reads an object of the input; others than the ConfigMap and Knative Services change nothing.
+    pub(crate) fn add(&mut self, object: &Node) {
+        let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
+        let is_stored = object.at(&["metadata", "uid"]).is_some();
+        self.known |= is_stored;
+        match (text(&["apiVersion"]), text(&["kind"])) {
+            ("v1", "ConfigMap") if text(&["metadata", "name"]) == NAME => {
+                self.known = true;
+                for entry in object.get("data").map(Node::entries).into_iter().flatten() {
+                    let value = entry.node.scalar_text().unwrap_or_default();
+                    // The fields of every other value pass the mask.
+                    if value.eq_ignore_ascii_case("disabled") {
+                        self.off.insert(entry.key.to_string());
+                    } else {
+                        self.on.insert(entry.key.to_string());
+                    }
+                }
+            }
+            // The server took it with these fields.
+            ("serving.knative.dev/v1", "Service") if is_stored => {
+                self.on.extend(gated(object).into_iter().map(|own| own.key.to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    fn allows(&self, key: &str) -> bool {
+        self.on.contains(key) || (ON.contains(&key) && !self.off.contains(key))
+    }
+
+    /// Adds a finding for each field of a Knative Service that the webhook refuses: an error where
+    /// the features are known, else a warning.
+    pub(crate) fn judge(&self, object: &Node, found: &mut Vec<Diagnostic>) {
+        let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
+        let is_knative = text(&["apiVersion"]).starts_with("serving.knative.dev/");
+        if !is_knative || text(&["kind"]) != "Service" {
+            return;
+        }
+        for Gated { key, path, node } in gated(object) {
+            if self.allows(key) {
+                continue;
+            }
+            let (name, namespace) = (text(&["metadata", "name"]), text(&["metadata", "namespace"]));
+            let unless = if self.known { "is off" } else { "may be off" };
+            let message =
+                format!("{REFUSES}\"{name}\": {path}: must not set the field: `{key}` {unless}");
+            let severity = if self.known { Severity::Error } else { Severity::Warning };
+            found.push(
+                Diagnostic::new(Code::ServerRefuses, message)
+                    .severity(severity)
+                    .at(node.origin.span())
+                    .path(path.to_string())
+                    .object(format!("Service/{namespace}/{name}"))
+                    .help(format!(
+                        "set `{key}: enabled` in ConfigMap {NAME} of namespace knative-serving, or leave the field out"
+                    )),
+            );
+        }
+    }
+}
+
+/// A field that needs a feature.
+struct Gated<'n> {
+    key: &'static str,
+    path: FieldPath,
+    node: &'n Node,
+}
+
+/// The fields of a Knative Service that need a feature.
+fn gated(object: &Node) -> Vec<Gated<'_>> {
+    let mut found = Vec::new();
+    let Some(spec) = object.at(&["spec", "template", "spec"]) else { return found };
+    let keys = ["spec", "template", "spec"];
+    let root = keys.iter().fold(FieldPath::root(), |path, key| path.field(*key));
+    for (field, key) in FIELDS {
+        let node = spec.get(field).filter(|node| !is_empty(node));
+        found.extend(node.map(|node| Gated { key, path: root.field(*field), node }));
+    }
+    for volume in spec.get("volumes").map(Node::items).unwrap_or_default() {
+        let path = named(&root, "volumes", volume);
+        for (field, key) in VOLUMES {
+            let Some(node) = volume.get(field) else { continue };
+            let path = path.field(*field);
+            let writes = *field == "persistentVolumeClaim"
+                && node.get("readOnly").and_then(Node::as_bool) != Some(true);
+            found.push(Gated { key, path: path.clone(), node });
+            if writes {
+                found.push(Gated { key: WRITE, path: path.field("readOnly"), node });
+            }
+        }
+    }
+    for container in spec.get("containers").map(Node::items).unwrap_or_default() {
+        let path = named(&root, "containers", container);
+        for variable in container.get("env").map(Node::items).unwrap_or_default() {
+            for field in ["fieldRef", "resourceFieldRef"] {
+                let Some(node) = variable.at(&["valueFrom", field]) else { continue };
+                let path = named(&path, "env", variable).field("valueFrom").field(field);
+                found.push(Gated { key: FIELD_REF, path, node });
+            }
+        }
+        for (keys, key) in
+            [(&["capabilities", "add"][..], CAPABILITIES), (&["runAsGroup"][..], SECURITY)]
+        {
+            let context = container.get("securityContext");
+            let Some(node) = context.and_then(|own| own.at(keys)) else { continue };
+            if !is_empty(node) {
+                let path = path.field("securityContext");
+                let path = keys.iter().fold(path, |path, key| path.field(*key));
+                found.push(Gated { key, path, node });
+            }
+        }
+    }
+    found
+}
+
+fn named(path: &FieldPath, list: &str, item: &Node) -> FieldPath {
+    let name = item.get("name").and_then(Node::scalar_text).unwrap_or_default();
+    let mut path = path.field(list);
+    path.0.push(Segment::Keyed("name".into(), name));
+    path
+}
+
+/// Whether the value is as if it were not set.
+fn is_empty(node: &Node) -> bool {
+    node.is_null()
+        || node.as_bool() == Some(false)
+        || node.as_str() == Some("")
+        || node.as_map().is_some_and(crate::yaml::Map::is_empty)
+        || (matches!(node.value, crate::yaml::Value::List(_)) && node.items().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Features;
+    use crate::operators::ome::compose::testing::node;
+
+    fn service(spec: &str) -> crate::yaml::Node {
+        node(&format!(
+            "{{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {{name: s, namespace: n, uid: u}}, spec: {{template: {{spec: {spec}}}}}}}"
+        ))
+    }
+
+    fn refused(features: &Features, spec: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        features.judge(&service(spec), &mut found);
+        found
+            .iter()
+            .map(|own| format!("{:?} {}", own.severity, own.path.as_deref().unwrap_or("")))
+            .collect()
+    }
+
+    #[test]
+    fn fields_need_their_feature() {
+        let unknown = Features::default();
+        for (spec, expected) in [
+            (
+                "{nodeSelector: {a: b}, tolerations: [], dnsPolicy: ''}",
+                vec!["spec.template.spec.nodeSelector"],
+            ),
+            (
+                "{volumes: [{name: a, emptyDir: {}}, {name: b, hostPath: {path: /x}}, {name: c, configMap: {name: d}}]}",
+                vec!["spec.template.spec.volumes[name=b].hostPath"],
+            ),
+            (
+                "{volumes: [{name: a, persistentVolumeClaim: {claimName: x}}]}",
+                vec![
+                    "spec.template.spec.volumes[name=a].persistentVolumeClaim",
+                    "spec.template.spec.volumes[name=a].persistentVolumeClaim.readOnly",
+                ],
+            ),
+            (
+                "{containers: [{name: c, env: [{name: E, valueFrom: {fieldRef: {fieldPath: x}}}], securityContext: {runAsUser: 1, capabilities: {add: [A]}}}]}",
+                vec![
+                    "spec.template.spec.containers[name=c].env[name=E].valueFrom.fieldRef",
+                    "spec.template.spec.containers[name=c].securityContext.capabilities.add",
+                ],
+            ),
+        ] {
+            let expected: Vec<String> =
+                expected.into_iter().map(|path| format!("Warning {path}")).collect();
+            assert_eq!(refused(&unknown, spec), expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn the_config_map_and_services_of_the_cluster_show_what_is_on() {
+        let spec = "{nodeSelector: {a: b}, tolerations: [{operator: Exists}]}";
+        let mut features = Features::default();
+        features.add(&node(
+            "{apiVersion: v1, kind: ConfigMap, metadata: {name: config-features}, data: {kubernetes.podspec-nodeselector: Enabled}}",
+        ));
+        assert_eq!(refused(&features, spec), ["Error spec.template.spec.tolerations"]);
+        features.add(&service("{tolerations: [{operator: Exists}]}"));
+        assert_eq!(refused(&features, spec), Vec::<String>::new());
+    }
+}

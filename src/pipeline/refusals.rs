@@ -1,0 +1,141 @@
+//! What a server refuses of the objects of a service.
+
+use crate::api::{Follow, Service};
+use crate::catalog::Catalog;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::objects::RenderedObject;
+use crate::objects::accept::accept_rendered;
+use crate::objects::knative_features::{Features, NAME as CONFIG_MAP, REFUSES};
+use crate::operators;
+use crate::workspace::World;
+use std::collections::BTreeSet;
+
+/// How many Services a line names.
+const NAMED: usize = 3;
+
+/// The judge of rendered objects.
+#[derive(Debug)]
+pub(crate) struct Server<'a> {
+    world: &'a World,
+    semantics: Follow,
+    knative: Features,
+}
+
+impl<'a> Server<'a> {
+    /// A server that has what the input shows of the cluster.
+    pub(crate) fn new(world: &'a World, semantics: Follow) -> Self {
+        Self { world, semantics, knative: features(&world.catalog) }
+    }
+
+    /// Adds the findings about the objects of a service. A finding that was already reported at the
+    /// same location of the input keeps the wording of that report.
+    pub(crate) fn accept(
+        &self,
+        service: &Service,
+        objects: &[RenderedObject],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let first = diagnostics.len();
+        let followed = self.semantics.of(service.object.api);
+        for object in objects {
+            accept_rendered(&object.node, followed, &self.world.sources, diagnostics);
+            self.knative.judge(&object.node, diagnostics);
+        }
+        // What a controller sends although the server refuses it is a warning where the others of
+        // its objects are written all the same.
+        if operators::services(service.object.api).is_some_and(|own| own.goes_on(service)) {
+            for found in &mut diagnostics[first..] {
+                if found.code == Code::ServerRefuses {
+                    found.severity = Severity::Warning;
+                }
+            }
+        }
+        for found in &mut diagnostics[first..] {
+            let same = |said: &&Diagnostic| said.code == found.code && said.span() == found.span();
+            let said = self.world.diagnostics.iter().find(same);
+            if let (Some(said), Some(_)) = (said, found.span()) {
+                found.clone_from(said);
+            }
+        }
+    }
+
+    /// The refusals alone.
+    pub(crate) fn refusals(
+        &self,
+        service: &Service,
+        objects: &[RenderedObject],
+    ) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        self.accept(service, objects, &mut found);
+        found.retain(|finding| finding.code == Code::ServerRefuses);
+        found
+    }
+}
+
+fn features(catalog: &Catalog) -> Features {
+    let mut features = Features::default();
+    catalog.others().iter().for_each(|object| features.add(&object.node));
+    features
+}
+
+/// Makes one finding of the warnings about Knative Services: which they are, and which features
+/// they need.
+pub fn knative_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let (ours, mut found): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|finding| feature(finding).is_some());
+    let keys: BTreeSet<&str> = ours.iter().filter_map(feature).collect();
+    let Some(first) = keys.first() else { return found };
+    let services: BTreeSet<&str> =
+        ours.iter().flat_map(|finding| &finding.objects).map(String::as_str).collect();
+    let named: Vec<&str> = services.iter().copied().take(NAMED).collect();
+    let more = services.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!(
+        "the webhook of Knative refuses {}{more}, unless ConfigMap {CONFIG_MAP} of namespace \
+         knative-serving enables {}",
+        named.join(", "),
+        keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+    );
+    found.push(
+        Diagnostic::new(Code::ServerRefuses, message)
+            .severity(Severity::Warning)
+            .help(format!("set `{first}: enabled` there, or add the ConfigMap to the input")),
+    );
+    found
+}
+
+/// The feature that a warning is about.
+fn feature(finding: &Diagnostic) -> Option<&str> {
+    let is_one = finding.code == Code::ServerRefuses && finding.severity == Severity::Warning;
+    let rest = finding.message.strip_prefix(REFUSES).filter(|_| is_one)?;
+    rest.split('`').nth(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::ome::compose::testing::node;
+
+    #[test]
+    fn warnings_about_knative_services_are_one_line() {
+        let features = Features::default();
+        let mut found = vec![Diagnostic::new(Code::ServerRefuses, "other")];
+        for (name, spec) in
+            [("a", "nodeSelector: {x: y}"), ("b", "nodeSelector: {x: y}"), ("c", "hostIPC: true")]
+        {
+            let object = format!(
+                "{{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {{name: {name}, namespace: n}}, spec: {{template: {{spec: {{{spec}}}}}}}}}"
+            );
+            features.judge(&node(&object), &mut found);
+        }
+        let found = knative_together(found);
+        let messages: Vec<&str> = found.iter().map(|own| own.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "other",
+                "the webhook of Knative refuses Service/n/a, Service/n/b, Service/n/c, unless ConfigMap config-features of namespace knative-serving enables `kubernetes.podspec-hostipc`, `kubernetes.podspec-nodeselector`"
+            ]
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! The tolerations that a placement assumes: which nodes hold pods only because of them, and whether
+//! the answer hangs on them.
+
+use super::{Fleet, MOST_ASKED_TWICE, Placed, stands};
+use crate::cluster::DeviceTolerations;
+use crate::cluster::assumed::{is_of_resource, toleration};
+use crate::cluster::fleet::Manner;
+use crate::cluster::schedule::PodTemplate;
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Nodes with pods that tolerate the taint of a resource although they do not state it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssumedToleration {
+    /// The resource, which is the key of the taint.
+    pub resource: EcoString,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Pods of the input, or its nodes, show that pods get the toleration.
+    pub is_shown: bool,
+    /// Without it, more pods are pending.
+    pub decides: bool,
+}
+
+/// The assumed tolerations of placed pods, by resource.
+pub(super) fn tolerations(
+    fleet: &Fleet,
+    placed: &Placed,
+    known: DeviceTolerations,
+) -> Vec<AssumedToleration> {
+    let mut nodes: BTreeMap<EcoString, BTreeSet<_>> = BTreeMap::new();
+    for (_, slot) in placed.all() {
+        let Some(pod) = slot.pod.filter(|pod| stands(placed, *pod)) else { continue };
+        let template = placed.scheduler.template_of(pod);
+        if template.assumed.is_empty() {
+            continue;
+        }
+        let Some(node) = placed.scheduler.state(pod).node() else { continue };
+        let taints = placed.scheduler.node(node).taints.iter();
+        for taint in taints.filter(|taint| is_of_resource(taint)) {
+            let is_assumed = template.assumed.contains(&taint.key);
+            let assumed = toleration(&taint.key);
+            let mut stated = template.tolerations.iter().filter(|own| **own != assumed);
+            if is_assumed && !stated.any(|own| own.tolerates(taint)) {
+                nodes.entry(taint.key.clone()).or_default().insert(node);
+            }
+        }
+    }
+    if nodes.is_empty() {
+        return Vec::new();
+    }
+    let decides = !known.shown && hangs(fleet, placed);
+    nodes
+        .into_iter()
+        .map(|(resource, nodes)| AssumedToleration {
+            resource,
+            nodes: nodes.len(),
+            is_shown: known.shown,
+            decides,
+        })
+        .collect()
+}
+
+/// Whether more pods wait when they have only the tolerations that they state.
+fn hangs(fleet: &Fleet, placed: &Placed) -> bool {
+    if placed.all().count() > MOST_ASKED_TWICE {
+        return true;
+    }
+    let mut other = fleet.clone();
+    for template in other.workloads.iter_mut().flat_map(|own| &mut own.templates) {
+        *template = without(template);
+    }
+    other.place(Manner::default()).pending().count() > placed.pending().count()
+}
+
+fn without(template: &Arc<PodTemplate>) -> Arc<PodTemplate> {
+    if template.assumed.is_empty() {
+        return Arc::clone(template);
+    }
+    let mut own = PodTemplate::clone(template);
+    for resource in std::mem::take(&mut own.assumed) {
+        let assumed = toleration(&resource);
+        own.tolerations.retain(|own| *own != assumed);
+    }
+    Arc::new(own)
+}

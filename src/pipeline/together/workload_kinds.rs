@@ -1,0 +1,229 @@
+//! Where each kind of workload has its replicas and its pod templates.
+
+/// Where a kind has the number of its pods and their template.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// A field of the object that multiplies all of its parts; 1 where it is not set.
+    pub(super) times: &'static [&'static str],
+    /// The list or map whose elements have pods of their own; the object itself if it is empty.
+    pub(super) each: &'static [&'static str],
+    /// The fields whose product is the number of pods; each with its default.
+    pub(super) replicas: &'static [(&'static [&'static str], i64)],
+    /// The number is not larger than this field, if it is set.
+    pub(super) most: Option<&'static [&'static str]>,
+    /// The pod template.
+    pub(super) template: &'static [&'static str],
+    /// What is there is the spec of a pod, without metadata.
+    pub(super) bare: bool,
+}
+
+/// How the pods of a kind are found.
+#[derive(Debug)]
+pub(super) enum Pods {
+    /// By these parts.
+    Parts(&'static [Part]),
+    /// As the controller of Deployments reads them.
+    Deployment,
+    /// Groups that start as a whole.
+    Groups,
+    /// One per node that its pods may use.
+    PerNode,
+    /// The object is a pod.
+    Itself,
+    /// `autoscaling.knative.dev/min-scale` of the template.
+    Knative,
+    /// Services of Dynamo, which state devices without their vendor.
+    Dynamo,
+}
+
+/// A kind that runs pods.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) group: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) pods: Pods,
+}
+
+const fn part(
+    each: &'static [&'static str],
+    replicas: &'static [(&'static [&'static str], i64)],
+    template: &'static [&'static str],
+) -> Part {
+    Part { times: &[], each, replicas, most: None, template, bare: false }
+}
+
+/// The roles of a job of Kubeflow's training operator: a map by the name of the role.
+const fn roles(each: &'static [&'static str]) -> Part {
+    part(each, &[(&["replicas"], 1)], &["template"])
+}
+
+pub(super) const TEMPLATE: &[&str] = &["spec", "template"];
+const REPLICAS: &[(&[&str], i64)] = &[(&["spec", "replicas"], 1)];
+
+/// The kinds. Sources: the API reference of Kubernetes 1.35, and the CRDs of the projects (JobSet
+/// v1alpha2, `KubeRay` v1, Volcano v1alpha1, Argo Rollouts v1alpha1, Knative Serving v1, NVIDIA Dynamo
+/// v1alpha1, Kubeflow Trainer v1, MPI Operator v2beta1, Grove v1alpha1, KAITO v1beta1).
+pub(super) static TABLE: &[Row] = &[
+    Row { group: "apps", kind: "Deployment", pods: Pods::Deployment },
+    Row { group: "argoproj.io", kind: "Rollout", pods: Pods::Deployment },
+    Row { group: "apps", kind: "ReplicaSet", pods: Pods::Deployment },
+    Row {
+        group: "",
+        kind: "ReplicationController",
+        pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]),
+    },
+    Row { group: "apps", kind: "StatefulSet", pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]) },
+    Row { group: "apps", kind: "DaemonSet", pods: Pods::PerNode },
+    Row {
+        group: "batch",
+        kind: "Job",
+        pods: Pods::Parts(&[Part {
+            times: &[],
+            each: &[],
+            replicas: &[(&["spec", "parallelism"], 1)],
+            most: Some(&["spec", "completions"]),
+            template: TEMPLATE,
+            bare: false,
+        }]),
+    },
+    Row { group: "", kind: "Pod", pods: Pods::Itself },
+    Row { group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", pods: Pods::Groups },
+    Row {
+        group: "jobset.x-k8s.io",
+        kind: "JobSet",
+        pods: Pods::Parts(&[part(
+            &["spec", "replicatedJobs"],
+            &[(&["replicas"], 1), (&["template", "spec", "parallelism"], 1)],
+            &["template", "spec", "template"],
+        )]),
+    },
+    Row {
+        group: "ray.io",
+        kind: "RayCluster",
+        pods: Pods::Parts(&[
+            part(&[], &[], &["spec", "headGroupSpec", "template"]),
+            part(
+                &["spec", "workerGroupSpecs"],
+                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                &["template"],
+            ),
+        ]),
+    },
+    Row {
+        group: "ray.io",
+        kind: "RayService",
+        pods: Pods::Parts(&[
+            part(&[], &[], &["spec", "rayClusterConfig", "headGroupSpec", "template"]),
+            part(
+                &["spec", "rayClusterConfig", "workerGroupSpecs"],
+                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                &["template"],
+            ),
+        ]),
+    },
+    Row {
+        group: "batch.volcano.sh",
+        kind: "Job",
+        pods: Pods::Parts(&[part(&["spec", "tasks"], &[(&["replicas"], 1)], &["template"])]),
+    },
+    Row { group: "serving.knative.dev", kind: "Service", pods: Pods::Knative },
+    Row { group: "nvidia.com", kind: "DynamoGraphDeployment", pods: Pods::Dynamo },
+    Row {
+        group: "kubeflow.org",
+        kind: "MPIJob",
+        pods: Pods::Parts(&[roles(&["spec", "mpiReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "PyTorchJob",
+        pods: Pods::Parts(&[roles(&["spec", "pytorchReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "TFJob",
+        pods: Pods::Parts(&[roles(&["spec", "tfReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "XGBoostJob",
+        pods: Pods::Parts(&[roles(&["spec", "xgbReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "PaddleJob",
+        pods: Pods::Parts(&[roles(&["spec", "paddleReplicaSpecs"])]),
+    },
+    Row {
+        group: "kubeflow.org",
+        kind: "JAXJob",
+        pods: Pods::Parts(&[roles(&["spec", "jaxReplicaSpecs"])]),
+    },
+    Row {
+        group: "ray.io",
+        kind: "RayJob",
+        pods: Pods::Parts(&[
+            part(&[], &[], &["spec", "rayClusterSpec", "headGroupSpec", "template"]),
+            part(
+                &["spec", "rayClusterSpec", "workerGroupSpecs"],
+                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                &["template"],
+            ),
+        ]),
+    },
+    Row {
+        group: "grove.io",
+        kind: "PodCliqueSet",
+        pods: Pods::Parts(&[Part {
+            times: &["spec", "replicas"],
+            each: &["spec", "template", "cliques"],
+            replicas: &[(&["spec", "replicas"], 1)],
+            most: None,
+            template: &["spec", "podSpec"],
+            bare: true,
+        }]),
+    },
+    Row {
+        group: "kaito.sh",
+        kind: "Workspace",
+        pods: Pods::Parts(&[part(&[], &[(&["resource", "count"], 1)], &["inference", "template"])]),
+    },
+];
+
+/// Kinds that hold pod templates and run no pods.
+pub(super) static NO_PODS: &[&str] = &[
+    "PodTemplate",
+    "Template",
+    "ConfigMap",
+    "CustomResourceDefinition",
+    "ControllerRevision",
+    "CronJob",
+    "LLMInferenceServiceConfig",
+    "Workload",
+    "PodGroup",
+    "ClusterTrainingRuntime",
+    "TrainingRuntime",
+    "ServingRuntime",
+    "ClusterServingRuntime",
+    "InferenceService",
+    "BaseModel",
+    "ClusterBaseModel",
+    "Event",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+    use crate::load::kinds;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn kinds_that_are_accounted_as_workloads_are_those_that_are_placed() {
+        let placed: BTreeSet<(&str, &str)> =
+            TABLE.iter().map(|row| (row.group, row.kind)).collect();
+        let accounted: BTreeSet<(&str, &str)> = kinds::PODS
+            .iter()
+            .flat_map(|(group, kinds)| kinds.iter().map(move |kind| (*group, *kind)))
+            .collect();
+        assert_eq!(placed, accounted);
+    }
+}
