@@ -59,8 +59,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "operator",
         &[
-            "diag", "api", "policy", "decision", "merge", "pods", "catalog", "select", "check",
-            "objects",
+            "diag", "yaml", "api", "policy", "decision", "merge", "pods", "catalog", "select",
+            "check", "objects",
         ],
     ),
     // An operator is a folder, and none names another.

@@ -116,12 +116,14 @@ fn output_longer_than_the_terminal_goes_to_the_pager() {
 #[test]
 fn a_terminal_without_a_width_does_not_wrap_output() {
     let folder = quickstart();
-    let plain = folder.ome("plan -f all.yaml").stdout;
+    // Findings go to the same terminal.
+    let call = "plan -q -f all.yaml";
+    let plain = folder.ome(call).stdout;
     let environment = "TERM=dumb COLUMNS=0";
-    let Some(shown) = on_a_terminal(&folder, environment, "plan -f all.yaml") else { return };
+    let Some(shown) = on_a_terminal(&folder, environment, call) else { return };
     assert_eq!(shown, plain);
     let environment = "TERM=dumb COLUMNS=60";
-    let shown = on_a_terminal(&folder, environment, "plan -f all.yaml").expect("as before");
+    let shown = on_a_terminal(&folder, environment, call).expect("as before");
     assert_ne!(shown, plain);
 }
 

@@ -23,7 +23,7 @@ fn pre_commit_hooks_check_the_given_files() {
     let folder = Folder::new(&[
         ("a.yaml", &runtime("a", "")),
         ("old/b.yaml", &runtime("b", "")),
-        ("old/c.yaml", "apiVersion: v1\nkind: a: b\n"),
+        ("old/c.yaml", "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: a: b\n"),
         ("ci.yaml", "on: push\njobs: {}\n"),
     ]);
     for hook in hooks.items() {

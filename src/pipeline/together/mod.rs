@@ -4,6 +4,7 @@
 //! a [`Together`], and in every component a [`Placement`]. `cluster` schedules the pods; this
 //! module provides them and names their owners.
 
+pub(crate) mod adopted;
 pub(crate) mod answer;
 pub(crate) mod assumed;
 pub(crate) mod claims;
@@ -213,7 +214,7 @@ fn place<'a>(
     let mut gone = 0;
     if let Some(lost) = beside.lost {
         let is_lost = |pod: &RunningPod<'_>| lost.contains(&pod.node);
-        gone = loss::adopt(&mut plain, &running, &templates, &mut own, is_lost);
+        gone = adopted::adopt(&mut plain, &running, &templates, &mut own, is_lost);
         for own in &mut plain {
             own.standing = 0;
         }

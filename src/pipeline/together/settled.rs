@@ -3,7 +3,7 @@
 
 use super::claims::{self, Claim};
 use super::workloads::{self, PlainWorkload};
-use super::{At, loss, nodes, options, quota, stated_replicas};
+use super::{At, adopted, nodes, options, quota, stated_replicas};
 use crate::api::{Api, Follow};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -102,7 +102,7 @@ impl Workloads {
             is_wanted((Api::Cluster, &namespace.into(), &name.into()))
         });
         if at.is_some() {
-            loss::adopt(&mut plain, &ground.running, &ground.templates, &mut own, |_| true);
+            adopted::adopt(&mut plain, &ground.running, &ground.templates, &mut own, |_| true);
         }
         workloads::add_plain(&mut claims, &mut plain);
         claims::sort(&mut claims);

@@ -94,7 +94,7 @@ type Put = fn(&Folder, &str);
 /// Possible faults of an input.
 const FAULTS: [(&str, Put); 9] = [
     ("a syntax error", |folder, file| {
-        folder.write(file, "apiVersion: v1\nkind: a: b\n");
+        folder.write(file, "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: a: b\n");
     }),
     ("bytes that are not UTF-8", |folder, file| folder.write(file, b"a: \xe9\n")),
     ("an unknown kind of an operator's group", |folder, file| {

@@ -4,14 +4,14 @@
 //! In: a service as its owner wrote it. Out: the service with the address or the credentials that
 //! its connection adds.
 
-use crate::api::{ComponentKind, Failure, KServeConfig, Object, Service};
+use super::value;
+use crate::api::{ComponentKind, Failure, KServeConfig, Service};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{list_mut, map_mut, text};
 use crate::objects::build::node;
 use crate::pods::rules::OPENSHIFT_CONNECTION;
-use crate::quantity::base64;
 use crate::yaml::{Node, Origin};
-use ecow::{EcoString, eco_format};
+use ecow::eco_format;
 
 /// Annotation with the name of a Secret.
 const NAME: &str = "opendatahub.io/connections";
@@ -136,16 +136,6 @@ fn pull(predictor: &mut Node, name: &str) {
         let secret = node!(&OPENSHIFT_CONNECTION; { name: name });
         secrets.extend(secret);
     }
-}
-
-/// A value of a Secret, as its text.
-pub(super) fn value(secret: &Object, key: &str) -> Option<Node> {
-    if let Some(text) = secret.node.at(&["stringData", key]) {
-        return Some(text.clone());
-    }
-    let encoded = secret.node.at(&["data", key])?;
-    let text = String::from_utf8(base64::decoded(encoded.as_str()?)?).ok()?;
-    Some(Node::str(EcoString::from(text), encoded.origin))
 }
 
 #[cfg(test)]

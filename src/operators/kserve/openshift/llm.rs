@@ -4,7 +4,7 @@
 //! Both are written into the container `main` of the service's own template. Prefill and workers get
 //! nothing.
 
-use super::connection::value;
+use super::value;
 use crate::api::{Object, Service};
 use crate::merge::edit::{list_mut, map_mut, position, text};
 use crate::objects::build::node;

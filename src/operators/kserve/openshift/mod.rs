@@ -18,10 +18,12 @@ pub(super) mod shipped;
 #[cfg(test)]
 mod testing;
 
-use crate::api::{Failure, KServeConfig, Service};
+use crate::api::{Failure, KServeConfig, Object, Service};
 use crate::diag::Diagnostic;
 use crate::objects::metadata::text;
-use crate::yaml::Map;
+use crate::quantity::base64;
+use crate::yaml::{Map, Node};
+use ecow::EcoString;
 
 /// Annotation that asks for authentication.
 pub(super) const AUTH: &str = "security.opendatahub.io/enable-auth";
@@ -50,4 +52,14 @@ pub(super) fn admit(
 /// customizeService).
 fn wants_auth(annotations: &Map) -> bool {
     text(annotations, AUTH).is_some_and(|text| text.eq_ignore_ascii_case("true"))
+}
+
+/// A value of a Secret, as its text.
+fn value(secret: &Object, key: &str) -> Option<Node> {
+    if let Some(text) = secret.node.at(&["stringData", key]) {
+        return Some(text.clone());
+    }
+    let encoded = secret.node.at(&["data", key])?;
+    let text = String::from_utf8(base64::decoded(encoded.as_str()?)?).ok()?;
+    Some(Node::str(EcoString::from(text), encoded.origin))
 }
