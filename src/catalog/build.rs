@@ -365,6 +365,10 @@ impl Catalog {
         self.machines = self.nodes.values().map(Machine::of).collect();
         let pods = self.others.iter().filter(|own| own.id.kind == "Pod");
         let pods = pods.filter(|own| own.metadata("uid").is_some()).map(|own| &own.node);
+        let cohorts = self.others.iter().filter(|own| {
+            own.id.kind == "Cohort" && own.api_version.starts_with("kueue.x-k8s.io/")
+        });
+        self.cohorts = cohorts.cloned().collect();
         let assumed = self.platform.is_none_or(|own| own.device_tolerations);
         self.device_tolerations = DeviceTolerations::of(assumed, &self.machines, pods);
         for machine in &mut self.machines {

@@ -50,6 +50,7 @@ pub struct Catalog {
     all_builtin: bool,
     machines: Vec<Machine>,
     device_tolerations: DeviceTolerations,
+    cohorts: Vec<Object>,
     flavors: BTreeMap<EcoString, ResourceFlavor>,
     cluster_queues: BTreeMap<EcoString, ClusterQueue>,
     /// By namespace and name.
@@ -241,6 +242,11 @@ impl Catalog {
     /// All nodes by name, as far as placing pods goes.
     pub fn machines(&self) -> &[Machine] {
         &self.machines
+    }
+
+    /// The Cohorts of Kueue.
+    pub fn cohorts(&self) -> &[Object] {
+        &self.cohorts
     }
 
     /// Whether pods tolerate the taints of the devices that they request.

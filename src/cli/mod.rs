@@ -18,6 +18,7 @@ mod input;
 mod io;
 mod names;
 mod pager;
+mod proposals;
 mod refused;
 mod releases;
 mod relevant_findings;

@@ -107,6 +107,10 @@ impl About {
             let Some(span) = finding.span().filter(|_| finding.code != Code::ReleaseNewer) else {
                 return true;
             };
+            // A kind that no known release has may decide about any service.
+            if finding.code == Code::NewerThanKnown && finding.path.as_deref() == Some("kind") {
+                return self.every;
+            }
             let mut owners =
                 finding.labels.iter().filter_map(|label| place(catalog, label.span)).peekable();
             if owners.peek().is_none() {

@@ -266,7 +266,7 @@ pub static USED: &[(&str, &[&str])] = &[
         ],
     ),
     ("serving.kserve.io", &["ClusterStorageContainer"]),
-    ("kueue.x-k8s.io", &["ClusterQueue", "LocalQueue", "ResourceFlavor"]),
+    ("kueue.x-k8s.io", &["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor"]),
     ("policy", &["PodDisruptionBudget"]),
     ("scheduling.k8s.io", &["PriorityClass"]),
     ("node.k8s.io", &["RuntimeClass"]),
@@ -280,6 +280,12 @@ pub static USED: &[(&str, &[&str])] = &[
 /// Whether an object of the kind changes answers without being planned or placed.
 pub fn changes_answers(group: &str, kind: &str) -> bool {
     has(USED, group, kind)
+}
+
+/// Whether an object of the kind is placed or changes answers: it is no kind without support.
+pub fn is_read(api_version: &str, kind: &str) -> bool {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    runs_pods(group, kind) || changes_answers(group, kind)
 }
 
 /// Whether an operator of this tool, or one that it writes objects for, has the group.

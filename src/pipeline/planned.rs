@@ -8,7 +8,9 @@ use crate::api::{
     AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, Service,
 };
 use crate::catalog::Catalog;
-use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution};
+use crate::decision::{
+    AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution, Verdict,
+};
 use crate::diag::{Code, Diagnostic};
 use crate::pods::built::Outline;
 use crate::policy::Policy;
@@ -213,6 +215,21 @@ impl<'a> Planned<'a> {
     /// The class that a component runs on.
     pub fn class(&self, component: ComponentKind) -> Option<&'a AcceleratorClass> {
         self.resolution.accelerator(component).and_then(|decision| decision.chosen)
+    }
+
+    /// The rejected runtime that breaks the fewest rules, with the first of them; none if candidates
+    /// were not recorded. A runtime of another namespace never fits.
+    pub fn nearest_runtime(&self) -> Option<(EcoString, String)> {
+        let candidates = self.resolution.runtime.candidates.iter();
+        let rejected = candidates.filter(|own| own.verdict == Verdict::Rejected);
+        let own = rejected.filter(|own| {
+            own.reasons
+                .iter()
+                .all(|rejection| rejection.reason.code().as_str() != "wrong-namespace")
+        });
+        let nearest = own.min_by_key(|own| (own.runtime.object.builtin, own.reasons.len()))?;
+        let why = nearest.reasons.first()?.reason.to_string();
+        Some((nearest.runtime.object.id.name.clone(), why))
     }
 
     /// The name of a deployment mode, as its operator spells it.

@@ -136,8 +136,15 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
             format!("{}{more}: {}: {}", first.node, first.code, first.detail)
         }));
     }
-    if hidden > 0 {
-        lines.push(format!("{hidden} more reasons: see `ome plan -o json`"));
+    if let Some(blocked) = blocked.filter(|_| hidden > 0) {
+        let mut rest = blocked.counts().clone();
+        for (first, nodes) in blocked.kinds().take(MISSING) {
+            rest.entry(first.code).and_modify(|own| *own = own.saturating_sub(nodes));
+        }
+        let rest = rest.into_iter().filter(|(_, nodes)| *nodes > 0);
+        let rest: Vec<String> =
+            rest.map(|(code, nodes)| format!("{code} on {nodes} more")).collect();
+        lines.push(rest.join(", "));
     }
     if lines.is_empty()
         && let Some(said) = super::together::said(component)

@@ -102,6 +102,9 @@ pub(super) fn json(together: &Together) -> Value {
         let one = |own: &NotJudged| json!({ "what": own.what.as_str(), "pods": own.pods, "message": own.message.as_str() });
         out["notJudged"] = together.not_judged.iter().map(one).collect();
     }
+    if !together.order_matters.is_empty() {
+        out["orderMatters"] = together.order_matters.iter().map(EcoString::as_str).collect();
+    }
     if !together.assumed.is_empty() {
         let one = |own: &AssumedToleration| json!({ "resource": own.resource.as_str(), "nodes": own.nodes, "shown": own.is_shown, "decides": own.decides });
         out["assumed"] = together.assumed.iter().map(one).collect();
@@ -370,6 +373,10 @@ pub fn text(
     let mut out = Page::default();
     victims_into(together, &mut out);
     assumed_into(together, &mut out);
+    if !together.order_matters.is_empty() {
+        let names = first_of(together.order_matters.iter(), NAMED);
+        line!(out, "fits in this order; {names} must not come last");
+    }
     let shown: HashSet<EcoString> = planned
         .iter()
         .map(|own| eco_format!("{}", own.service))

@@ -21,6 +21,7 @@ mod order;
 mod overlay;
 mod pattern;
 mod rules;
+mod structural;
 mod table;
 mod types;
 
@@ -31,6 +32,7 @@ pub use names::{named, names_kind, words};
 pub use newer::at_path as newer_at_path;
 pub use order::order;
 pub(crate) use pattern::matches;
+pub use structural::Definitions;
 pub use types::{Definition, Field, Item, Patch, Rules, Schema, Type};
 
 use std::sync::OnceLock;

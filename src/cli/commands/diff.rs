@@ -3,6 +3,7 @@
 use crate::api::{ModelServing, Object, Views};
 use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
 use crate::cli::input::Session;
+use crate::cli::proposals::quoted;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names};
@@ -206,7 +207,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         (Some(from), Some(to)) => format!("{from} → {to}"),
         _ => bases.unwrap_or_default().join(", "),
     };
+    let rollout = rollout(args, &compared);
     let view = view::View {
+        rollout: rollout.as_deref(),
         diff: &answer,
         semantics: after.mode(),
         base: &compared,
@@ -235,6 +238,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         Outcome::Done
     })
+}
+
+/// The command that shows the rollout of a service in this comparison, with `{}` for its name; none
+/// between releases, or if standard input was read.
+fn rollout(args: &Args, compared: &str) -> Option<String> {
+    let input = args.input.typed().filter(|_| args.to_release.is_none())?;
+    let bases: Vec<&str> = match args.base.as_slice() {
+        [] => vec![compared],
+        bases => bases.iter().map(String::as_str).collect(),
+    };
+    if bases.contains(&"-") {
+        return None;
+    }
+    let bases: String = bases.iter().map(|base| format!(" --base {}", quoted(base))).collect();
+    Some(format!("ome rollout {{}}{bases}{input}"))
 }
 
 /// Two releases are those of one operator.

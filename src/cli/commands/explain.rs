@@ -100,9 +100,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     };
     session.require_any(selected.len() + servings.len())?;
+    let complete = |text: &str| args.input.complete(text);
     let planner = Planner::new(&session.world.catalog, session.semantics).judging(&session.world);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
     session.plan_variants(&args.services, Depth::Explain, &mut planned);
+    for planned in &mut planned {
+        let nearest = planned.nearest_runtime();
+        let Some(error) = planned.error.as_deref_mut() else { continue };
+        if let Some((name, _)) = nearest.filter(|_| error.code == Code::NoCompatibleRuntime) {
+            let service = &planned.service;
+            error.help = Some(format!(
+                "`ome explain {service} --runtime {name}` shows the edits that make it fit, if there are any"
+            ));
+        }
+        error.help = error.help.as_deref().map(complete);
+    }
     // Informative findings are on the page; differences of the controller have a line of their own
     // there.
     let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;

@@ -8,12 +8,13 @@ use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
-    Depth, Lost, PlacementOptions, Planner, costs, has_current, together, totals,
+    Depth, Lost, PlacementOptions, Planned, Planner, costs, has_current, together, totals,
 };
 use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
     accounting, json, losses, markdown, page, plan, serving, table, together as report,
 };
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
@@ -93,13 +94,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let all = services.len();
     let mut planned = Vec::with_capacity(all);
     let mut services = services.into_iter();
+    let mut nearest = Nearest::default();
     while planned.len() < all {
         // A planned service is not needed again, and is freed.
         let window: Vec<Box<Views>> = services.by_ref().take(SHOWN).collect();
-        planned.extend(planner.plan_all(&window, Depth::Plan));
+        let planned_here = planner.plan_all(&window, Depth::Plan);
+        planned.extend(nearest.name(&planner, &window, planned_here));
         io.progress(planned.len(), all, "services planned");
     }
     drop(services);
+    for error in planned.iter_mut().filter_map(|planned| planned.error.as_deref_mut()) {
+        error.help = error.help.as_deref().map(|help| args.input.complete(help));
+    }
     let variants = session.plan_variants(&args.services, Depth::Plan, &mut planned);
     // Of 100,000 services the remembered decisions are a tenth of the memory.
     planner.forget();
@@ -294,6 +300,42 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     Ok(outcome)
 }
+
+/// Names the runtime that comes nearest where none fits, once for each cause.
+#[derive(Default)]
+struct Nearest {
+    seen: BTreeSet<String>,
+}
+
+impl Nearest {
+    fn name<'a>(
+        &mut self,
+        planner: &Planner<'a>,
+        services: &[Box<Views>],
+        mut planned: Vec<Planned<'a>>,
+    ) -> Vec<Planned<'a>> {
+        for (own, views) in planned.iter_mut().zip(services) {
+            let Some(error) = own.error.as_deref_mut() else { continue };
+            if error.code != Code::NoCompatibleRuntime || self.seen.len() >= CAUSES {
+                continue;
+            }
+            if !self.seen.insert(error.message.clone()) {
+                continue;
+            }
+            let explained = planner.plan(views, Depth::Explain);
+            if let Some((name, why)) = explained.nearest_runtime() {
+                error.help = Some(format!(
+                    "nearest is {name}: {why}; `ome explain {} --runtime {name}` shows the edits that make it fit",
+                    own.service
+                ));
+            }
+        }
+        planned
+    }
+}
+
+/// For how many causes the nearest runtime is named.
+const CAUSES: usize = 20;
 
 /// The line about trees that were read file by file: how many, and the command that builds one.
 fn not_built(found: &[Diagnostic]) -> Option<String> {

@@ -323,7 +323,9 @@ impl<'a> Reading<'a> {
         let known = match kinds::whose(&api_version, &kind) {
             Whose::Known(_) => true,
             Whose::Elsewhere => {
-                self.elsewhere.push((span, format!("{api_version} {kind}")));
+                if !kinds::is_read(&api_version, &kind) {
+                    self.elsewhere.push((span, format!("{api_version} {kind}")));
+                }
                 false
             }
             Whose::Foreign => {
@@ -339,7 +341,9 @@ impl<'a> Reading<'a> {
                     self.outcome.diagnostics.push(finding);
                     return;
                 }
-                self.foreign.push((span, format!("{api_version} {kind}")));
+                if !kinds::is_read(&api_version, &kind) {
+                    self.foreign.push((span, format!("{api_version} {kind}")));
+                }
                 false
             }
             Whose::NoObject => {

@@ -8,6 +8,30 @@ use crate::quantity::names;
 use crate::yaml::{Node, Value};
 use std::collections::HashSet;
 
+/// Why an address is none that a Service may have (pkg/apis/core/validation,
+/// `ValidateNonSpecialIP`).
+fn special_address(text: &str) -> Option<&'static str> {
+    let address: std::net::IpAddr = text.parse().ok()?;
+    let (local, local_group) = match address {
+        std::net::IpAddr::V4(own) => (own.is_link_local(), own.octets()[..3] == [224, 0, 0]),
+        std::net::IpAddr::V6(own) => {
+            let first = own.segments()[0];
+            (first & 0xffc0 == 0xfe80, first & 0xff0f == 0xff02)
+        }
+    };
+    if address.is_unspecified() {
+        Some("may not be unspecified")
+    } else if address.is_loopback() {
+        Some("may not be in the loopback range (127.0.0.0/8, ::1/128)")
+    } else if local {
+        Some("may not be in the link-local range (169.254.0.0/16, fe80::/10)")
+    } else if local_group {
+        Some("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
+    } else {
+        None
+    }
+}
+
 /// Judges the spec of a Service.
 pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let text = |key: &str| spec.get(key).and_then(Node::as_str).unwrap_or_default();
@@ -143,6 +167,13 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     for (index, address) in spec.items_of("externalIPs").iter().enumerate() {
         if address.as_str().is_some_and(wrong_address) {
             judge.invalid(&outside_at.index(index), address, bad, "write an address");
+        } else if let Some(why) = address.as_str().and_then(special_address) {
+            judge.invalid(
+                &outside_at.index(index),
+                address,
+                why,
+                "write an address of the network",
+            );
         }
     }
     for (key, shown) in [

@@ -192,7 +192,33 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
 /// Judges the labels and annotations of a pod template, which the server names without `metadata`.
 pub(super) fn template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node) {
     labels(judge, &at.field("labels"), template.at(&["metadata", "labels"]));
-    annotations(judge, &at.field("annotations"), template.at(&["metadata", "annotations"]));
+    let own = template.at(&["metadata", "annotations"]);
+    annotations(judge, &at.field("annotations"), own);
+    seccomp(judge, &at.field("annotations"), own);
+}
+
+/// Judges the annotations that seccomp profiles were once set with (pkg/apis/core/validation,
+/// `ValidateSeccompPodAnnotations`).
+pub(super) fn seccomp(judge: &mut Judge<'_>, at: &At<'_>, annotations: Option<&Node>) {
+    const POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
+    const CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
+    for entry in annotations.into_iter().flat_map(Node::entries) {
+        let Some(text) = entry.node.as_str() else { continue };
+        if entry.key != POD && !entry.key.starts_with(CONTAINER) {
+            continue;
+        }
+        let is_local = text
+            .strip_prefix("localhost/")
+            .is_some_and(|path| !path.starts_with('/') && path.split('/').all(|step| step != ".."));
+        if !is_local && !matches!(text, "runtime/default" | "docker/default" | "unconfined") {
+            judge.invalid(
+                &at.key(&entry.key),
+                &entry.node,
+                "must be a valid seccomp profile",
+                "use `securityContext.seccompProfile`",
+            );
+        }
+    }
 }
 
 /// Judges a label selector; in a `strict` one values have to be valid values of labels.

@@ -54,8 +54,9 @@ pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>
 
 /// Adds a finding for every value of an object that a server refuses although each field is known
 /// and has its type. Where the server refuses only the pods made from it, the finding is a warning.
+/// It is created, not applied: repeated variables are only warned about.
 pub fn judge(object: &Node, findings: &mut Vec<Diagnostic>) {
-    by_kind(&mut Judge::of(object, findings));
+    by_kind(&mut Judge { applied: false, ..Judge::of(object, findings) });
 }
 
 /// Why there would be no pods of a workload: a server refuses it, or the pods made from it. In the

@@ -34,6 +34,9 @@ pub(super) fn object(judge: &mut Judge<'_>, at: &At<'_>, object: &Node) {
         let at = at.field("annotations");
         judge.invalid(&at.key(cost), node, "must be a 32bit integer", "write a number");
     }
+    let metadata_at = At::ROOT.field("metadata");
+    let annotations = object.at(&["metadata", "annotations"]);
+    super::metadata::seccomp(judge, &metadata_at.field("annotations"), annotations);
     let Some(found) = object.get("spec") else {
         return judge.required(&at.field("containers"), object, "");
     };
@@ -292,6 +295,18 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 }
             }
         }
+    }
+    if let Some(node) = spec.get("shareProcessNamespace")
+        && says("shareProcessNamespace", true)
+        && says("hostPID", true)
+    {
+        let at = at.field("securityContext");
+        judge.invalid(
+            &at.field("shareProcessNamespace"),
+            node,
+            "ShareProcessNamespace and HostPID cannot both be enabled",
+            "delete one of the two",
+        );
     }
     if says("hostUsers", false) {
         for (key, shown) in

@@ -7,9 +7,9 @@
 //! `whenCanBorrow` says so.
 //!
 //! Quota is what workloads that were admitted before leave ([`Ledger`]); what others run in the
-//! queue is not known. Not modeled: preemption, fair sharing, admission checks, topologies,
-//! cohorts of cohorts.
+//! queue is not known. Not modeled: preemption, fair sharing, admission checks, topologies.
 
+use super::cohort::{Amount, Tree};
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};
 use crate::catalog::Catalog;
 use crate::cluster::{Milli, Shape, label_selector_matches};
@@ -39,8 +39,8 @@ type Usage<'a> = BTreeMap<(&'a str, &'a str), Milli>;
 pub struct Ledger(BTreeMap<(EcoString, EcoString, EcoString), Milli>);
 
 impl Ledger {
-    fn used(&self, queue: &EcoString, flavor: &EcoString, resource: &str) -> Milli {
-        let key = (queue.clone(), flavor.clone(), resource.into());
+    pub(super) fn used(&self, queue: &EcoString, flavor: &str, resource: &str) -> Milli {
+        let key = (queue.clone(), flavor.into(), resource.into());
         self.0.get(&key).copied().unwrap_or_default()
     }
 }
@@ -94,8 +94,9 @@ pub fn admit(
         .and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
     match found {
         Ok(cluster) => {
-            let used =
-                assign(&QueueContext { catalog, cluster, ledger }, pods, replicas, &mut decision);
+            let tree = Tree::new(catalog, ledger);
+            let context = QueueContext { catalog, cluster, ledger, tree };
+            let used = assign(&context, pods, replicas, &mut decision);
             ledger.0.extend(used);
         }
         Err(obstacle) => decision.obstacle = Some(obstacle),
@@ -196,6 +197,7 @@ struct QueueContext<'a> {
     catalog: &'a Catalog,
     cluster: &'a ClusterQueue,
     ledger: &'a Ledger,
+    tree: Tree<'a>,
 }
 
 /// Gives flavors to replicas as long as the quota lasts; answers what the queue then uses.
@@ -269,7 +271,7 @@ fn totals<'a>(sets: &[Vec<Assigned<'a>>]) -> Usage<'a> {
 }
 
 /// Quotas that were read are within the range of amounts.
-fn milli(quantity: &Quantity) -> Milli {
+pub(super) fn milli(quantity: &Quantity) -> Milli {
     quantity.milli().unwrap_or_default()
 }
 
@@ -391,36 +393,10 @@ impl<'a> QueueContext<'a> {
         borrowed
     }
 
-    /// The most the queue may have of a resource: its own, and what its cohort lends up to its
-    /// borrowing limit, less what others of the cohort use beyond what is theirs alone
-    /// (pkg/cache/scheduler/resource_node.go `available`).
+    /// The most the queue may have of a resource: its own, and what its cohorts lend.
     fn most(&self, quotas: &FlavorQuotas, resource: &str) -> Milli {
-        let nominal = own(quotas, resource);
-        let Some(cohort) = &self.cluster.cohort else { return nominal };
-        let others = self.catalog.cluster_queues().filter(|other| {
-            other.cohort.as_ref() == Some(cohort) && other.name() != self.cluster.name()
-        });
-        let lent = |other: &ClusterQueue| -> Milli {
-            let of_flavor = other.flavors().filter(|own| own.flavor.value == quotas.flavor.value);
-            let (all, lent) = of_flavor.filter_map(|own| own.of(resource)).fold(
-                (0, 0),
-                |(all, lent): (Milli, Milli), quota| {
-                    let nominal = milli(&quota.nominal);
-                    let limit = quota.lending_limit.as_ref();
-                    (all + nominal, lent + limit.map_or(nominal, |limit| milli(limit).min(nominal)))
-                },
-            );
-            let used = self.ledger.used(other.name(), &quotas.flavor.value, resource);
-            lent - (used - (all - lent)).max(0)
-        };
-        // What the others use beyond what they lend is out of what this queue lends.
-        let lent: Milli = others.map(lent).sum();
-        let limits = quotas.of(resource);
-        let limit = limits.and_then(|quota| quota.borrowing_limit.as_ref());
-        let lending = limits.and_then(|quota| quota.lending_limit.as_ref());
-        let kept = lending.map_or(0, |limit| (nominal - milli(limit)).max(0));
-        let shared = nominal - kept + lent;
-        kept + limit.map_or(shared, |limit| shared.min(nominal - kept + milli(limit))).max(0)
+        let of = Amount { flavor: &quotas.flavor.value, resource };
+        self.tree.most(self.cluster, of)
     }
 
     /// How many replicas, this one included, get the same flavors before anything changes.

@@ -9,6 +9,7 @@
 //! (flavors and quota in the order of Kueue's scheduler), `findings`.
 
 pub mod admit;
+pub(crate) mod cohort;
 pub(crate) mod findings;
 pub(crate) mod flavor;
 pub mod read;

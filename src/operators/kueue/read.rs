@@ -3,6 +3,7 @@
 //! The two differ here in one spelling: `cohort` became `cohortName`. A value that does not fit
 //! reads as absent: the schema has reported it.
 
+use super::cohort::Cohort;
 use crate::api::fields::{text, texts};
 use crate::api::{
     AcceleratorClass, ClusterQueue, Field, FlavorQuotas, LocalQueue, Object, ResourceFlavor,
@@ -56,6 +57,14 @@ pub fn cluster_queue(object: Object) -> ClusterQueue {
         stopped: stopped(&object),
         object,
     }
+}
+
+/// Reads a Cohort; the parent was `parent` in v1alpha1.
+pub(crate) fn cohort(object: &Object) -> Cohort {
+    let named = |key: &str| text(object.spec(key)).filter(|name| !name.value.is_empty());
+    let parent = named("parentName").or_else(|| named("parent"));
+    let groups = object.spec("resourceGroups").map(Node::items).unwrap_or_default();
+    Cohort { parent: parent.map(|name| name.value), groups: groups.iter().map(group).collect() }
 }
 
 /// Reads a LocalQueue.

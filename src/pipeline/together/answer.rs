@@ -98,6 +98,8 @@ pub struct Together {
     pub pending: Vec<Pending>,
     /// What is not judged; with any of it, the verdict is unknown unless pods do not fit.
     pub not_judged: Vec<NotJudged>,
+    /// Services with pods that have no node when everything is applied in another order.
+    pub order_matters: Vec<EcoString>,
     /// Tolerations that the placement assumes.
     pub assumed: Vec<AssumedToleration>,
     /// The workloads that no operator writes.

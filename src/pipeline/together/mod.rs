@@ -10,6 +10,7 @@ pub(crate) mod assumed;
 pub(crate) mod claims;
 pub(crate) mod loss;
 pub(crate) mod map;
+mod order;
 pub(crate) mod partial_groups;
 pub(crate) mod quota;
 pub(crate) mod reasons;
@@ -294,6 +295,11 @@ fn place<'a>(
         },
         pending: Vec::new(),
         not_judged,
+        order_matters: if beside.settled || verdict != Verdict::Fits {
+            Vec::new()
+        } else {
+            order::matters(&fleet, &claims, placed.all().count())
+        },
         assumed: assumed::tolerations(&fleet, &placed, catalog.device_tolerations()),
         others: OtherWorkloads::default(),
         victims: victims(&placed, &running, &own, &claims),

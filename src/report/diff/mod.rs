@@ -44,6 +44,8 @@ pub struct View<'a> {
     pub all: bool,
     /// What becomes of each object of the new state.
     pub input: &'a [InputRow],
+    /// The command that shows the rollout of a service, with `{}` for its name.
+    pub rollout: Option<&'a str>,
 }
 
 /// The JSON document if there is no base to compare with.

@@ -40,10 +40,12 @@ pub(super) fn typed(
     mut document: Document,
     given: &ReadOptions,
     sources: &SourceMap,
+    definitions: &schema::Definitions,
     completed: impl FnOnce() -> Completion,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Read> {
     let schema = schema::kind(&document.api_version, &document.kind);
+    let definition = definitions.of(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     if is_model_serving {
         kthena::prepare(&mut document.node, given.kthena, diagnostics);
@@ -91,8 +93,27 @@ pub(super) fn typed(
         let mut found = Vec::new();
         schema.check(&document.node, strictness, sources, &mut found);
         newer::grade(&mut found, owner, server, given);
+        if let Some(definition) = definition {
+            // The definition of the input has the fields of its own release.
+            found.retain(|finding| {
+                let is_field = matches!(finding.code, Code::UnknownField | Code::NewerThanKnown);
+                !(is_field && finding.path.as_deref().is_some_and(|path| definition.has(path)))
+            });
+            if server {
+                let said: Vec<_> = found.iter().map(Diagnostic::span).collect();
+                let mut more = Vec::new();
+                definition.check(&document.node, &mut more);
+                let is_new = |finding: &Diagnostic| {
+                    finding.code != Code::UnknownField && !said.contains(&finding.span())
+                };
+                found.extend(more.into_iter().filter(is_new));
+            }
+        }
         diagnostics.append(&mut found);
         schema.drop_nulls(&mut document.node);
+    }
+    if let Some(definition) = definition.filter(|_| schema.is_none() && !document.builtin) {
+        definition.check(&document.node, diagnostics);
     }
     if is_model_serving {
         kthena::check(&document.node, given.kthena, diagnostics);

@@ -169,6 +169,11 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         .iter()
         .map(|own| (own.api_version.clone(), own.kind.clone(), own.builtin || !own.reported))
         .collect();
+    let mut definitions = crate::schema::Definitions::default();
+    let read = documents.iter().filter(|own| own.kind == "CustomResourceDefinition");
+    read.filter(|own| !own.builtin).for_each(|own| definitions.add(&own.node));
+    // What was kept was checked with the definitions of an earlier input.
+    let kept = kept.filter(|_| definitions.is_empty());
     let places = kept.as_ref().map_or_else(Vec::new, |_| places(&documents));
     let same = kept.as_deref().map(|kept| kept.same(given, &sources));
     // Values from outside the manifest refer to sources whose ids depend on other documents.
@@ -185,7 +190,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             let known = || completed.get(&index).cloned().unwrap_or_default();
             let holes = std::mem::take(&mut document.placeholders);
             let in_tree = sources.get(document.source).root.is_some();
-            let typed = typed(document, given, &sources, known, &mut found);
+            let typed = typed(document, given, &sources, &definitions, known, &mut found);
             // A tree has examples of several releases.
             if in_tree {
                 let of_release = |own: &&mut Diagnostic| {

@@ -28,15 +28,21 @@ pub(super) fn all<'a>(
     let said = || earlier.iter().chain(&session.world.diagnostics);
     // Absent fields are reported at their parent, which may lack several.
     let is_absence = |finding: &&Diagnostic| finding.code == Code::RequiredField;
-    let told: BTreeSet<Span> =
-        said().filter(|finding| !is_absence(finding)).filter_map(Diagnostic::span).collect();
+    // A warning does not stand for a refusal.
+    let told: BTreeSet<(Span, bool)> = said()
+        .filter(|finding| !is_absence(finding))
+        .filter_map(|finding| Some((finding.span()?, finding.severity == Severity::Error)))
+        .collect();
     let absent: BTreeSet<(Span, Option<&str>)> = said()
         .filter(is_absence)
         .filter_map(|finding| Some((finding.span()?, finding.path.as_deref())))
         .collect();
     let fresh = |finding: &Diagnostic| {
         finding.span().is_none_or(|span| {
-            !told.contains(&span) && !absent.contains(&(span, finding.path.as_deref()))
+            let is_error = finding.severity == Severity::Error;
+            let is_told =
+                told.contains(&(span, true)) || !is_error && told.contains(&(span, false));
+            !is_told && !absent.contains(&(span, finding.path.as_deref()))
         })
     };
     let mut found = of_input(session);

@@ -132,7 +132,13 @@ fn roles_by_change<'a>(
     let hash = |role: &Role| revision::of_role(&role.node, policy.role_struct);
     let unchanged =
         |role: &&Role| from.role(&role.name.value).is_some_and(|old| hash(old) == hash(role));
+    // A role without pods on a side has none that restart.
+    let runs = |role: &&Role| {
+        role.replicas.value > 0
+            && from.role(&role.name.value).is_none_or(|old| old.replicas.value > 0)
+    };
     let (same, changed): (Vec<&Role>, Vec<&Role>) = to.roles.iter().partition(unchanged);
+    let same: Vec<&Role> = same.into_iter().filter(runs).collect();
     let names =
         |roles: Vec<&'a Role>| roles.into_iter().map(|role| role.name.value.as_str()).collect();
     (names(same), names(changed))

@@ -167,7 +167,7 @@ pub(super) struct Line {
 }
 
 /// The effect of the change on the capacity of the nodes.
-fn capacity(capacity: &Capacity) -> Vec<String> {
+fn capacity(capacity: &Capacity, rollout: Option<&str>) -> Vec<String> {
     let mut out = Vec::new();
     let mut listed = |what: &str, all: &[Waits]| {
         let lines = all.iter().take(NAMES).map(|own| {
@@ -218,10 +218,12 @@ fn capacity(capacity: &Capacity) -> Vec<String> {
                 }
             ));
         }
-        out.push(
-            "for the stages, and edits that complete them, run: ome rollout NAME --base BASE"
-                .to_owned(),
-        );
+        if let (Some(first), Some(command)) = (stuck.first(), rollout) {
+            out.push(format!(
+                "for the stages, and edits that complete them, run: {}",
+                command.replace("{}", &printable(&first.service))
+            ));
+        }
     } else if capacity.restarts {
         out.push("✓ all restarts complete at the same time on the nodes that were read".to_owned());
     }
@@ -232,7 +234,9 @@ impl Shown {
     /// The first `most` groups.
     pub(super) fn of(view: &View<'_>, most: usize) -> Self {
         let summary = &view.diff.summary;
-        let mut capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
+        let capacity = view.diff.capacity.as_ref();
+        let mut capacity =
+            capacity.map(|own| self::capacity(own, view.rollout)).unwrap_or_default();
         capacity.extend(still_refused(view));
         capacity.extend(accounting::not_compared(view.input));
         let mut seen = BTreeSet::new();

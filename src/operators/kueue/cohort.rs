@@ -1,0 +1,153 @@
+//! Quota that ClusterQueues share in cohorts, which have quota of their own and may be nested.
+//!
+//! In: the queues and Cohorts that were read, and what is in use. Out: the most that a queue may
+//! have. Source: Kueue, pkg/cache/scheduler/resource_node.go (`available`, `localQuota`,
+//! `accumulateFromChild`).
+
+use super::admit::{Ledger, milli};
+use super::read::cohort;
+use crate::api::{ClusterQueue, ResourceGroup, ResourceQuota};
+use crate::catalog::Catalog;
+use crate::cluster::Milli;
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// A Cohort; one that is only named has no quota and no parent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cohort {
+    /// `parentName`.
+    pub(crate) parent: Option<EcoString>,
+    /// `resourceGroups`.
+    pub(crate) groups: Vec<ResourceGroup>,
+}
+
+/// The deepest nesting that is followed: Kueue leaves cohorts in a cycle out.
+const DEEPEST: usize = 32;
+
+/// The tree of cohorts with what is in use in its queues.
+pub(super) struct Tree<'a> {
+    catalog: &'a Catalog,
+    ledger: &'a Ledger,
+    cohorts: BTreeMap<EcoString, Cohort>,
+}
+
+/// A queue or a cohort, for one flavor and resource.
+#[derive(Clone, Copy)]
+struct Share<'a> {
+    nominal: Milli,
+    borrowing: Option<Milli>,
+    lending: Option<Milli>,
+    parent: Option<&'a EcoString>,
+}
+
+/// What is asked about: a flavor and a resource.
+#[derive(Clone, Copy)]
+pub(super) struct Amount<'a> {
+    pub(super) flavor: &'a str,
+    pub(super) resource: &'a str,
+}
+
+fn share<'a>(
+    groups: &'a [ResourceGroup],
+    of: Amount<'_>,
+    parent: Option<&'a EcoString>,
+) -> Share<'a> {
+    let flavors = groups.iter().flat_map(|group| &group.flavors);
+    let mut quotas = flavors.filter(|own| own.flavor.value == of.flavor);
+    let quota: Option<&ResourceQuota> = quotas.find_map(|own| own.of(of.resource));
+    Share {
+        nominal: quota.map_or(0, |own| milli(&own.nominal)),
+        borrowing: quota.and_then(|own| own.borrowing_limit.as_ref()).map(milli),
+        lending: quota.and_then(|own| own.lending_limit.as_ref()).map(milli),
+        parent,
+    }
+}
+
+impl Share<'_> {
+    /// What of a quota is its own alone.
+    fn local(&self, all: Milli) -> Milli {
+        self.lending.map_or(0, |limit| (all - limit).max(0))
+    }
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(catalog: &'a Catalog, ledger: &'a Ledger) -> Self {
+        let read = catalog.cohorts().iter();
+        let cohorts = read.map(|own| (own.id.name.clone(), cohort(own))).collect();
+        Self { catalog, ledger, cohorts }
+    }
+
+    /// The most that a queue may have: its own quota, and what its cohorts lend beyond what others
+    /// use.
+    pub(super) fn most(&self, queue: &ClusterQueue, of: Amount<'_>) -> Milli {
+        let own = share(&queue.groups, of, queue.cohort.as_ref());
+        let without = queue.name();
+        self.available(own, own.nominal, 0, of, without, 0)
+    }
+
+    /// `all` is the quota of the node and what is below it, `used` what is in use of it.
+    fn available(
+        &self,
+        node: Share<'_>,
+        all: Milli,
+        used: Milli,
+        of: Amount<'_>,
+        without: &EcoString,
+        depth: usize,
+    ) -> Milli {
+        let Some(parent) = node.parent.filter(|_| depth < DEEPEST) else {
+            return (all - used).max(0);
+        };
+        let local = node.local(all);
+        let above = self.cohort(parent, of);
+        let (quota, in_use) = self.sums(parent, of, without, depth);
+        let mut lent = self.available(above, quota, in_use, of, without, depth + 1);
+        if let Some(limit) = node.borrowing {
+            let stored = all - local;
+            let taken = (used - local).max(0);
+            lent = lent.min(stored - taken + limit);
+        }
+        (local - used).max(0) + lent.max(0)
+    }
+
+    fn cohort<'t>(&'t self, name: &EcoString, of: Amount<'_>) -> Share<'t> {
+        let known = self.cohorts.get(name);
+        let groups = known.map(|own| own.groups.as_slice()).unwrap_or_default();
+        share(groups, of, known.and_then(|own| own.parent.as_ref()))
+    }
+
+    /// The quota of a cohort and of what is below it, and what is in use of it; the queue `without`
+    /// uses nothing.
+    fn sums(
+        &self,
+        name: &EcoString,
+        of: Amount<'_>,
+        without: &EcoString,
+        depth: usize,
+    ) -> (Milli, Milli) {
+        let mut sums = (self.cohort(name, of).nominal, 0);
+        let mut add = |node: Share<'_>, all: Milli, used: Milli| {
+            let local = node.local(all);
+            sums.0 += all - local;
+            sums.1 += (used - local).max(0);
+        };
+        for queue in self.catalog.cluster_queues() {
+            if queue.cohort.as_ref() != Some(name) {
+                continue;
+            }
+            let node = share(&queue.groups, of, None);
+            let used = if queue.name() == without {
+                0
+            } else {
+                self.ledger.used(queue.name(), of.flavor, of.resource)
+            };
+            add(node, node.nominal, used);
+        }
+        let below = self.cohorts.iter().filter(|(_, own)| own.parent.as_ref() == Some(name));
+        for (child, _) in below.filter(|_| depth < DEEPEST) {
+            let (all, used) = self.sums(child, of, without, depth + 1);
+            add(self.cohort(child, of), all, used);
+        }
+        sums
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether everything that fits would also fit if it were applied in another order.
+
+use super::{Fleet, claims::Claim};
+use crate::cluster::fleet::Manner;
+use ecow::EcoString;
+use std::collections::BTreeSet;
+
+/// Above this number of workloads no other order is tried.
+pub(super) const MOST: usize = 500;
+/// Orders that are tried at most, and pods that are placed for it at most.
+const ORDERS: usize = 50;
+const WORK: usize = 20_000;
+
+/// The services that have pods without a node in another order of the new workloads: the reverse,
+/// and as many shuffles as the size of the fleet allows.
+pub(super) fn matters(fleet: &Fleet, claims: &[Claim], pods: usize) -> Vec<EcoString> {
+    // What runs came before, and what is of another priority does not change places.
+    let new: Vec<usize> = (0..fleet.workloads.len())
+        .filter(|at| {
+            let own = &fleet.workloads[*at];
+            own.running.is_empty() && !own.replicas.is_empty()
+        })
+        .collect();
+    if new.len() < 2 || fleet.workloads.len() > MOST || pods == 0 {
+        return Vec::new();
+    }
+    let mut found = BTreeSet::new();
+    let mut random = Sequence(u64::try_from(pods).unwrap_or(1));
+    for tried in 0..ORDERS.min(WORK / pods) {
+        let mut order = new.clone();
+        if tried == 0 {
+            order.reverse();
+        } else {
+            for at in (1..order.len()).rev() {
+                order.swap(at, random.below(at + 1));
+            }
+        }
+        found.extend(pending(fleet, &new, &order));
+    }
+    let names: BTreeSet<EcoString> =
+        found.into_iter().map(|at| claims[at].service.clone()).collect();
+    names.into_iter().collect()
+}
+
+/// The workloads with pending pods when those at `places` come in this order.
+fn pending(fleet: &Fleet, places: &[usize], order: &[usize]) -> BTreeSet<usize> {
+    let mut from: Vec<usize> = (0..fleet.workloads.len()).collect();
+    for (place, at) in places.iter().zip(order) {
+        from[*place] = *at;
+    }
+    let workloads = from.iter().map(|at| fleet.workloads[*at].clone()).collect();
+    let other = Fleet { workloads, ..fleet.clone() };
+    let placed = other.place(Manner::default());
+    placed.pending().map(|([at, ..], _)| from[at]).collect()
+}
+
+/// A fixed sequence of numbers: the same input always gets the same answer.
+struct Sequence(u64);
+
+impl Sequence {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let most = u64::try_from(most.max(1)).unwrap_or(1);
+        usize::try_from((self.0 >> 33) % most).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sequence_reaches_every_number() {
+        let mut random = Sequence(3);
+        let seen: BTreeSet<usize> = (0..200).map(|_| random.below(5)).collect();
+        assert_eq!(seen, (0..5).collect());
+        assert_eq!(random.below(0), 0);
+    }
+}
