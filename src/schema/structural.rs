@@ -353,7 +353,7 @@ mod tests {
         definitions.add(&node(DEFINITION));
         let definition = definitions.of("g.example/v1", "Tide").expect("it was read");
         for (spec, expected) in [
-            ("{horizon: day, port: 80, free: {a: {b: 1}}, labels: {x: y}, name: ab}", vec![]),
+            ("{horizon: day, port: 80, free: {a: {b: 1}}, labels: {x: z}, name: ab}", vec![]),
             ("{horizon: day, lanes: null, port: http, range: {low: 1, high: 2}}", vec![]),
             (
                 "{horizon: week}",

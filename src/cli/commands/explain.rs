@@ -107,7 +107,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     for planned in &mut planned {
         let nearest = planned.nearest_runtime();
         let Some(error) = planned.error.as_deref_mut() else { continue };
-        if let Some((name, _)) = nearest.filter(|_| error.code == Code::NoCompatibleRuntime) {
+        if let Some((name, _)) = nearest.filter(|_| {
+            // Advice of another kind is better than the nearest of many.
+            error.help.as_ref().is_some_and(|help| help.contains("--runtime NAME"))
+        }) {
             let service = &planned.service;
             error.help = Some(format!(
                 "`ome explain {service} --runtime {name}` shows the edits that make it fit, if there are any"

@@ -316,7 +316,9 @@ impl Nearest {
     ) -> Vec<Planned<'a>> {
         for (own, views) in planned.iter_mut().zip(services) {
             let Some(error) = own.error.as_deref_mut() else { continue };
-            if error.code != Code::NoCompatibleRuntime || self.seen.len() >= CAUSES {
+            // Advice of another kind is better than the nearest of many.
+            let is_open = error.help.as_ref().is_some_and(|help| help.contains("--runtime NAME"));
+            if !is_open || self.seen.len() >= CAUSES {
                 continue;
             }
             if !self.seen.insert(error.message.clone()) {
