@@ -58,14 +58,14 @@ pub struct Definition<'s>(&'s Node);
 
 impl Definition<'_> {
     /// Adds a finding for everything that the server refuses of an object.
-    pub fn check(&self, object: &Node, found: &mut Vec<Diagnostic>) {
+    pub fn check(self, object: &Node, found: &mut Vec<Diagnostic>) {
         let mut check = Check { found: Vec::new(), judges_fields: true };
         check.value(self.0, object, &FieldPath::root(), true);
         found.append(&mut check.found);
     }
 
     /// Whether the definition has a field.
-    pub fn has(&self, path: &str) -> bool {
+    pub fn has(self, path: &str) -> bool {
         let Ok(path) = FieldPath::parse(path) else { return false };
         let mut schema = self.0;
         for segment in &path.0 {
@@ -188,7 +188,8 @@ impl Check {
                 .and_then(|own| own.get(&name))
                 .is_some_and(|own| own.get("default").is_some());
             let is_there = node.get(&name).is_some_and(|own| !own.is_null());
-            if !is_there && !has_default && !(embedded && name == "metadata") {
+            let is_implied = embedded && name == "metadata";
+            if !(is_there || has_default || is_implied) {
                 let path = path.field(name);
                 let message = format!("`{path}` is required");
                 self.say(Code::RequiredField, node, &path, message, "add it");

@@ -251,8 +251,8 @@ fn rollout(args: &Args, compared: &str) -> Option<String> {
     if bases.contains(&"-") {
         return None;
     }
-    let bases: String = bases.iter().map(|base| format!(" --base {}", quoted(base))).collect();
-    Some(format!("ome rollout {{}}{bases}{input}"))
+    let bases: Vec<String> = bases.into_iter().map(quoted).collect();
+    Some(format!("ome rollout {{}} --base {}{input}", bases.join(" --base ")))
 }
 
 /// Two releases are those of one operator.
