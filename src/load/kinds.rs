@@ -365,6 +365,11 @@ pub fn is_like_service(kind: &str) -> bool {
     )
 }
 
+/// Whether objects of this kind have pods that are placed beside those of services.
+pub fn is_workload(kind: &str) -> bool {
+    WORKLOADS.contains(&kind)
+}
+
 /// Whether something reads an object, so that two definitions of it differ in their effect.
 pub fn is_compared(kind: &str, name: &str) -> bool {
     is_rendered_kind(kind) || is_like_service(kind) || is_decisive(kind, name)
@@ -378,10 +383,7 @@ pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
         ours.flat_map(|group| group.kinds).any(|own| nearest(kind, [*own]).is_some())
     };
     let is_settings = matches!(kind, "ConfigMap" | "Secret" | "ServiceAccount");
-    DECISIVE.contains(&kind)
-        || is_settings
-        || (counts_pods && WORKLOADS.contains(&kind))
-        || is_ours()
+    DECISIVE.contains(&kind) || is_settings || (counts_pods && is_workload(kind)) || is_ours()
 }
 
 /// The kinds that a text names, read line by line: the text may be no YAML.

@@ -9,7 +9,7 @@ use crate::cluster::assumed::{is_of_resource, toleration};
 use crate::cluster::schedule::{Admission, InvalidPod, Labels, PodSpec, PodTemplate, labels};
 use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
-use crate::quantity::is_accelerator;
+use crate::quantity::{Range, is_accelerator};
 use crate::rollout::{
     DeploymentSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec, leader_worker_set_releases,
 };
@@ -57,10 +57,11 @@ pub(super) fn refused(invalid: &InvalidPod) -> EcoString {
     eco_format!("the API server refuses the pods: {invalid}")
 }
 
-/// Number of devices that a pod requests, over all accelerator resources, slices included.
+/// Number of devices that a pod requests, over all accelerator resources, slices included. An
+/// amount that no machine has is not counted.
 pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
     let devices = pod.requests.iter().filter(|(name, _)| is_accelerator(name));
-    devices.map(|(_, amount)| amount).sum()
+    devices.filter_map(|(_, amount)| Range::DEVICES.count(*amount)).sum()
 }
 
 /// The facts about a cluster that are needed to read pods: Admission and device taints.

@@ -67,14 +67,14 @@ pub(crate) struct Refused {
 pub(super) const PODS: &str = "pods";
 
 /// Maximum number of pods that are placed one by one.
-const MOST_PODS: usize = 2_000_000;
+pub(super) const MOST_PODS: usize = 2_000_000;
 
 impl Refused {
     pub(super) fn invalid(message: EcoString, pods: usize) -> Self {
         Self { code: "invalid", message, pods }
     }
 
-    fn too_many(pods: usize) -> Self {
+    pub(super) fn too_many(pods: usize) -> Self {
         let message = eco_format!("more than {MOST_PODS} pods are not placed");
         Self { code: "too-many", message, pods }
     }
@@ -189,8 +189,15 @@ impl Claim {
         // Only the first replica of a Deployment with workers has them.
         let one = if replicas.len() == 1 && last.together == 0 { alone(vec![0]) } else { last };
         self.extra = self.extra.saturating_sub(wanted.saturating_sub(replicas.len()));
-        if self.component.is_some() && self.refused.is_none() && !self.workload.templates.is_empty()
+        if self.component.is_none() || self.refused.is_some() || self.workload.templates.is_empty()
         {
+            return;
+        }
+        let pods = wanted.saturating_mul(one.pods.len());
+        if pods > MOST_PODS {
+            self.refused = Some(Refused::too_many(pods));
+            replicas.clear();
+        } else {
             replicas.resize(wanted, one);
         }
     }

@@ -4,7 +4,7 @@
 //! In: the other objects of a catalog. Out: for each kind of [`TABLE`] the pods that its controller
 //! creates; and the objects of other kinds that request devices, whose number of pods is unknown.
 
-use super::claims::{Claim, PODS, Refused, Who, groups};
+use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
 use crate::api::{Api, Object};
 use crate::catalog::Catalog;
@@ -31,8 +31,8 @@ pub(crate) struct PlainWorkload {
     pub(crate) created: Option<EcoString>,
     /// Its pods that do not run yet.
     pub(crate) workload: Workload,
-    /// Why the API server refuses its pods.
-    pub(crate) refused: Option<EcoString>,
+    /// Why none of its pods is placed.
+    pub(crate) refused: Option<Refused>,
     /// The last so many replicas run.
     pub(crate) standing: usize,
 }
@@ -97,7 +97,7 @@ pub(crate) fn read(
             catalog.model_servings().iter().map(|own| (own.namespace.clone(), own.name().clone())),
         )
         .collect();
-    let (mut found, mut unknown) = (Vec::new(), Vec::new());
+    let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
     for object in catalog.others() {
         let kind = object.id.kind.as_str();
         let row = TABLE.iter().find(|row| row.kind == kind && row.group == group(object));
@@ -113,7 +113,7 @@ pub(crate) fn read(
         };
         let namespace: EcoString = object.id.scope.namespace().cloned().unwrap_or_default();
         let name = object.id.name.clone();
-        let read = row.pods.read(object, &namespace, context, catalog.machines());
+        let read = row.pods.read(object, &namespace, context, catalog.machines(), &mut left);
         let (mut workload, refused) = match read {
             Ok(workload) => (workload, None),
             Err(why) => (Workload::default(), Some(why)),
@@ -146,10 +146,27 @@ fn owners(pod: &RunningPod<'_>) -> BTreeSet<EcoString> {
     labeled.chain(pod.workload()).collect()
 }
 
-fn alone(template: usize, count: i64) -> impl Iterator<Item = Replica> {
-    let count = usize::try_from(count).unwrap_or(0);
-    std::iter::repeat_with(move || Replica { pods: vec![template], together: 0, held: false })
-        .take(count)
+/// How many pods may still be placed one by one.
+struct Left(usize);
+
+impl Default for Left {
+    fn default() -> Self {
+        Self(MOST_PODS)
+    }
+}
+
+impl Left {
+    fn take(&mut self, count: usize) -> Result<(), Refused> {
+        self.0 = self.0.checked_sub(count).ok_or_else(|| Refused::too_many(count))?;
+        Ok(())
+    }
+
+    /// Pods of one template that are placed on their own.
+    fn alone(&mut self, template: usize, count: i64) -> Result<Vec<Replica>, Refused> {
+        let count = usize::try_from(count).unwrap_or(0);
+        self.take(count)?;
+        Ok(vec![Replica { pods: vec![template], together: 0, held: false }; count])
+    }
 }
 
 impl Pods {
@@ -176,9 +193,10 @@ impl Pods {
         namespace: &str,
         context: &PodContext,
         machines: &[Machine],
-    ) -> Result<Workload, EcoString> {
+        left: &mut Left,
+    ) -> Result<Workload, Refused> {
         let node = &object.node;
-        let refused = |invalid| crate::pipeline::built::refused(&invalid);
+        let refused = |invalid| Refused::invalid(crate::pipeline::built::refused(&invalid), 1);
         let mut out = Workload::default();
         match self {
             Self::Parts(parts) => {
@@ -203,7 +221,7 @@ impl Pods {
                             context.template(namespace, template)
                         };
                         let pod = pod.map_err(refused)?;
-                        out.replicas.extend(alone(out.templates.len(), pods));
+                        out.replicas.extend(left.alone(out.templates.len(), pods)?);
                         out.templates.push(pod);
                     }
                 }
@@ -213,13 +231,14 @@ impl Pods {
                 let name = &object.id.name;
                 let kind = context.deployment(namespace, name, spec).map_err(refused)?;
                 if let WorkloadKind::Deployment { spec, .. } = kind {
-                    out.replicas.extend(alone(0, spec.replicas));
+                    out.replicas.extend(left.alone(0, spec.replicas)?);
                     out.templates.push(spec.revision.pod);
                 }
             }
             Self::Groups => {
                 let kind = context.groups(namespace, node).map_err(refused)?;
                 if let WorkloadKind::Groups(spec) = kind {
+                    left.take(spec.revision.size.max(1).saturating_mul(spec.replicas))?;
                     out = groups(&spec);
                 }
             }
@@ -229,7 +248,7 @@ impl Pods {
                 for machine in machines.iter().filter(|own| own.allocatable.is_some()) {
                     let own = of_daemon(&pod, machine);
                     if own.may_run_on(machine) {
-                        out.replicas.extend(alone(out.templates.len(), 1));
+                        out.replicas.extend(left.alone(out.templates.len(), 1)?);
                         out.templates.push(Arc::new(own));
                     }
                 }
@@ -239,7 +258,7 @@ impl Pods {
                 let Some(spec) = node.get("spec") else { return Ok(out) };
                 let pod = context.read(namespace, labels, spec).map_err(refused)?;
                 out.templates.push(Arc::new(pod));
-                out.replicas.extend(alone(0, 1));
+                out.replicas.extend(left.alone(0, 1)?);
             }
             Self::Knative => {
                 let Some(template) = node.at(TEMPLATE) else { return Ok(out) };
@@ -252,7 +271,7 @@ impl Pods {
                     .unwrap_or(0);
                 let pod = context.template(namespace, template).map_err(refused)?;
                 out.templates.push(pod);
-                out.replicas.extend(alone(0, least));
+                out.replicas.extend(left.alone(0, least)?);
             }
             Self::Dynamo => {
                 let services = node.at(&["spec", "services"]).map(Node::entries);
@@ -262,7 +281,8 @@ impl Pods {
                     let spec = dynamo_pod(&entry.node);
                     let labels = crate::cluster::schedule::labels(None);
                     let pod = context.read(namespace, labels, &spec).map_err(refused)?;
-                    out.replicas.extend(alone(out.templates.len(), pods.saturating_mul(nodes)));
+                    out.replicas
+                        .extend(left.alone(out.templates.len(), pods.saturating_mul(nodes))?);
                     out.templates.push(Arc::new(pod));
                 }
             }
@@ -396,7 +416,6 @@ impl PlainWorkload {
 /// Adds the claims of workloads that no operator writes.
 pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
     for (at, own) in plain.iter_mut().enumerate() {
-        let refused = own.refused.clone().map(|why| Refused::invalid(why, 1));
         claims.push(Claim {
             who: Who::Workload(at),
             api: Api::Cluster,
@@ -409,7 +428,7 @@ pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
             own: Vec::new(),
             scaled: false,
             extra: 0,
-            refused,
+            refused: own.refused.clone(),
         });
     }
 }
