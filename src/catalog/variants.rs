@@ -237,12 +237,17 @@ impl Known<'_> {
         seen.into_iter().map(group).collect()
     }
 
-    /// The note that names have several definitions.
+    /// The note that names have definitions in several directories.
     pub(super) fn finding(&self) -> Option<Diagnostic> {
+        // Two in one directory are a duplicate, which has a finding of its own.
+        let is_apart = |known: &[usize]| {
+            let mut places = known.iter().map(|at| &self.places[*at]);
+            places.any(|place| place.is_beside(&self.places[known[0]]))
+        };
         let several = self
             .index
             .values()
-            .filter(|known| known.len() > 1 && !matches!(self.items[known[0]], Item::Other(_)));
+            .filter(|known| is_apart(known) && !matches!(self.items[known[0]], Item::Other(_)));
         let mut several: Vec<&Vec<usize>> = several.collect();
         several.sort_unstable();
         let first = self.items[*several.first()?.first()?].object();

@@ -3,13 +3,13 @@
 //! `validate`.
 
 use super::input::Session;
-use crate::api::{ModelServing, Object, Views};
+use crate::api::{Model, ModelServing, Object, Views};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
 use crate::operators::is_service;
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{Depth, Planned, Planner};
+use crate::pipeline::{Depth, Planned, Planner, has_room};
 use crate::source::{SourceId, Span};
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,6 +20,8 @@ pub(super) struct About {
     shared: bool,
     /// Every service is meant, so that objects of operators that are like services are, too.
     every: bool,
+    /// Pods of workloads are placed beside those of the services.
+    places: bool,
 }
 
 impl About {
@@ -34,7 +36,7 @@ impl About {
     fn named_at(catalog: &Catalog, names: impl IntoIterator<Item = Span>) -> Self {
         let objects: BTreeSet<_> =
             names.into_iter().filter_map(|name| place(catalog, name)).collect();
-        Self { shared: !objects.is_empty(), objects, every: false }
+        Self { shared: !objects.is_empty(), objects, every: false, places: false }
     }
 
     /// No service was named, so that the question is about all of them.
@@ -66,7 +68,19 @@ impl About {
             }
         }
         let services = planned.iter().map(|own| own.service.place);
-        Self::named_at(catalog, services.chain(objects.into_iter().map(Object::name_span)))
+        let names = services.chain(objects.into_iter().map(Object::name_span));
+        let models = planned.iter().filter_map(|own| own.resolution.model);
+        Self { places: has_room(catalog), ..Self::named_at(catalog, names) }.completed(models)
+    }
+
+    /// The config.json files that complete these models, too.
+    pub(super) fn completed<'a>(mut self, models: impl IntoIterator<Item = &'a Model>) -> Self {
+        for model in models {
+            let places = model.known.fields.iter().filter_map(|field| field.value.origin.span());
+            let configs = places.filter(|span| span.source != model.object.span.source);
+            self.objects.extend(configs.map(|span| (span.source, 0)));
+        }
+        self
     }
 
     /// Services and ModelServings that are not planned by the caller; they are here if a finding is
@@ -122,13 +136,17 @@ impl About {
             owners.any(|owner| self.objects.contains(&owner))
                 || (self.shared && is_of_the_cluster(catalog, span))
                 || (self.every && catalog.owner_kind(span).is_some_and(kinds::is_like_service))
+                || (self.places && is_lost_amount(catalog, finding))
         });
         // As a cluster keeps the definition that is applied last, the answer is about that one.
         // Of services below one path each definition is shown.
         let twice = found.iter_mut().filter(|finding| finding.code == Code::DuplicateObject);
         for finding in twice {
-            let kind = finding.span().and_then(|span| catalog.owner_kind(span));
-            let is_shown = kind.is_some_and(is_service) && finding.severity == Severity::Warning;
+            let owner = finding.span().and_then(|span| catalog.owner(span));
+            // Not an object that two services write.
+            let is_shown = owner.is_some_and(|(_, id)| {
+                is_service(&id.kind) && finding.objects.contains(&id.to_string())
+            }) && finding.severity == Severity::Warning;
             finding.severity = if is_shown { Severity::Info } else { Severity::Warning };
         }
         found
@@ -147,6 +165,14 @@ pub(super) fn beside_page(found: &[Diagnostic], planned: &[Planned<'_>]) -> Vec<
 /// Where the object begins that holds a place.
 fn place(catalog: &Catalog, span: Span) -> Option<(SourceId, u32)> {
     catalog.owner(span).map(|(start, _)| (span.source, start))
+}
+
+/// Whether a finding means that pods of a workload take other amounts than its text states: room
+/// that is free by the answer may be taken.
+fn is_lost_amount(catalog: &Catalog, finding: &Diagnostic) -> bool {
+    let is_amount = matches!(finding.code, Code::InvalidQuantity | Code::NotCounted);
+    let kind = finding.span().and_then(|span| catalog.owner_kind(span));
+    is_amount && kind.is_some_and(kinds::is_workload)
 }
 
 /// Whether a place is in an object that all services share: nodes, queues, settings.

@@ -192,9 +192,10 @@ fn known_models_are_not_used_when_model_facts_is_never() {
     assert_eq!(error("--model-facts never"), incomplete);
     assert_eq!(error("--config never/ome.toml"), incomplete);
     assert_eq!(error("--config never/ome.toml --model-facts auto"), Value::Null);
-    // The controller with the manifest only, before the model agent has run.
-    assert_eq!(error("--semantics controller --no-builtin"), incomplete);
-    assert_ne!(error("--semantics controller --no-builtin --model-facts always"), incomplete);
+    // The controller with the manifest only, before the model agent has run. No other flag switches
+    // the table off.
+    assert_eq!(error("--semantics controller --no-builtin --model-facts never"), incomplete);
+    assert_ne!(error("--semantics controller --no-builtin"), incomplete);
     assert_ne!(error("--semantics controller"), incomplete);
 }
 
@@ -289,7 +290,7 @@ fn kv_cache_size_follows_the_engine_arguments_and_the_layers() {
     let with = |args: &str| {
         input("  storage: {storageUri: hf://acme/hybrid}").replace(
             "image: example/sglang:v1}",
-            &format!("image: example/vllm:v1, args: [{args}]}}"),
+            &format!("image: vllm/vllm-openai:v0.14.0, args: [{args}]}}"),
         ) + class
     };
     let cache = |args: &str| {
@@ -319,11 +320,11 @@ fn kv_cache_size_follows_the_engine_arguments_and_the_layers() {
     assert!(plain["requests"].as_u64() > Some(0) && !codes.contains(&warning), "{plain} {codes:?}");
     assert!(page.stdout.contains("KV cache of engine") && page.stdout.contains("per request"));
     // Half the width, twice the tokens.
-    let (narrow, ..) = cache("--tp=2, --kv-cache-dtype=fp8, --max-num-seqs=3");
+    let (narrow, ..) = cache("--tensor-parallel-size=2, --kv-cache-dtype=fp8, --max-num-seqs=3");
     assert_eq!(narrow["bytesPerToken"], 32_768);
     assert_eq!(narrow["requests"], 3);
     // Eight accelerators hold a head of four twice.
-    let (wide, ..) = cache("--tp=8");
+    let (wide, ..) = cache("--tensor-parallel-size=8");
     assert_eq!(wide["bytesPerToken"], 131_072);
     let (alone, codes, _) = cache("--gpu-memory-utilization=0.75");
     assert_eq!(alone["requests"], 0);
@@ -331,7 +332,7 @@ fn kv_cache_size_follows_the_engine_arguments_and_the_layers() {
     // The weights alone are too large.
     let (_, codes, page) = cache("--gpu-memory-utilization=0.5");
     assert!(
-        codes.contains(&warning) && page.stderr.contains("the weights of the engine"),
+        codes.contains(&"gpu-misfit".to_owned()) && page.stderr.contains("the weights of `m`"),
         "{page:?}"
     );
 }

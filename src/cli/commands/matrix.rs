@@ -34,7 +34,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let catalog = &session.world.catalog;
     let judged = catalog.models().map(|own| &own.object);
     let judged = judged.chain(catalog.candidate_runtimes().map(|own| &own.object));
-    let about = About::these(catalog, judged.chain(catalog.accelerator_classes()));
+    let about = About::these(catalog, judged.chain(catalog.accelerator_classes()))
+        .completed(catalog.models());
     let found = about.of(&session, found);
     session.begin_page(args.output, io)?;
     match args.output {

@@ -1,6 +1,7 @@
 //! `ome validate`: all findings about the input.
 
 mod refusals;
+mod variants;
 
 use crate::api::Object;
 use crate::check::{self, Baseline, View};
@@ -310,9 +311,18 @@ fn gathered(
         .collect();
     let mut refused = Vec::new();
     let mut written: Vec<Vec<u64>> = Vec::new();
-    for (service, mut composed, keys, of_server) in decided {
+    let variants = variants::planned(session);
+    let seen: BTreeSet<Span> = variants.iter().map(|(service, _)| service.name_span()).collect();
+    let mut all: Vec<(&Object, Vec<Diagnostic>)> = Vec::new();
+    for (service, composed, keys, of_server) in decided {
         refused.push((service, of_server));
         written.push(keys);
+        if !seen.contains(&service.name_span()) {
+            all.push((service, composed));
+        }
+    }
+    all.extend(variants);
+    for (service, mut composed) in all {
         // Findings about the model are reported at the model, and findings of a rule only once.
         composed.retain(|finding| {
             finding.code != Code::ModelIncomplete
