@@ -8,6 +8,7 @@ use crate::objects::accept::accept_rendered;
 use crate::objects::knative_features::{Features, NAME as CONFIG_MAP, REFUSES};
 use crate::operators;
 use crate::workspace::World;
+use crate::yaml::Node;
 use std::collections::BTreeSet;
 
 /// How many Services a line names.
@@ -40,6 +41,7 @@ impl<'a> Server<'a> {
         for object in objects {
             accept_rendered(&object.node, followed, &self.world.sources, diagnostics);
             self.knative.judge(&object.node, diagnostics);
+            diagnostics.extend(long_name(&object.node));
         }
         // What a controller sends although the server refuses it is a warning where the others of
         // its objects are written all the same.
@@ -70,6 +72,41 @@ impl<'a> Server<'a> {
         found.retain(|finding| finding.code == Code::ServerRefuses);
         found
     }
+}
+
+/// The StatefulSets of a LeaderWorkerSet label their pods `controller-revision-hash` with their own
+/// name and a hash of up to 10 characters (pkg/controller/history/controller_history.go,
+/// `ControllerRevisionName`); that of the workers of a group has the index of the group in its name.
+fn long_name(object: &Node) -> Option<Diagnostic> {
+    const MOST: usize = 63;
+    const HASH: usize = 10;
+    if object.get("kind").and_then(Node::as_str) != Some("LeaderWorkerSet") {
+        return None;
+    }
+    let name = object.at(&["metadata", "name"])?;
+    let number = |keys: &[&str]| object.at(keys).and_then(Node::as_int).unwrap_or(1);
+    let last = number(&["spec", "replicas"]).max(1) - 1;
+    let has_workers = number(&["spec", "leaderWorkerTemplate", "size"]) > 1;
+    let index = if has_workers { format!("-{last}").len() } else { 0 };
+    let text = name.as_str()?;
+    let all = text.len() + index + 1 + HASH;
+    if all <= MOST {
+        return None;
+    }
+    let message = format!(
+        "pods of LeaderWorkerSet.leaderworkerset.x-k8s.io \"{text}\" may be refused: their label \
+         controller-revision-hash has up to {all} characters, and at most {MOST} are allowed"
+    );
+    let namespace = object.at(&["metadata", "namespace"]).and_then(Node::as_str);
+    let most = MOST - HASH - 1 - index;
+    Some(
+        Diagnostic::new(Code::ServerRefuses, message)
+            .severity(Severity::Warning)
+            .at(name.origin.span())
+            .path("metadata.name")
+            .object(format!("LeaderWorkerSet/{}/{text}", namespace.unwrap_or_default()))
+            .help(format!("shorten the service's name: the name of the set may have {most}")),
+    )
 }
 
 fn features(catalog: &Catalog) -> Features {
@@ -115,6 +152,22 @@ fn feature(finding: &Diagnostic) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::operators::ome::compose::testing::node;
+
+    #[test]
+    fn names_of_stateful_sets_leave_room_for_the_hash() {
+        let of = |length: usize, size: i64, replicas: i64| {
+            let name = "a".repeat(length);
+            let object = format!(
+                "{{kind: LeaderWorkerSet, metadata: {{name: {name}}}, spec: {{replicas: {replicas}, leaderWorkerTemplate: {{size: {size}}}}}}}"
+            );
+            long_name(&node(&object)).is_some()
+        };
+        assert_eq!(
+            [of(52, 1, 1), of(53, 1, 1), of(50, 2, 1), of(51, 2, 1)],
+            [false, true, false, true]
+        );
+        assert_eq!([of(50, 2, 10), of(50, 2, 11)], [false, true]);
+    }
 
     #[test]
     fn warnings_about_knative_services_are_one_line() {
