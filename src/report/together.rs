@@ -407,6 +407,12 @@ pub fn text(
     let (short, others): (Vec<&EcoString>, Vec<&EcoString>) =
         waiting.partition(|own| shown.contains(*own));
     if short.is_empty() {
+        if !workloads.is_empty() {
+            remedies_into(together, &mut out);
+            if !together.add.is_empty() {
+                line!(out, "{} would hold everything", nodes(&together.add));
+            }
+        }
         beside(&mut out, &others);
         if together.hangs_on_ties {
             out.push_str(TIES);

@@ -47,5 +47,6 @@ mod upgrade_edits;
 mod upgrade_together;
 mod upgrades;
 mod validate;
+mod what_if;
 mod words;
 mod writing;

@@ -37,7 +37,7 @@ fn budgets(site: &Site<'_>, nodes: &[NodeId], first: &EcoString) -> Option<EcoSt
         let at = guarding(site, &budgets, &pod)?;
         let (relaxed, edit) = relaxed(&budgets[at])?;
         // The same budget may have to give way more than once.
-        edits.retain(|own| !own.starts_with(&subject(&budgets[at])));
+        edits.retain(|own| !own.ends_with(&subject(&budgets[at])));
         edits.push(edit);
         budgets[at] = relaxed;
         let played = play(site, &site.world, nodes, &budgets, None);
@@ -61,7 +61,7 @@ fn guarding(site: &Site<'_>, budgets: &[DrainBudget], pod: &EcoString) -> Option
 }
 
 fn subject(own: &DrainBudget) -> String {
-    format!("PodDisruptionBudget {}/{}: ", own.budget.namespace, own.name)
+    format!(" in PodDisruptionBudget {}/{}", own.budget.namespace, own.name)
 }
 
 /// A budget that allows one more pod, and the edit.
@@ -69,11 +69,11 @@ fn relaxed(own: &DrainBudget) -> Option<(DrainBudget, EcoString)> {
     let (limit, edit) = match own.budget.limit {
         Limit::MinAvailable(IntOrPercent::Int(number)) if number > 0 => (
             Limit::MinAvailable(IntOrPercent::Int(number - 1)),
-            format!("spec.minAvailable {}", number - 1),
+            format!("set spec.minAvailable to {}", number - 1),
         ),
         Limit::MinAvailable(IntOrPercent::Percent(_)) => (
             Limit::MaxUnavailable(IntOrPercent::Int(1)),
-            "spec.maxUnavailable 1 instead of spec.minAvailable".to_owned(),
+            "set spec.maxUnavailable to 1 instead of spec.minAvailable".to_owned(),
         ),
         Limit::MaxUnavailable(amount) => {
             let number = match amount {
@@ -82,14 +82,14 @@ fn relaxed(own: &DrainBudget) -> Option<(DrainBudget, EcoString)> {
             };
             (
                 Limit::MaxUnavailable(IntOrPercent::Int(number)),
-                format!("spec.maxUnavailable {number}"),
+                format!("set spec.maxUnavailable to {number}"),
             )
         }
         Limit::MinAvailable(_) => return None,
     };
     let mut next = own.clone();
     next.budget.limit = limit;
-    let edit = eco_format!("{}{edit}", subject(own));
+    let edit = eco_format!("{edit}{}", subject(own));
     Some((next, edit))
 }
 
