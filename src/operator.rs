@@ -126,6 +126,16 @@ pub(crate) trait Services: Sync {
         Ok(Vec::new())
     }
 
+    /// Findings about objects that would fill a service and were not read.
+    fn unread(
+        &self,
+        _policy: &Policy,
+        _service: &Service,
+        _config: &OperatorConfig,
+    ) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
     /// The path at which a service references its runtime; `None` in a form of the service that has
     /// no such field.
     fn runtime_field(&self, service: &Service) -> Option<&'static str>;

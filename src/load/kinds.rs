@@ -151,6 +151,9 @@ static ELSEWHERE: &[&str] = &[
     "monitoring.coreos.com",
     "nfd.k8s-sigs.io",
     "nvidia.com",
+    "infrastructure.opendatahub.io",
+    "datasciencecluster.opendatahub.io",
+    "dscinitialization.opendatahub.io",
 ];
 
 /// The classification of a document's kind.
@@ -266,6 +269,8 @@ pub static USED: &[(&str, &[&str])] = &[
         ],
     ),
     ("serving.kserve.io", &["ClusterStorageContainer"]),
+    ("infrastructure.opendatahub.io", &["HardwareProfile"]),
+    ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
     ("kueue.x-k8s.io", &["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor"]),
     ("policy", &["PodDisruptionBudget"]),
     ("scheduling.k8s.io", &["PriorityClass"]),

@@ -84,6 +84,15 @@ pub(crate) fn mode_of(
     services_of(policy).mode(policy, service, config)
 }
 
+/// Returns findings about objects that would fill a service and were not read.
+pub(crate) fn unread(
+    policy: &Policy,
+    service: &Service,
+    config: &OperatorConfig,
+) -> Vec<Diagnostic> {
+    services_of(policy).unread(policy, service, config)
+}
+
 /// Returns the path at which a service references its runtime; `None` in a form of the service that
 /// has no such field.
 pub(crate) fn runtime_field(policy: &Policy, service: &Service) -> Option<&'static str> {

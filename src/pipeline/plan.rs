@@ -168,9 +168,11 @@ impl<'a> Planner<'a> {
         let selectors = &self.selectors[&service.object.api];
         let selector = selectors.of(self.semantics);
         let outcome = self.outcome(selector, service, depth);
+        let policy = selector.policy();
+        let unread = operators::unread(policy, service, self.catalog.config());
         let mut planned = Planned {
             service: service.into(),
-            policy: selector.policy(),
+            policy,
             resolution: outcome.resolution,
             components: outcome.components,
             workloads: outcome.workloads,
@@ -178,6 +180,7 @@ impl<'a> Planner<'a> {
             refused: false,
             error: outcome.error.map(Box::new),
             controller: None,
+            unread: unread.into_iter().map(|finding| finding.message).collect(),
             diagnostics: outcome.diagnostics,
         };
         if let Some(error) = planned.error.as_ref().filter(|_| !outcome.is_built) {
@@ -188,9 +191,14 @@ impl<'a> Planner<'a> {
             planned.diagnostics.push(finding);
         }
         if outcome.is_built {
-            planned.diagnostics.extend(
-                planned.components.iter().filter_map(|component| not_counted(component, service)),
-            );
+            // Where an object that may request devices was not read, another finding says so.
+            let explained = |component: &&PlannedComponent| {
+                !planned.unread.is_empty() && component.least_pods().is_known()
+            };
+            let open = planned.components.iter().filter(|component| !explained(component));
+            let found: Vec<_> =
+                open.filter_map(|component| not_counted(component, service)).collect();
+            planned.diagnostics.extend(found);
             self.queue(&mut planned, service, outcome.pods);
         }
         if selector.policy().semantics == Semantics::Documented {

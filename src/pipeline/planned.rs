@@ -207,6 +207,8 @@ pub struct Planned<'a> {
     pub error: Option<Box<Failure>>,
     /// How the decision of the controller differs; only set in documented mode.
     pub controller: Option<Box<Difference>>,
+    /// Objects that would fill the service and were not read, a sentence each.
+    pub unread: Vec<String>,
     /// Findings, the error included.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -716,6 +716,7 @@ fn notices(planned: &Planned<'_>) -> Vec<String> {
     if let Some(Unplanned::ModelMesh(_)) = planned.unplanned {
         out.push(format!("{name}: ModelMesh places its models itself: not planned"));
     }
+    out.extend(planned.unread.iter().map(|message| format!("{name}: {message}")));
     for component in &planned.components {
         let lines = accelerator::missing(component);
         if let Some(fits) = accelerator::fitting(component).filter(|_| !lines.is_empty()) {

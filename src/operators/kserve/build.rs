@@ -40,7 +40,8 @@ pub(crate) fn build<'a, R: Record>(
             Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
         };
     let outlines = outlines(&made, open);
-    let components = made.into_iter().map(|made| made.component).collect();
+    let running = made.into_iter().filter(|made| !made.stopped);
+    let components = running.map(|made| made.component).collect();
     let built = Built { service, model: resolution.model, runtime, components };
     let error = objects::reachable(&built, settings).err();
     Outcome {
@@ -74,8 +75,21 @@ fn settled(component: &crate::pods::built::Component, least: Option<i64>) -> Opt
 /// The mode, replicas, pods and accelerators of a component. Without maxReplicas, the maximum is
 /// minReplicas, except in Serverless mode (hpa_reconciler.go). A hardware profile that was not read
 /// leaves open which accelerators a predictor without any has.
-fn outline(BuiltComponent { component, basis }: &BuiltComponent, open: bool) -> Outline {
+fn outline(made: &BuiltComponent, open: bool) -> Outline {
+    let BuiltComponent { component, basis, stopped } = made;
     let open = open && component.kind == ComponentKind::Predictor;
+    if *stopped {
+        return Outline {
+            kind: component.kind,
+            mode: component.mode,
+            mode_basis: Some(basis),
+            min_replicas: Some(0),
+            settled_replicas: Some(0),
+            max_replicas: Some(0),
+            pods_per_replica: component.pods_per_replica(),
+            accelerators: component.accelerators(),
+        };
+    }
     let least = count_of_pods(component.spec.get("minReplicas"), 1);
     let most = component.spec.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
     let follows = component.mode != DeploymentMode::Serverless;

@@ -109,6 +109,19 @@ impl Services for KServe {
         }
     }
 
+    fn unread(
+        &self,
+        policy: &Policy,
+        service: &Service,
+        config: &OperatorConfig,
+    ) -> Vec<Diagnostic> {
+        if policy.kserve().open_shift {
+            openshift::unread(service, &config.kserve)
+        } else {
+            Vec::new()
+        }
+    }
+
     fn upgrade(&self) -> &'static Upgrade {
         &upgrade::UPGRADE
     }

@@ -92,7 +92,7 @@ pub(super) fn variants<R: Record>(
             pod,
             worker,
         };
-        made.push(BuiltComponent { component, basis: facts.basis });
+        made.push(BuiltComponent { component, basis: facts.basis, stopped: false });
     }
     if let (Some(min), Some(map)) = (least, stable.as_map_mut()) {
         map.insert("minReplicas", Node::int((min - taken).max(1), ORIGIN));

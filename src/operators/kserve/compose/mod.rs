@@ -55,6 +55,8 @@ const STOP: &str = "serving.kserve.io/stop";
 pub(crate) struct BuiltComponent {
     pub(crate) component: Component,
     pub(crate) basis: &'static str,
+    /// An annotation stops it: it has no pods.
+    pub(crate) stopped: bool,
 }
 
 /// Facts about a service before its pods are built.
@@ -243,8 +245,7 @@ impl Facts<'_> {
     }
 }
 
-/// Merges and assembles every component of a service that is not stopped; none of a service that is
-/// left to ModelMesh.
+/// Merges and assembles every component of a service; none of a service that is left to ModelMesh.
 ///
 /// # Errors
 /// The controller's error, which it also returns for a service that is stopped.
@@ -340,7 +341,7 @@ pub(crate) fn components<R: Record>(
             worker_metadata: worker.as_ref().map(|_| worker_metadata),
             worker,
         };
-        made.push(BuiltComponent { component, basis: facts.basis });
+        made.push(BuiltComponent { component, basis: facts.basis, stopped: false });
         made.extend(canaries);
     }
     if facts.policy.kserve().open_shift && facts.mode == DeploymentMode::RawDeployment {
@@ -352,10 +353,12 @@ pub(crate) fn components<R: Record>(
     }
     // A stopped service is built too: the controller returns build errors before it checks the
     // annotation.
-    made.retain(|BuiltComponent { component, .. }| {
+    for BuiltComponent { component, stopped, .. } in &mut made {
         let workers = component.worker_metadata.as_ref();
-        !stops(&component.annotations) || workers.is_some_and(|(_, own)| !stops(own))
-    });
+        *stopped = stops(&component.annotations) && workers.is_none_or(|(_, own)| stops(own));
+    }
+    // Those that run come first, in the order of their objects.
+    made.sort_by_key(|made| made.stopped);
     Ok(Checked { value: made, diagnostics: findings })
 }
 

@@ -31,15 +31,10 @@ pub(super) fn apply(
     config: &KServeConfig,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
-    let Some(named) = service.object.annotation(NAME).cloned() else { return Ok(()) };
-    let Some(name) = named.as_str().filter(|name| !name.is_empty()) else { return Ok(()) };
-    let secret = config.accounts.iter().find(|object| {
-        object.id.kind == "Secret"
-            && object.id.name == name
-            && object.id.scope.namespace() == Some(&service.namespace)
-    });
-    let Some(secret) = secret else {
-        findings.push(unread(service, name, &named));
+    let Some((name, named)) = named(service) else { return Ok(()) };
+    let name = name.as_str();
+    let Some(secret) = secret(service, name, config) else {
+        findings.extend(unread(service, config));
         return Ok(());
     };
     let failure = |message: String, help: &str| Failure {
@@ -97,19 +92,39 @@ pub(super) fn apply(
     Ok(())
 }
 
+/// The name of the connection of a service, with its annotation.
+fn named(service: &Service) -> Option<(EcoString, Node)> {
+    let named = service.object.annotation(NAME)?;
+    let name = named.scalar_text().filter(|name| !name.is_empty())?;
+    Some((name, named.clone()))
+}
+
+/// The Secret of a connection, if it was read.
+fn secret<'c>(service: &Service, name: &str, config: &'c KServeConfig) -> Option<&'c Object> {
+    config.accounts.iter().find(|object| {
+        object.id.kind == "Secret"
+            && object.id.name == name
+            && object.id.scope.namespace() == Some(&service.namespace)
+    })
+}
+
 /// The finding about a Secret that was not read. It may be in the cluster, where people keep it.
-fn unread(service: &Service, name: &str, named: &Node) -> Diagnostic {
+pub(super) fn unread(service: &Service, config: &KServeConfig) -> Option<Diagnostic> {
+    let (name, named) = named(service)?;
+    if secret(service, &name, config).is_some() {
+        return None;
+    }
     let namespace = &service.namespace;
-    Diagnostic::new(
-        Code::CredentialsUnresolved,
-        format!(
-            "the connection {name} (Secret of namespace {namespace}) was not read: the address that it gives the service is not known here, and a cluster without it refuses the service"
-        ),
+    let message = format!(
+        "the connection {name} (Secret of namespace {namespace}) was not read: where the model is stored is not known, and a cluster without the Secret refuses the service"
+    );
+    Some(
+        Diagnostic::new(Code::CredentialsUnresolved, message)
+            .severity(Severity::Info)
+            .at(named.origin.span())
+            .object(service.object.id.to_string())
+            .help("read the Secret with `-f`"),
     )
-    .severity(Severity::Info)
-    .at(named.origin.span())
-    .object(service.object.id.to_string())
-    .help("read the Secret with `-f`")
 }
 
 /// Credentials for S3: the account made for the connection, and its key in the joined Secret.

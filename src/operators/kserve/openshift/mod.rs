@@ -47,6 +47,14 @@ pub(super) fn admit(
     Ok(findings)
 }
 
+/// What a service refers to that was not read, so that it is not known what the webhooks fill in.
+pub(super) fn unread(service: &Service, config: &KServeConfig) -> Vec<Diagnostic> {
+    connection::unread(service, config)
+        .into_iter()
+        .chain(profile::unread(service, config))
+        .collect()
+}
+
 /// Whether the annotations ask for authentication, in letters of any case
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler_odh.go,
 /// customizeService).

@@ -71,7 +71,27 @@ fn spec(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
 
 /// Whether the profile of a service was not read, so that it is not known what it adds.
 pub(in crate::operators::kserve) fn is_unread(service: &Service, config: &KServeConfig) -> bool {
-    named(service).is_some_and(|(name, namespace, _)| spec(&name, &namespace, config).is_none())
+    unread(service, config).is_some()
+}
+
+/// The finding about a profile that was not read.
+pub(super) fn unread(service: &Service, config: &KServeConfig) -> Option<Diagnostic> {
+    let (name, namespace, origin) = named(service)?;
+    if spec(&name, &namespace, config).is_some() {
+        return None;
+    }
+    let message = format!(
+        "the HardwareProfile {namespace}/{name} was not read: the counts, node selector, tolerations and queue that it adds are not known, and accelerators that only it requests are not counted"
+    );
+    let help = format!(
+        "read it with `-f`: `oc get hardwareprofiles.infrastructure.opendatahub.io {name} -n {namespace} -o yaml`"
+    );
+    Some(
+        Diagnostic::new(Code::ReferenceNotRead, message)
+            .at(origin.span())
+            .object(service.object.id.to_string())
+            .help(help),
+    )
 }
 
 /// Fills a service from its profile (applyHardwareProfile).
@@ -141,19 +161,7 @@ fn missing(
             span: origin.span(),
         });
     }
-    findings.push(
-        Diagnostic::new(
-            Code::ReferenceNotRead,
-            format!(
-                "the HardwareProfile {namespace}/{name} was not read: its counts, node selector, tolerations and queue are not in the plan, and accelerators that only it adds are not counted"
-            ),
-        )
-        .at(origin.span())
-        .object(service.object.id.to_string())
-        .help(format!(
-            "read it with `-f`: `oc get hardwareprofiles.infrastructure.opendatahub.io {name} -n {namespace} -o yaml`"
-        )),
-    );
+    findings.extend(unread(service, config));
     Ok(())
 }
 
