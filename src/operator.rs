@@ -112,6 +112,9 @@ pub(crate) trait Services: Sync {
     /// Writes the settings that a release ships, for a cluster whose own are not read.
     fn ship(&self, _policy: &Policy, _config: &mut OperatorConfig) {}
 
+    /// Adds what controllers of its cluster make of objects that were read.
+    fn prepare(&self, _policy: &Policy, _config: &mut OperatorConfig) {}
+
     /// Fills a service from other objects as the webhooks of its cluster do that change objects,
     /// before the operator reads it.
     ///

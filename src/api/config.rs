@@ -244,8 +244,14 @@ pub struct ProxyConfig {
 /// Objects of OpenShift AI that fill services at admission.
 #[derive(Clone, Debug, Default)]
 pub struct OpenShiftObjects {
+    /// A DataScienceCluster that was read installs Knative.
+    pub knative: bool,
     /// HardwareProfiles that were read.
     pub profiles: Vec<Object>,
+    /// ConfigMaps that were read and have certificates for the containers that fetch models.
+    pub certificates: Vec<Object>,
+    /// Objects that a controller makes of Secrets and ConfigMaps that were read.
+    pub made: Vec<Object>,
 }
 
 /// Key `credentials`.

@@ -84,6 +84,13 @@ pub(crate) fn mode_of(
     services_of(policy).mode(policy, service, config)
 }
 
+/// Adds what controllers of a cluster make of objects that were read.
+pub(crate) fn prepare(releases: &Releases, config: &mut OperatorConfig) {
+    for policy in deciding().filter_map(|api| releases.policy(api, Semantics::Controller)) {
+        services_of(policy).prepare(policy, config);
+    }
+}
+
 /// Returns findings about objects that would fill a service and were not read.
 pub(crate) fn unread(
     policy: &Policy,

@@ -68,6 +68,7 @@ rules! {
     OPENSHIFT_PROFILE "hardware-profile" "A HardwareProfile of OpenShift AI fills counts, node selector, tolerations or the queue of a service." "opendatahub-io/odh-model-controller, internal/webhook/serving/hardwareprofile"
     OPENSHIFT_DEFAULT_PROFILE "default-hardware-profile" "The operator of OpenShift AI makes the HardwareProfile default-profile: 2 cpu, 4Gi." "opendatahub-io/opendatahub-operator, config/hardwareprofiles/default-profile.yaml"
     OPENSHIFT_CONNECTION "connection" "A connection of OpenShift AI gives a service the address or the credentials of its model." "opendatahub-io/odh-model-controller, internal/webhook/serving/v1beta1"
+    OPENSHIFT_STORAGE "joined-connections" "OpenShift AI joins the connections of a namespace into one Secret, its certificates into one ConfigMap, and makes the account of an S3 connection." "opendatahub-io/odh-model-controller, internal/controller/core/secret_controller.go"
     BLOCKLIST "block-lists" "The annotation `ome.io/disable-blocklist` mounts the block lists, up to v0.1.4." "components/base.go, UpdateVolumeMounts of OME v0.1.4"
     ROUTER_ACCOUNT "router-account" "A router runs under a service account of its own." "pkg/controller/v1beta1/inferenceservice/components/router.go"
 }

@@ -45,6 +45,25 @@ pub fn decoded(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// The text of bytes, with padding, as Secrets have it.
+pub fn encoded(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(group.get(index).copied().unwrap_or_default());
+        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for digit in 0..4 {
+            if digit > group.len() {
+                out.push('=');
+                continue;
+            }
+            let index = (bits >> (18 - 6 * digit)) & 63;
+            out.push(DIGITS.get(index as usize).copied().map_or('=', char::from));
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

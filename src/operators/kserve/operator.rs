@@ -4,8 +4,8 @@ use super::{
     admission, build, checks, llm, mode, objects, openshift, read, releases, select, upgrade,
 };
 use crate::api::{
-    Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics,
-    Service,
+    Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime, Scope,
+    Semantics, Service,
 };
 use crate::catalog::Catalog;
 use crate::check::Check;
@@ -93,6 +93,12 @@ impl Services for KServe {
     fn ship(&self, policy: &Policy, config: &mut OperatorConfig) {
         if policy.kserve().open_shift {
             config.kserve = openshift::shipped::config();
+        }
+    }
+
+    fn prepare(&self, policy: &Policy, config: &mut OperatorConfig) {
+        if policy.kserve().open_shift {
+            openshift::storage::prepare(&mut config.kserve);
         }
     }
 
@@ -230,7 +236,14 @@ impl Services for KServe {
         if llm::is_llm(built.service) {
             return llm::objects(llm_context(context), built);
         }
-        objects::objects(built, context.settings())
+        // In ModelMesh mode nothing selects the runtime here; what a service names is known.
+        let service = built.service;
+        let named = || {
+            let named = service.runtime.as_ref()?;
+            let scope = Scope::Namespace(service.namespace.clone());
+            context.catalog.runtimes(Api::KServe).get(&scope, &named.name.value)
+        };
+        objects::objects(built, context.settings(), built.runtime.or_else(named))
     }
 }
 

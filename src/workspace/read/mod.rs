@@ -266,6 +266,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     others.into_settings(&mut config.kserve);
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
+    operators::prepare(&given.releases, &mut config);
     for mut views in services {
         // What a webhook rejects depends on the settings, which can be in any file.
         let controller = &mut views.controller;

@@ -53,6 +53,8 @@ impl RelatedObjects {
         for cluster in &self.data_science_clusters {
             kserve::of_data_science_cluster(cluster, config);
         }
+        let certificates = self.config_maps.iter().filter(|own| kserve::has_certificates(own));
+        config.openshift.certificates = certificates.cloned().collect();
         let named = |object: &&Object| {
             object.id.name == config.ca_bundle
                 && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve")

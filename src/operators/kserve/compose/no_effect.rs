@@ -5,8 +5,9 @@
 
 use super::Facts;
 use crate::api::{ComponentKind, DeploymentMode};
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::operators::kserve::mode;
+use crate::operators::kserve::rules::Rules as _;
 use crate::yaml::Node;
 
 const MODE: &str = "serving.kserve.io/deploymentMode";
@@ -75,6 +76,30 @@ pub(super) fn of_component(
             );
         }
     }
+}
+
+/// Adds the finding of a service of OpenShift AI that Knative would run: release 3 does not install
+/// Knative, and without it the controller gives up on the service
+/// (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
+pub(super) fn of_knative(facts: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
+    let is_there = facts.config.openshift.knative || facts.config.knative_domains.is_some();
+    let serverless = facts.mode() == DeploymentMode::Serverless;
+    if !facts.policy.kserve().open_shift || !serverless || is_there {
+        return;
+    }
+    let service = &facts.service.object;
+    let place = service.annotation(MODE).and_then(|mode| mode.origin.span());
+    findings.push(
+        Diagnostic::new(
+            Code::ReferenceNotRead,
+            "the mode of the service is Serverless, and Knative was not read: OpenShift AI 3 does not install it, and where it is absent the service fails",
+        )
+        .severity(Severity::Warning)
+        .at(place.or_else(|| Some(service.name_span())))
+        .path(format!("metadata.annotations.{MODE}"))
+        .object(service.id.to_string())
+        .help("write the annotation `serving.kserve.io/deploymentMode: RawDeployment`, or read the DataScienceCluster that manages `serving` with `-f`"),
+    );
 }
 
 /// Adds the finding of a deployment mode that is no mode: the default is taken.

@@ -4,6 +4,7 @@
 use super::Facts;
 use crate::api::Runtime;
 use crate::merge::edit::list_mut;
+use crate::operators::kserve::rules::Rules as _;
 use crate::pods::container::{default_env, push};
 use crate::pods::rules::{KSERVE_IMAGE, KSERVE_SERVER};
 use crate::yaml::{Map, Node, Origin};
@@ -75,6 +76,8 @@ pub(super) fn defaults(facts: &Facts<'_>, model: &mut Node, labels: &mut Map) {
                     "xgboost" => "mlserver_xgboost.XGBoostModel",
                     "lightgbm" => "mlserver_lightgbm.LightGBMModel",
                     "mlflow" => "mlserver_mlflow.MLflowRuntime",
+                    // Only the fork of OpenShift AI has it (setMlServerDefaults).
+                    "onnx" if facts.policy.kserve().open_shift => "mlserver_onnx.OnnxModel",
                     _ => "mlserver_sklearn.SKLearnModel",
                 },
             );

@@ -12,7 +12,9 @@ pub(crate) mod route;
 pub(crate) mod scale;
 pub(crate) mod virtual_service;
 
-use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Semantics, Service};
+use crate::api::{
+    ComponentKind, DeploymentMode, Failure, KServeConfig, Runtime, Semantics, Service,
+};
 use crate::diag::{Checked, Code};
 use crate::objects::build::node;
 use crate::objects::domain::IngressSettings;
@@ -212,13 +214,14 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, F
     Ok(objects)
 }
 
-/// The objects of a service.
+/// The objects of a service; `runtime` is its runtime, also where another controller selects it.
 ///
 /// # Errors
 /// Where the controller fails before it has written everything, in its words.
 pub(crate) fn objects(
     composed: &Built<'_>,
     settings: Settings<'_>,
+    runtime: Option<&Runtime>,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let service = composed.service;
     let Some((view, facts)) = view(composed, settings) else {
@@ -299,7 +302,7 @@ pub(crate) fn objects(
                 openshift::proxy::access(service.name(), &service.namespace, &view.namespace),
             );
         }
-        for object in of_openshift(&view, mode) {
+        for object in of_openshift(&view, mode, runtime) {
             push(None, 3, object);
         }
     }
@@ -307,7 +310,11 @@ pub(crate) fn objects(
 }
 
 /// What the controller of OpenShift AI beside KServe writes for a service.
-fn of_openshift(view: &View<'_>, mode: DeploymentMode) -> Vec<Option<Node>> {
+fn of_openshift(
+    view: &View<'_>,
+    mode: DeploymentMode,
+    runtime: Option<&Runtime>,
+) -> Vec<Option<Node>> {
     let first = if view.has(ComponentKind::Transformer) {
         ComponentKind::Transformer
     } else {
@@ -319,7 +326,8 @@ fn of_openshift(view: &View<'_>, mode: DeploymentMode) -> Vec<Option<Node>> {
     openshift::objects::all(&openshift::objects::Written {
         service: view.service,
         namespace: &view.namespace,
-        runtime: view.composed.runtime,
+        config: view.config,
+        runtime,
         mode,
         labels: &view.labels,
         annotations: &view.annotations,

@@ -19,6 +19,9 @@ pub fn of_data_science_cluster(object: &Object, config: &mut KServeConfig) {
         "Headless" => config.headless = Some(true),
         _ => {}
     }
+    // Up to release 2 the operator could install Knative for KServe.
+    config.openshift.knative =
+        kserve.at(&["serving", "managementState"]).and_then(Node::as_str) == Some("Managed");
     let (Some(resources), Some(proxy)) =
         (kserve.at(&["oauthProxy", "resources"]), &mut config.proxy)
     else {

@@ -43,9 +43,7 @@ pub(super) fn apply(
         help: Some(help.into()),
         span: named.origin.span(),
     };
-    let Some(kind) = TYPES.iter().find_map(|key| {
-        secret.annotation(key).and_then(Node::scalar_text).filter(|text| !text.is_empty())
-    }) else {
+    let Some(kind) = kind(secret) else {
         return Err(failure(
             format!("connection \"{name}\" has no connection type"),
             "annotate the Secret with `opendatahub.io/connection-type-protocol: s3`, `uri` or `oci`",
@@ -90,6 +88,24 @@ pub(super) fn apply(
         }
     }
     Ok(())
+}
+
+/// The type of a connection.
+fn kind(secret: &Object) -> Option<EcoString> {
+    TYPES.iter().find_map(|key| {
+        secret.annotation(key).and_then(Node::scalar_text).filter(|text| !text.is_empty())
+    })
+}
+
+/// Whether a Secret is a connection to an S3 bucket.
+pub(super) fn is_s3(secret: &Object) -> bool {
+    kind(secret).as_deref() == Some("s3")
+}
+
+/// The account that the connection of a service gives it.
+pub(super) fn account(service: &Service, config: &KServeConfig) -> Option<EcoString> {
+    let (name, _) = named(service)?;
+    secret(service, &name, config).filter(|own| is_s3(own)).map(|_| eco_format!("{name}-sa"))
 }
 
 /// The name of the connection of a service, with its annotation.

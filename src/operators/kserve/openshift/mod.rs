@@ -15,6 +15,7 @@ pub(super) mod proxy;
 pub(super) mod refusals;
 pub(super) mod service;
 pub(super) mod shipped;
+pub(super) mod storage;
 #[cfg(test)]
 mod testing;
 

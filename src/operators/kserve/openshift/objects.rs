@@ -5,8 +5,8 @@
 //! In: a service with its components and its runtime. Out: objects that belong to no component.
 //! The queries of the dashboard's ConfigMap are left out.
 
-use super::{AUTH, SERVER};
-use crate::api::{ComponentKind, DeploymentMode, Runtime, Scope, Service};
+use super::{AUTH, SERVER, connection, storage};
+use crate::api::{ComponentKind, DeploymentMode, KServeConfig, Runtime, Scope, Service};
 use crate::objects::build::{IntoNode, node};
 use crate::objects::metadata::{label, metadata, text};
 use crate::objects::rules;
@@ -31,6 +31,7 @@ const NIM: &str = "runtimes.opendatahub.io/nvidia-nim";
 pub(in crate::operators::kserve) struct Written<'a> {
     pub(in crate::operators::kserve) service: &'a Service,
     pub(in crate::operators::kserve) namespace: &'a Node,
+    pub(in crate::operators::kserve) config: &'a KServeConfig,
     pub(in crate::operators::kserve) runtime: Option<&'a Runtime>,
     pub(in crate::operators::kserve) mode: DeploymentMode,
     /// Labels and annotations of the service.
@@ -45,14 +46,18 @@ pub(in crate::operators::kserve) struct Written<'a> {
 /// The objects of a service that belong to no component.
 pub(in crate::operators::kserve) fn all(written: &Written<'_>) -> Vec<Option<Node>> {
     let found = metrics_runtime(written);
-    vec![
+    let account = connection::account(written.service, written.config);
+    let beside = storage::beside(written.config, &written.service.namespace, account.as_deref());
+    let mut all: Vec<Option<Node>> = beside.cloned().map(Some).collect();
+    all.extend([
         binding(written),
         image_volumes(written),
         route(written),
         found.and_then(|runtime| metrics_service(written, runtime)),
         found.and_then(|runtime| monitor(written, runtime)),
         dashboard(written, found),
-    ]
+    ]);
+    all
 }
 
 fn name(written: &Written<'_>, end: &str) -> EcoString {

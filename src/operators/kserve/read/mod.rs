@@ -7,6 +7,7 @@ pub(crate) mod legacy;
 
 pub use super::openshift::cluster::{is_data_science_cluster, of_data_science_cluster};
 pub use super::openshift::profile::is_profile;
+pub use super::openshift::storage::has_certificates;
 pub use config::{config, is_config, knative_domains};
 pub use legacy::{FRAMEWORKS, convert, previous};
 
