@@ -38,7 +38,7 @@ pub(crate) struct Session {
     /// The releases that were requested.
     releases: Vec<String>,
     /// The distributions that the input is written for.
-    distributions: Vec<Distribution>,
+    pub(crate) distributions: Vec<Distribution>,
     /// The policy of ModelServings.
     pub(super) serving_policy: &'static KthenaPolicy,
     /// Secret values, which are kept out of findings.
@@ -178,7 +178,7 @@ impl Session {
         let distributions = if documented || ask.shipped {
             Vec::new()
         } else {
-            workspace::distributions(&loaded.documents, &asked)
+            workspace::distributions(&loaded.documents, &asked, ask.beside)
         };
         for distribution in &distributions {
             let policy = distribution.policy;
@@ -461,7 +461,8 @@ impl Session {
     /// The releases that are followed because the cluster runs them, as `--release` takes them.
     pub(crate) fn followed_releases(&self) -> Vec<String> {
         let running = self.world.in_cluster.iter();
-        running.map(|own| format!("{}={}", own.api.as_str(), own.followed)).collect()
+        let running = running.map(|own| format!("{}={}", own.api.as_str(), own.followed));
+        running.chain(self.distributions.iter().map(|own| own.name().to_string())).collect()
     }
 
     /// The dates of rules that are more than six months older than the newest object of a cluster.

@@ -1,6 +1,7 @@
 //! Options of a command that affect how its input is read.
 
 use crate::policy::AcceleratorOptions;
+use crate::workspace::Distribution;
 use std::path::PathBuf;
 
 /// Options of a session that a command sets, besides the input.
@@ -25,4 +26,6 @@ pub(crate) struct SessionOptions<'a> {
     /// The runtimes that the selected release of OME ships replace the built-in catalog, and
     /// runtimes of the input with their names.
     pub(crate) shipped: bool,
+    /// The distributions of the state that this one is compared with, which are its own too.
+    pub(crate) beside: &'a [Distribution],
 }

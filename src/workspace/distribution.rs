@@ -28,8 +28,13 @@ impl Distribution {
 }
 
 /// Finds the distributions that an input with objects of their operators is written for; `asked`
-/// are operators whose release is named.
-pub fn distributions(documents: &[Document], asked: &[Api]) -> Vec<Distribution> {
+/// are operators whose release is named, `beside` are the distributions of a state that the input is
+/// compared with.
+pub fn distributions(
+    documents: &[Document],
+    asked: &[Api],
+    beside: &[Distribution],
+) -> Vec<Distribution> {
     let of = |api: Api| {
         let operator = operators::operator(api)?;
         let services = operator.services()?;
@@ -37,13 +42,14 @@ pub fn distributions(documents: &[Document], asked: &[Api]) -> Vec<Distribution>
         if asked.contains(&api) || !read().any(|document| document.group() == operator.group()) {
             return None;
         }
-        read().find_map(|document| {
+        let own = read().find_map(|document| {
             let Document { api_version, kind, node, .. } = document;
             let (policy, evidence) = services.recognize(api_version, kind, node)?;
             let text = |key: &str| node.at(&["metadata", key]).and_then(Node::as_str);
             let name = text("name").unwrap_or_default();
             Some(Distribution { policy, seen: eco_format!("{evidence} of {kind}/{name}") })
-        })
+        });
+        own.or_else(|| beside.iter().find(|own| own.policy.api == api).cloned())
     };
     operators::deciding().filter_map(of).collect()
 }

@@ -158,7 +158,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Ok(args.base.clone())
     };
     let before = match &bases {
-        Ok(bases) => base(args, bases, &ask)?,
+        Ok(bases) => {
+            let beside = &SessionOptions { beside: &after.distributions, ..ask.clone() };
+            base(args, bases, beside)?
+        }
         Err(finding) => Err(finding.clone()),
     };
     let mut before = match before {
@@ -176,6 +179,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             return Ok(Outcome::CouldNot);
         }
     };
+    // A state without a mark of its distribution is of the same one as the state before it.
+    let marked = before.distributions.len() > after.distributions.len();
+    if marked && !args.input.files.iter().any(|file| load::is_stdin(file)) {
+        let beside = SessionOptions { beside: &before.distributions, ..ask.clone() };
+        after = Session::open(&following(args, args.to_release.as_ref())?, &beside)?;
+    }
     share_nodes(&mut before.world.catalog, &mut after.world.catalog);
     let services = names::joined(&args.services);
     let mut sides = [side(&before, &services), side(&after, &services)];

@@ -84,6 +84,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut session = Session::open(&args.input, &ask)?;
     let mut earlier = Vec::new();
     for path in &args.from {
+        let ask = SessionOptions { beside: &session.distributions, ..ask.clone() };
         earlier.push(before(args, path, &ask)?);
     }
     if let Some(before) = earlier.last_mut() {
