@@ -10,7 +10,8 @@ use std::path::Path;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Pages whose sessions are run.
-const PAGES: [&str; 3] = ["README.md", "docs/tour.md", "docs/first-hour.md"];
+const PAGES: [&str; 4] =
+    ["README.md", "docs/tour.md", "docs/first-hour.md", "docs/openshift-ai.md"];
 /// How the README calls the tool; the second is what works in a fresh clone.
 const CALLS: [&str; 3] = ["ome ", "cargo run --release -- ", "cargo run --profile quick -- "];
 
