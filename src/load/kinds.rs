@@ -282,12 +282,6 @@ pub static USED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Whether an object of the kind fills the services that name it, or the settings of their operator.
-pub fn fills_services(api_version: &str, kind: &str) -> bool {
-    let (group, _) = api_version.split_once('/').unwrap_or_default();
-    group.ends_with(".opendatahub.io") && changes_answers(group, kind)
-}
-
 /// Whether an object of the kind changes answers without being planned or placed.
 pub fn changes_answers(group: &str, kind: &str) -> bool {
     has(USED, group, kind)

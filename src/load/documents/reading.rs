@@ -322,7 +322,6 @@ impl<'a> Reading<'a> {
         let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
         let known = match kinds::whose(&api_version, &kind) {
             Whose::Known(_) => true,
-            Whose::Elsewhere if kinds::fills_services(&api_version, &kind) => false,
             Whose::Elsewhere => {
                 if !kinds::is_read(&api_version, &kind) {
                     self.elsewhere.push((span, format!("{api_version} {kind}")));

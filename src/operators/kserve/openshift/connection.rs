@@ -5,13 +5,13 @@
 //! its connection adds.
 
 use super::value;
-use crate::api::{ComponentKind, Failure, KServeConfig, Service};
+use crate::api::{ComponentKind, Failure, KServeConfig, Object, Service};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{list_mut, map_mut, text};
 use crate::objects::build::node;
 use crate::pods::rules::OPENSHIFT_CONNECTION;
 use crate::yaml::{Node, Origin};
-use ecow::eco_format;
+use ecow::{EcoString, eco_format};
 
 /// Annotation with the name of a Secret.
 const NAME: &str = "opendatahub.io/connections";

@@ -6,7 +6,8 @@
 //! In: Secrets and ConfigMaps that were read. Out: the objects that the controller makes of them, as
 //! if they had been read, so that containers that fetch models find them.
 
-use super::connection::{is_s3, value};
+use super::connection::is_s3;
+use super::value;
 use crate::api::{Api, KServeConfig, Object, ObjectRef, Scope};
 use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata};
