@@ -85,6 +85,13 @@ pub(super) fn end_json(own: &ComponentRollout, sources: &SourceMap) -> Value {
     out
 }
 
+/// The group of a ModelServing whose pod has no node, together with everything else.
+pub fn stuck_group(components: &[ComponentRollout], serving: &str) -> Option<i64> {
+    let stuck = components.iter().find(|own| own.end == RollEnd::Stuck)?;
+    let rest = stuck.stuck.as_ref()?.pod.strip_prefix(serving)?.strip_prefix('-')?;
+    rest.split('-').next()?.parse().ok()
+}
+
 /// `✓ complete`, `✗ stuck`, `nothing to do`.
 pub(super) fn end(end: RollEnd) -> String {
     let symbol = match end {

@@ -12,7 +12,7 @@ use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::kthena::rollout::{Capacity, Cell, GroupStatus, Kind, Outcome, Row, Trace};
 use crate::operators::kthena::rules::KthenaProfile;
-use crate::pipeline::{ComponentRollout, RollEnd};
+use crate::pipeline::ComponentRollout;
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
@@ -52,10 +52,7 @@ impl Rollout<'_> {
 
     /// The group whose pod has no node, together with everything else.
     fn stuck_group(&self) -> Option<i64> {
-        let stuck = self.components?.iter().find(|own| own.end == RollEnd::Stuck)?;
-        let pod = &stuck.stuck.as_ref()?.pod;
-        let rest = pod.strip_prefix(self.trace().serving.as_str())?.strip_prefix('-')?;
-        rest.split('-').next()?.parse().ok()
+        super::roll::stuck_group(self.components?, &self.trace().serving)
     }
 
     fn group(&self, ordinal: i64) -> String {

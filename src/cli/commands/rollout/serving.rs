@@ -117,8 +117,10 @@ pub(super) fn run(
     let used = shapes.iter().map(|(node, shape)| (node, shape));
     let inventory = Inventory::new(session.world.catalog.machines(), used);
     // Together with everything else, the simulation says what fits.
-    let inventory = inventory.filter(|_| rolled.is_none());
-    let fits = inventory.and_then(|inventory| fits(&outcome.trace, &scenario, &inventory));
+    let fits = match &rolled {
+        Some(rolled) => Some(fits_as_simulated(&outcome, rolled)),
+        None => inventory.and_then(|inventory| fits(&outcome.trace, &scenario, &inventory)),
+    };
     if let Some(fits) = &fits {
         outcome.stop_where_nothing_fits(fits);
     }
@@ -197,6 +199,16 @@ fn rolled(
     let rolled =
         pipeline::roll(&session.world, session.semantics, session.serving_policy, &changes, &asked);
     rolled?.into_iter().nth(only).map(|own| own.components)
+}
+
+/// Whether the pods of each stage run: all of them, or those before the stage that waits for the
+/// group where the simulation is stuck.
+fn fits_as_simulated(outcome: &Played, rolled: &[ComponentRollout]) -> Vec<bool> {
+    let stages = &outcome.trace.capacity;
+    let group = roll::stuck_group(rolled, &outcome.trace.serving);
+    let waits = |group| stages.iter().position(|stage| stage.waits_for.contains(&group));
+    let first = group.and_then(waits).unwrap_or(stages.len());
+    (0..stages.len()).map(|stage| stage < first).collect()
 }
 
 /// The ends that the table of groups does not show.
