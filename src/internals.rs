@@ -89,7 +89,8 @@ pub mod operators {
     }
     pub mod kueue {
         pub mod admit {
-            pub use crate::operators::kueue::admit::{Ledger, PodSet, admit};
+            pub use crate::operators::kueue::admit::{PodSet, admit};
+            pub use crate::operators::kueue::cohort::Ledger;
         }
     }
     pub mod ome {

@@ -17,7 +17,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::history::History;
 use crate::objects as render;
 use crate::operators::kueue::admit as queue;
-use crate::operators::kueue::admit::Ledger;
+use crate::operators::kueue::cohort::Ledger;
 use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
 use crate::quantity::Range;

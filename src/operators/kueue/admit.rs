@@ -10,6 +10,7 @@
 //! queue is not known. Not modeled: preemption, fair sharing, admission checks, topologies.
 
 use super::cohort::{Amount, Tree};
+use super::cohort::{Ledger, milli};
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};
 use crate::catalog::Catalog;
 use crate::cluster::{Milli, Shape, label_selector_matches};
@@ -33,17 +34,6 @@ pub struct PodSet<'s> {
 
 /// Thousandths in use, by flavor and resource.
 type Usage<'a> = BTreeMap<(&'a str, &'a str), Milli>;
-
-/// What was admitted so far: thousandths by ClusterQueue, flavor and resource.
-#[derive(Clone, Debug, Default)]
-pub struct Ledger(BTreeMap<(EcoString, EcoString, EcoString), Milli>);
-
-impl Ledger {
-    pub(super) fn used(&self, queue: &EcoString, flavor: &str, resource: &str) -> Milli {
-        let key = (queue.clone(), flavor.into(), resource.into());
-        self.0.get(&key).copied().unwrap_or_default()
-    }
-}
 
 /// A flavor for the resources of one group of one pod set.
 #[derive(Debug)]
@@ -268,11 +258,6 @@ fn totals<'a>(sets: &[Vec<Assigned<'a>>]) -> Usage<'a> {
         }
     }
     totals
-}
-
-/// Quotas that were read are within the range of amounts.
-pub(super) fn milli(quantity: &Quantity) -> Milli {
-    quantity.milli().unwrap_or_default()
 }
 
 fn text(milli: Milli) -> EcoString {

@@ -4,21 +4,28 @@
 //! have. Source: Kueue, pkg/cache/scheduler/resource_node.go (`available`, `localQuota`,
 //! `accumulateFromChild`).
 
-use super::admit::{Ledger, milli};
-use super::read::cohort;
+use super::read::{Cohort, cohort};
 use crate::api::{ClusterQueue, ResourceGroup, ResourceQuota};
 use crate::catalog::Catalog;
 use crate::cluster::Milli;
+use crate::quantity::Quantity;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// A Cohort; one that is only named has no quota and no parent.
+/// What was admitted so far: thousandths by ClusterQueue, flavor and resource.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cohort {
-    /// `parentName`.
-    pub(crate) parent: Option<EcoString>,
-    /// `resourceGroups`.
-    pub(crate) groups: Vec<ResourceGroup>,
+pub struct Ledger(pub(super) BTreeMap<(EcoString, EcoString, EcoString), Milli>);
+
+impl Ledger {
+    pub(super) fn used(&self, queue: &EcoString, flavor: &str, resource: &str) -> Milli {
+        let key = (queue.clone(), flavor.into(), resource.into());
+        self.0.get(&key).copied().unwrap_or_default()
+    }
+}
+
+/// Quotas that were read are within the range of amounts.
+pub(super) fn milli(quantity: &Quantity) -> Milli {
+    quantity.milli().unwrap_or_default()
 }
 
 /// The deepest nesting that is followed: Kueue leaves cohorts in a cycle out.

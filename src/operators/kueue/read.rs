@@ -3,7 +3,6 @@
 //! The two differ here in one spelling: `cohort` became `cohortName`. A value that does not fit
 //! reads as absent: the schema has reported it.
 
-use super::cohort::Cohort;
 use crate::api::fields::{text, texts};
 use crate::api::{
     AcceleratorClass, ClusterQueue, Field, FlavorQuotas, LocalQueue, Object, ResourceFlavor,
@@ -57,6 +56,15 @@ pub fn cluster_queue(object: Object) -> ClusterQueue {
         stopped: stopped(&object),
         object,
     }
+}
+
+/// A Cohort; one that is only named has no quota and no parent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cohort {
+    /// `parentName`.
+    pub(crate) parent: Option<EcoString>,
+    /// `resourceGroups`.
+    pub(crate) groups: Vec<ResourceGroup>,
 }
 
 /// Reads a Cohort; the parent was `parent` in v1alpha1.

@@ -1,4 +1,4 @@
-//! What gets a blocked drain through: each edit is played.
+//! What lets a blocked drain complete: each edit is simulated.
 
 use super::play::{Guide, Played, play};
 use super::site::Site;

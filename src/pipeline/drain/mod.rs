@@ -1,8 +1,8 @@
 //! Nodes are drained: which pods are evicted, where they go, and what blocks them; and which nodes
 //! can be drained at all.
 //!
-//! In: a catalog with nodes, running pods and disruption budgets. Out: a [`Drain`]. Every plan is
-//! played by the simulated controllers and the scheduler before it is printed.
+//! In: a catalog with nodes, running pods and disruption budgets. Out: a [`Drain`]. Every plan
+//! goes through the simulated controllers and the scheduler before it is printed.
 
 mod fix;
 mod play;
@@ -76,7 +76,7 @@ pub struct DrainBlocked {
     pub message: EcoString,
 }
 
-/// An edit after which the drain gets through; it was played.
+/// An edit after which the drain completes; it was simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrainFix {
     /// What to do.

@@ -6,7 +6,7 @@ use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
 use crate::decision::QueueDecision;
 use crate::operators::kueue::admit as queue;
-use crate::operators::kueue::admit::Ledger;
+use crate::operators::kueue::cohort::Ledger;
 use crate::pipeline::planned::Planned;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;

@@ -84,9 +84,9 @@ fn fewest(board: &Board) -> Option<usize> {
     while let Some((at, moves)) = queue.pop_front() {
         let mut free = board.free.clone();
         for (pod, to) in board.pods.iter().zip(&at) {
-            for resource in 0..2 {
-                free[pod.node][resource] += board.request[pod.shape][resource];
-                free[*to][resource] -= board.request[pod.shape][resource];
+            for (resource, request) in board.request[pod.shape].iter().enumerate() {
+                free[pod.node][resource] += request;
+                free[*to][resource] -= request;
             }
         }
         let fits = |node: usize, shape: usize| {

@@ -20,8 +20,10 @@ pub fn of_data_science_cluster(object: &Object, config: &mut KServeConfig) {
         _ => {}
     }
     // Up to release 2 the operator could install Knative for KServe.
-    config.openshift.knative =
-        kserve.at(&["serving", "managementState"]).and_then(Node::as_str) == Some("Managed");
+    config.openshift.knative = kserve
+        .at(&["serving", "managementState"])
+        .and_then(Node::as_str)
+        .is_some_and(|state| state != "Removed");
     let (Some(resources), Some(proxy)) =
         (kserve.at(&["oauthProxy", "resources"]), &mut config.proxy)
     else {
