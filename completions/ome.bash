@@ -34,6 +34,9 @@ _ome() {
             ome,discover)
                 cmd="ome__subcmd__discover"
                 ;;
+            ome,drain)
+                cmd="ome__subcmd__drain"
+                ;;
             ome,drift)
                 cmd="ome__subcmd__drift"
                 ;;
@@ -132,6 +135,9 @@ _ome() {
                 ;;
             ome__subcmd__help,discover)
                 cmd="ome__subcmd__help__subcmd__discover"
+                ;;
+            ome__subcmd__help,drain)
+                cmd="ome__subcmd__help__subcmd__drain"
                 ;;
             ome__subcmd__help,drift)
                 cmd="ome__subcmd__help__subcmd__drift"
@@ -254,7 +260,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help"
+            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -360,7 +366,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -451,7 +457,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -472,6 +478,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -540,7 +550,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -599,7 +609,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -620,6 +630,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -706,7 +720,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__convert)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -765,7 +779,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -786,6 +800,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -840,7 +858,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --base --fail-on --from-release --to-release --own-catalog --at --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --base --fail-on --from-release --to-release --own-catalog --at --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -899,7 +917,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -920,6 +938,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -959,11 +981,11 @@ _ome() {
                     return 0
                     ;;
                 --from-release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --to-release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --at)
@@ -1010,7 +1032,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1069,7 +1091,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1090,6 +1112,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -1143,8 +1169,8 @@ _ome() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ome__subcmd__drift)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+        ome__subcmd__drain)
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --nodes --max --class --at --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1203,7 +1229,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1224,6 +1250,172 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -W "min max current" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__drift)
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --model-configs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hf-cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-facts)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -1316,7 +1508,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1375,7 +1567,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1396,6 +1588,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -1470,7 +1666,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1529,7 +1725,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1550,6 +1746,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -1620,7 +1820,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help)
-            opts="discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help"
+            opts="discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1746,6 +1946,20 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help__subcmd__discover)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__help__subcmd__drain)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2178,7 +2392,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2237,7 +2451,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2258,6 +2472,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -2312,7 +2530,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2371,7 +2589,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2392,6 +2610,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -2520,7 +2742,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2591,7 +2813,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2612,6 +2834,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -2654,7 +2880,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__lsp)
-            opts="-f -k -R -n -A -l -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2713,7 +2939,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2734,6 +2960,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -2794,7 +3024,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2853,7 +3083,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2874,6 +3104,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -3034,7 +3268,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__plan)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --all --at --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --all --at --without --each --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3093,7 +3327,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3114,6 +3348,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -3156,6 +3394,14 @@ _ome() {
                     COMPREPLY=($(compgen -W "min max current" -- "${cur}"))
                     return 0
                     ;;
+                --without)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --each)
+                    COMPREPLY=($(compgen -W "node zone class" -- "${cur}"))
+                    return 0
+                    ;;
                 --protocol)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3184,7 +3430,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3243,7 +3489,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3264,6 +3510,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -3354,7 +3604,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3413,7 +3663,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3434,6 +3684,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -3554,7 +3808,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__test)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3613,7 +3867,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3634,6 +3888,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -3704,7 +3962,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3763,7 +4021,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3784,6 +4042,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -3884,7 +4146,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3943,7 +4205,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3964,6 +4226,10 @@ _ome() {
                     ;;
                 --model-facts)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
                     return 0
                     ;;
                 --config)

@@ -39,6 +39,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every ste
 complete -c ome -n "__fish_ome_needs_command" -f -a "why" -d 'Show the source of each field of a rendered object, and the values that it overrides'
 complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manifests that the operator would create'
 complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it'
+complete -c ome -n "__fish_ome_needs_command" -f -a "drain" -d 'Show what happens when nodes are drained: which pods are evicted, where their controllers create them again, and what blocks them; or which nodes can be given back'
 complete -c ome -n "__fish_ome_needs_command" -f -a "drift" -d 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it'
 complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
 complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where no runtime would'
@@ -73,6 +74,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -104,6 +106,8 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l hf-cache -d 'Comple
 complete -c ome -n "__fish_ome_using_subcommand discover" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -170,6 +174,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -201,6 +206,8 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l hf-cache -d 'Complete m
 complete -c ome -n "__fish_ome_using_subcommand plan" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -218,6 +225,10 @@ html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l at -d 'Place minReplicas, maxReplicas of everything at once, or what the input says runs' -r -f -a "min\t'minReplicas'
 max\t'maxReplicas of everything at once'
 current\t'As running pods and `spec.replicas` in the input have it'"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l without -d 'Plan without these nodes: node=NAME, zone=NAME, class=NAME or the label KEY=VALUE; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l each -d 'Lose every node, zone or class, one after the other, and show which losses leave pods without a node' -r -f -a "node\t'Every node'
+zone\t'Every zone'
+class\t'Every accelerator class with nodes'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
@@ -259,6 +270,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -290,6 +302,8 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l hf-cache -d 'Complet
 complete -c ome -n "__fish_ome_using_subcommand explain" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -346,6 +360,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -377,6 +392,8 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l hf-cache -d 'Complete mo
 complete -c ome -n "__fish_ome_using_subcommand why" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand why" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -431,6 +448,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -462,6 +480,8 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l hf-cache -d 'Complete
 complete -c ome -n "__fish_ome_using_subcommand render" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand render" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -528,6 +548,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -559,6 +580,8 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l hf-cache -d 'Complete m
 complete -c ome -n "__fish_ome_using_subcommand diff" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -571,6 +594,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l fail-on -d 'The changes
 complete -c ome -n "__fish_ome_using_subcommand diff" -l from-release -d 'The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: shows the effect of the upgrade on the same input' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -593,6 +617,7 @@ ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l to-release -d 'The release after the upgrade' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -647,6 +672,97 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -s v -l verbose -d 'Show e
 complete -c ome -n "__fish_ome_using_subcommand diff" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand drain" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drain" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drain" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drain" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
+controller\t'As the code of the operators decides'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
+kserve=odh\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''
+kubernetes=1.35\t''
+kubernetes=1.36\t''
+kubernetes=1.37\t''
+lws=v0.7.0\t''
+lws=v0.8.0\t''
+lws=v0.9.0\t''
+lws=v0.10.0\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=17b77eda\t''
+ome=v1.1.0\t''
+ome=v1.2.0\t''
+ome=v1.2.2\t''
+ome=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drain" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drain" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
+always\t'For values that manifests and config.json files do not set, in every mode'
+never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drain" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l nodes -d 'Find so many nodes that can be drained with the fewest pods to move' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l class -d 'Choose among the nodes of an accelerator class' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l at -d 'Place minReplicas, maxReplicas of everything at once, or what the input says runs' -r -f -a "min\t'minReplicas'
+max\t'maxReplicas of everything at once'
+current\t'As running pods and `spec.replicas` in the input have it'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'
+yaml\t'The same document as YAML'
+markdown\t'Markdown that fits a pull request comment'
+html\t'A single HTML page'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l protocol -d 'The requested protocol of every service; overrides the services' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
+accelerator-first\t'Accelerator, runtime, service'
+hierarchy\t'Runtime, accelerator, service'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand drain" -l follow-outside -d 'Read what links and `paths` of ome.toml lead to outside of the named paths'
+complete -c ome -n "__fish_ome_using_subcommand drain" -s R -l recursive -d 'Directories are always read recursively; accepted because kubectl requires it'
+complete -c ome -n "__fish_ome_using_subcommand drain" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l partial -d 'Do not report references to objects that were not loaded'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l max -d 'Find as many nodes as can be drained'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l strict-preferred -d 'Fail if no preferred class is eligible'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
+complete -c ome -n "__fish_ome_using_subcommand drain" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand drain" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand drain" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand drain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
@@ -663,6 +779,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -694,6 +811,8 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l hf-cache -d 'Complete 
 complete -c ome -n "__fish_ome_using_subcommand drift" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -747,6 +866,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -778,6 +898,8 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l hf-cache -d 'Complet
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -837,6 +959,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -868,6 +991,8 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l hf-cache -d 'Complete
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -910,6 +1035,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -941,6 +1067,8 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l hf-cache -d 'Comple
 complete -c ome -n "__fish_ome_using_subcommand validate" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand validate" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1024,6 +1152,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1055,6 +1184,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1091,6 +1222,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1122,6 +1254,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1175,6 +1309,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1206,6 +1341,8 @@ complete -c ome -n "__fish_ome_using_subcommand test" -l hf-cache -d 'Complete m
 complete -c ome -n "__fish_ome_using_subcommand test" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1273,6 +1410,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1304,6 +1442,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1340,6 +1480,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1371,6 +1512,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1416,6 +1559,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1447,6 +1591,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1544,6 +1690,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1575,6 +1722,8 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l hf-cache -d 'Complet
 complete -c ome -n "__fish_ome_using_subcommand convert" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand convert" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1628,6 +1777,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1659,6 +1809,8 @@ complete -c ome -n "__fish_ome_using_subcommand lsp" -l hf-cache -d 'Complete mo
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand lsp" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1696,6 +1848,7 @@ controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
+kserve=odh\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
@@ -1727,6 +1880,8 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l hf-cache -d 'Compl
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
 always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l device-tolerations -d 'Whether pods tolerate the taints of the devices that they request, as the admission plugin ExtendedResourceToleration makes them [default: assume]' -r -f -a "assume\t'They do, unless pods of the input show that they do not'
+never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l in -d 'Where objects have definitions in several directories, use those of this one' -r
@@ -1786,31 +1941,32 @@ complete -c ome -n "__fish_ome_using_subcommand completions" -s v -l verbose -d 
 complete -c ome -n "__fish_ome_using_subcommand completions" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand completions" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "discover" -d 'Generate AcceleratorClasses from Nodes: what to create, to update and to keep, with the evidence for each value'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "import" -d 'Read from a model\'s config.json what selection needs: format, framework, architecture, size, quantization, context'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model the services that use it, that could, and why the others cannot'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "why" -d 'Show the source of each field of a rendered object, and the values that it overrides'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "render" -d 'Print the manifests that the operator would create'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "diff" -d 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "drift" -d 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where no runtime would'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their objects'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "version" -d 'Print the version; with `-o json`, also the known releases of operators and how each is known'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "convert" -d 'Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of OEP-0003 and back'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "schema" -d 'Show the fields of a kind, as `kubectl explain` does: what each is for, its type, its default'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "lsp" -d 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, decisions on services, users of a runtime, definitions, completion, repairs'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "endpoints" -d 'Show the URLs services answer on, per protocol: inference, health and metadata'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "dump" -d 'Print the kubectl command that dumps what `ome` reads of a cluster'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "completions" -d 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "discover" -d 'Generate AcceleratorClasses from Nodes: what to create, to update and to keep, with the evidence for each value'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "import" -d 'Read from a model\'s config.json what selection needs: format, framework, architecture, size, quantization, context'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model the services that use it, that could, and why the others cannot'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "why" -d 'Show the source of each field of a rendered object, and the values that it overrides'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "render" -d 'Print the manifests that the operator would create'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "diff" -d 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "drain" -d 'Show what happens when nodes are drained: which pods are evicted, where their controllers create them again, and what blocks them; or which nodes can be given back'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "drift" -d 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where no runtime would'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their objects'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "version" -d 'Print the version; with `-o json`, also the known releases of operators and how each is known'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "convert" -d 'Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of OEP-0003 and back'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "schema" -d 'Show the fields of a kind, as `kubectl explain` does: what each is for, its type, its default'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "lsp" -d 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, decisions on services, users of a runtime, definitions, completion, repairs'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "endpoints" -d 'Show the URLs services answer on, per protocol: inference, health and metadata'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "dump" -d 'Print the kubectl command that dumps what `ome` reads of a cluster'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "completions" -d 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "list" -d 'List what is loaded; filters are ANDed'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'

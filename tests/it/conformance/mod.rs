@@ -101,6 +101,7 @@ suites! {
     documented_s4_scaling => "documented/s4-scaling",
     documented_s4_validate => "documented/s4-validate",
     kserve_llm_line_by_line => "kserve-llm/line-by-line",
+    kserve_odh_profile => "kserve-odh/profile",
     kserve_objects_canary => "kserve-objects/canary",
     kserve_objects_components => "kserve-objects/components",
     kserve_objects_fails => "kserve-objects/fails",
