@@ -195,8 +195,10 @@ fn check(fleet: &Fleet, ends: &mut [usize; 3]) -> Result<(), TestCaseError> {
         // A play that comes to no end is cut off much later.
         prop_assert!(own.stages.len() < 200, "{} stages", own.stages.len());
         last_gpus += last.gpus;
-        all_complete &= own.end != RollEnd::Stuck;
-        prop_assert_eq!(own.stuck.is_some(), own.end == RollEnd::Stuck);
+        // What had no room before the change and has none after it waits.
+        let waits = matches!(own.end, RollEnd::Stuck | RollEnd::Waits);
+        all_complete &= !waits;
+        prop_assert_eq!(own.stuck.is_some(), waits);
         if own.end == RollEnd::Complete {
             ends[0] += 1;
             prop_assert_eq!((last.new.ready, last.old.total), (drawn.replicas[1], 0), "s{}", at);
