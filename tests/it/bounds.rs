@@ -19,7 +19,7 @@ fn ome(directory: &Path, args: &[&str], env: &[(&str, &str)]) -> Done {
 #[test]
 fn thread_count_is_capped_at_four_per_core() {
     let folder = Folder::new(&[]);
-    let plan = ["plan", "-f", QUICKSTART];
+    let plan = ["plan", "-q", "-f", QUICKSTART];
     let own = ome(folder.path(), &plan, &[]);
     assert!(own.stderr.is_empty(), "{own:?}");
     let many = ome(folder.path(), &[&plan[..], &["--jobs", "100000"]].concat(), &[]);
