@@ -11,7 +11,6 @@ use super::item::Item;
 use crate::api::{Api, ObjectRef};
 use crate::diag::{Code, Diagnostic};
 use crate::source::{Source, Span};
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -54,20 +53,76 @@ impl Place {
         self.parts().any(|part| ASIDE.contains(&part))
     }
 
-    /// How many directories two places have in common.
-    fn common(&self, other: &Self) -> usize {
-        if self.root != other.root {
-            return 0;
+    /// The directories that hold it, its own first, up to that of the command line, which is empty.
+    fn directories(&self) -> Vec<(Option<&str>, String)> {
+        let root = self.root.as_deref();
+        let mut all = vec![(root, String::new())];
+        for part in self.parts() {
+            let above = all.last().map_or("", |(_, path)| path.as_str());
+            let path = if above.is_empty() { part.to_owned() } else { format!("{above}/{part}") };
+            all.push((root, path));
         }
-        self.parts().zip(other.parts()).take_while(|(own, other)| own == other).count()
+        all.reverse();
+        all
+    }
+}
+
+/// Directories by number, so that places are compared without their texts.
+#[derive(Default)]
+struct Directories<'p> {
+    numbers: HashMap<(Option<&'p str>, String), usize>,
+}
+
+impl<'p> Directories<'p> {
+    /// The directories that hold a place, its own first.
+    fn of(&mut self, place: &'p Place) -> Vec<usize> {
+        let number = |directory| {
+            let next = self.numbers.len();
+            *self.numbers.entry(directory).or_insert(next)
+        };
+        place.directories().into_iter().map(number).collect()
+    }
+}
+
+/// A definition: copies for tests come after others, then counts what was read first.
+type Rank = (bool, usize);
+
+/// The definitions of a name by the directories that hold them.
+#[derive(Default)]
+struct Definitions {
+    /// The first one in a directory.
+    within: HashMap<usize, Rank>,
+    /// The first one in a directory and everything below it.
+    beneath: HashMap<usize, Rank>,
+    first: Option<Rank>,
+}
+
+impl Definitions {
+    fn of<'d>(known: impl IntoIterator<Item = (Rank, &'d [usize])>) -> Self {
+        let mut all = Self::default();
+        for (rank, directories) in known {
+            let keep = |own: &mut Rank| *own = rank.min(*own);
+            if let Some(own) = directories.first() {
+                all.within.entry(*own).and_modify(keep).or_insert(rank);
+            }
+            for directory in directories {
+                all.beneath.entry(*directory).and_modify(keep).or_insert(rank);
+            }
+            all.first = Some(all.first.map_or(rank, |first| first.min(rank)));
+        }
+        all
     }
 
-    /// How far an object at another place is: its own directory and those above it by depth, then
-    /// others by the directories they have in common.
-    fn distance(&self, other: &Self) -> (bool, Reverse<usize>, bool) {
-        let common = self.common(other);
-        let is_above = self.root == other.root && other.parts().count() == common;
-        (!is_above, Reverse(common), other.is_aside())
+    /// The nearest one to a place: in its own directory or one above it, the lowest first, then by
+    /// the directories that they have in common.
+    fn nearest(&self, directories: &[usize]) -> usize {
+        let above = directories.iter().find_map(|directory| self.within.get(directory));
+        let below = || {
+            // Everything is below the directory of the command line, and beside it.
+            let (_, own) = directories.split_last()?;
+            own.iter().find_map(|directory| self.beneath.get(directory))
+        };
+        above.or_else(below).or(self.first.as_ref()).map_or(0, |(_, at)| *at)
     }
 }
 
@@ -103,6 +158,11 @@ pub(super) struct Group {
     pub(super) added: BTreeSet<Span>,
 }
 
+/// The directories of a place without that of the command line.
+fn below_root(directories: &[usize]) -> &[usize] {
+    directories.split_last().map_or(&[], |(_, below)| below)
+}
+
 /// More views than this are not made; further services see what the input has first.
 const MOST_VIEWS: usize = 64;
 
@@ -117,11 +177,22 @@ impl Known<'_> {
     /// One definition of each name: that of `--in`, else the first by path that is no copy for
     /// tests.
     pub(super) fn chosen(&self) -> Vec<usize> {
-        let mut chosen: Vec<usize> = self
-            .index
-            .values()
-            .map(|known| self.first(known, self.within_place().as_ref()))
-            .collect();
+        let within = self.within_place();
+        let mut directories = Directories::default();
+        let from = within.as_ref().map(|place| directories.of(place));
+        let mut nearest = |known: &[usize]| {
+            let known: Vec<(Rank, Vec<usize>)> = known
+                .iter()
+                .map(|at| (self.rank(*at), directories.of(&self.places[*at])))
+                .collect();
+            let known = known.iter().map(|(rank, held)| (*rank, held.as_slice()));
+            Definitions::of(known).nearest(from.as_deref().unwrap_or_default())
+        };
+        let choose = |known: &Vec<usize>| match known.as_slice() {
+            [only] => *only,
+            several => nearest(several),
+        };
+        let mut chosen: Vec<usize> = self.index.values().map(choose).collect();
         chosen.sort_unstable();
         chosen
     }
@@ -134,12 +205,8 @@ impl Known<'_> {
         Some(Place { root: Some(root), directory: format!("{below}/") })
     }
 
-    fn first(&self, known: &[usize], seen_from: Option<&Place>) -> usize {
-        let rank = |at: &&usize| {
-            let place = &self.places[**at];
-            (seen_from.map(|from| from.distance(place)), place.is_aside(), **at)
-        };
-        known.iter().min_by_key(rank).copied().unwrap_or_default()
+    fn rank(&self, at: usize) -> Rank {
+        (self.places[at].is_aside(), at)
     }
 
     /// Names with several definitions that decide about services.
@@ -179,6 +246,14 @@ impl Known<'_> {
             .map(|known| known.iter().find(|at| chosen.contains(at)).copied().unwrap_or_default())
             .collect();
         let mut seen: BTreeMap<Seen, Vec<usize>> = BTreeMap::new();
+        let mut directories = Directories::default();
+        let held: Vec<Vec<usize>> = self.places.iter().map(|place| directories.of(place)).collect();
+        let definitions: Vec<Definitions> = conflicts
+            .iter()
+            .map(|known| {
+                Definitions::of(known.iter().map(|at| (self.rank(*at), held[*at].as_slice())))
+            })
+            .collect();
         let mut compared = 0;
         let mut keys: Vec<&Vec<usize>> =
             self.index.values().filter(|known| self.is_service(known[0])).collect();
@@ -187,26 +262,30 @@ impl Known<'_> {
             .filter(|at| matches!(self.items[*at], Item::Runtime(_) | Item::Model(_)))
             .collect();
         for known in keys {
+            // Directories that hold one of several definitions, but for that of the command line.
+            let theirs: HashSet<usize> = match known.len() {
+                1 => HashSet::new(),
+                _ => known.iter().flat_map(|at| below_root(&held[*at])).copied().collect(),
+            };
             for at in known {
-                let place = &self.places[*at];
                 compared += conflicts.len() + if known.len() > 1 { single.len() } else { 0 };
                 if compared > MOST_COMPARED {
                     continue;
                 }
+                let own = &held[*at];
                 let picks: Vec<usize> =
-                    conflicts.iter().map(|known| self.first(known, Some(place))).collect();
-                let others: Vec<&Place> =
-                    known.iter().filter(|other| *other != at).map(|at| &self.places[*at]).collect();
-                let left_out: BTreeSet<usize> = if others.is_empty() {
+                    definitions.iter().map(|known| known.nearest(own)).collect();
+                // What is nearer to another definition lies in a directory that holds that one and
+                // not this one.
+                let is_theirs = |other: &usize| {
+                    self.places[*other].root.is_some()
+                        && below_root(&held[*other])
+                            .iter()
+                            .any(|directory| theirs.contains(directory) && !own.contains(directory))
+                };
+                let left_out: BTreeSet<usize> = if theirs.is_empty() {
                     BTreeSet::new()
                 } else {
-                    let is_theirs = |at: &usize| {
-                        let own = &self.places[*at];
-                        let (far, ..) = place.distance(own);
-                        let common = place.common(own);
-                        far && own.root.is_some()
-                            && others.iter().any(|other| other.common(own) > common)
-                    };
                     single.iter().copied().filter(is_theirs).collect()
                 };
                 let is_usual = picks == usual && left_out.is_empty() && chosen.contains(at);

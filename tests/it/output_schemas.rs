@@ -80,7 +80,7 @@ fn every_json_output_matches_its_schema() {
         "validate quickstart",
         "test ../examples/test/chat.ome-test.yaml",
         "discover -f quickstart",
-        "catalog list -f quickstart",
+        "catalog list",
         "catalog show sglang-qwen2-5-small -f quickstart",
         "catalog releases",
         "version",
