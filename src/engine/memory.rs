@@ -91,6 +91,24 @@ pub struct Estimate {
     pub releases: &'static str,
 }
 
+impl Estimate {
+    /// An interval around a middle that nothing unknown moves, by weights of this many GiB; without
+    /// logs.
+    fn within(middle: f64, half: f64, share: f64, weights: f64) -> Self {
+        Self {
+            middle,
+            at_least: middle,
+            at_most: middle,
+            low: middle - half,
+            high: middle + half,
+            share,
+            terms: vec![Term { what: "weights", gib: weights }],
+            logs: 0,
+            releases: "",
+        }
+    }
+}
+
 /// The constants of a range of releases.
 #[derive(Clone, Copy, Debug)]
 struct Releases {
@@ -435,17 +453,11 @@ impl Load {
         let middle = share * (self.memory - reserved) - self.weights;
         // The default depends on more than the number of devices.
         let half = if self.share.is_some() { HALF } else { HALF + 0.04 * self.memory };
-        let terms = vec![Term { what: "weights", gib: self.weights }];
+        let logs = if is_npu { 14 } else { 6 };
         Estimate {
-            middle,
-            at_least: middle,
-            at_most: middle,
-            low: middle - half,
-            high: middle + half,
-            share,
-            terms,
-            logs: if is_npu { 14 } else { 6 },
+            logs,
             releases: "0.4–0.5",
+            ..Estimate::within(middle, half, share, self.weights)
         }
     }
 
@@ -460,36 +472,14 @@ impl Load {
     ) -> Estimate {
         let share = self.share.unwrap_or(default);
         let middle = share * (self.memory - reserved - self.weights);
-        let terms = vec![Term { what: "weights", gib: share * self.weights }];
-        Estimate {
-            middle,
-            at_least: middle,
-            at_most: middle,
-            low: middle - half,
-            high: middle + half,
-            share,
-            terms,
-            logs,
-            releases,
-        }
+        Estimate { logs, releases, ..Estimate::within(middle, half, share, share * self.weights) }
     }
 
     /// An engine without logs: the share without the weights, less an allowance.
     fn plain(&self, default: f64, allowance: f64, half: f64) -> Estimate {
         let share = self.share.unwrap_or(default);
         let middle = share * self.memory - self.weights - allowance;
-        let terms = vec![Term { what: "weights", gib: self.weights }];
-        Estimate {
-            middle,
-            at_least: middle,
-            at_most: middle,
-            low: middle - half,
-            high: middle + half,
-            share,
-            terms,
-            logs: 0,
-            releases: "",
-        }
+        Estimate::within(middle, half, share, self.weights)
     }
 }
 

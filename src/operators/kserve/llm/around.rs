@@ -41,6 +41,18 @@ pub(super) fn binding(
     account: &Account,
     labels: Map,
 ) -> Node {
+    let own = metadata(scene, name, labels, Map::new(), &ACCESS);
+    bound(scene, ["RoleBinding", "Role"], own, role, account)
+}
+
+/// The binding of a role of a kind to an account, as an object of another kind.
+pub(super) fn bound(
+    scene: &Scene<'_>,
+    [kind, role_kind]: [&'static str; 2],
+    own: Node,
+    role: &str,
+    account: &Account,
+) -> Node {
     let subject = node!(&ACCESS; {
         kind: "ServiceAccount",
         name: (account.name()),
@@ -48,17 +60,17 @@ pub(super) fn binding(
     });
     let reference = node!(&ACCESS; {
         apiGroup: "rbac.authorization.k8s.io",
-        kind: "Role",
-        name: (role),
+        kind: role_kind,
+        name: role,
     });
-    let empty = || Node::map(Origin::Derived(&ACCESS));
+    let by = Origin::Derived(&ACCESS);
     object(
         "rbac.authorization.k8s.io/v1",
-        "RoleBinding",
-        metadata(scene, name, labels, Map::new(), &ACCESS),
+        kind,
+        own,
         [
-            ("subjects", Node::list(subject, Origin::Derived(&ACCESS))),
-            ("roleRef", reference.unwrap_or_else(empty)),
+            ("subjects", Node::list(subject, by)),
+            ("roleRef", reference.unwrap_or_else(|| Node::map(by))),
         ],
         &ACCESS,
     )

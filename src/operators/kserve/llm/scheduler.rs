@@ -2,7 +2,7 @@
 //! (pkg/controller/v1alpha2/llmisvc/scheduler.go, tokenizer.go).
 
 use super::accounts::Account;
-use super::around::binding;
+use super::around::{binding, bound};
 use super::expand;
 use super::names_of_plugins::{flag, tokenizer_enabled};
 use super::parts::{component_labels, metadata, object, template};
@@ -140,30 +140,12 @@ fn access(scene: &Scene<'_>, account: &Account) -> [Node; 3] {
         },
     ]);
     let name = child_name(scene.namespace(), &format!("-{}-epp-auth-rb", scene.name()));
-    let subject = node!(&ACCESS; {
-        kind: "ServiceAccount",
-        name: (account.name()),
-        namespace: (scene.namespace()),
-    });
-    let reference = node!(&ACCESS; {
-        apiGroup: "rbac.authorization.k8s.io",
-        kind: "ClusterRole",
-        name: "system:auth-delegator",
-    });
     let own = mapping(
         [("name", Node::str(name, by)), ("labels", node_of(picker_labels(scene), &ACCESS))],
         by,
     );
-    let delegator = object(
-        "rbac.authorization.k8s.io/v1",
-        "ClusterRoleBinding",
-        own,
-        [
-            ("subjects", Node::list(subject, by)),
-            ("roleRef", reference.unwrap_or_else(|| Node::map(by))),
-        ],
-        &ACCESS,
-    );
+    let kinds = ["ClusterRoleBinding", "ClusterRole"];
+    let delegator = bound(scene, kinds, own, "system:auth-delegator", account);
     let own = metadata(scene, role.clone(), picker_labels(scene), Map::new(), &ACCESS);
     let rules = rules.unwrap_or_else(|| Node::map(by));
     [
