@@ -34,3 +34,13 @@ fn the_stories_print_what_the_page_shows() {
     }
     assert_eq!(stories, 3);
 }
+
+/// Services that an operator decides stand on the nodes, too, and both ways of losing one agree.
+#[test]
+fn services_lose_their_pods_with_the_only_node() {
+    let each = printed("ome plan --each node -f ../../examples/quickstart");
+    assert!(each.contains("node=gpu-0  1      3     3 "), "{each}");
+    assert!(each.contains("demo/chat, demo/coder") && !each.contains('✓'), "{each}");
+    let one = printed("ome plan --without node=gpu-0 -f ../../examples/quickstart");
+    assert!(one.contains("3 pods ran there; 3 find no room (6 GPUs short)"), "{one}");
+}

@@ -88,6 +88,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let (header, mode) = (session.header(), session.mode());
     let (services, servings) = session.all_places(&args.services)?;
     session.require_any(services.len() + servings.len())?;
+    // Before the services are taken out of the catalog: their pods are lost with the nodes.
+    let losses = match args.each {
+        Some(each) => Some(what_if::losses(&session, args.at.into(), each.into())?),
+        None => None,
+    };
     let (services, servings) = session.take_all(&args.services)?;
     let servings = session.servings(servings);
     let planner = Planner::new(&session.world.catalog, session.semantics).judging(&session.world);
@@ -132,10 +137,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let costs = costs(&planned, &servings);
     let machines = what_if::left(&session, lost.as_ref());
     let totals = totals(&planned, &servings, &machines, together);
-    let losses = match args.each {
-        Some(each) => Some(what_if::losses(&session, args.at.into(), each.into())?),
-        None => None,
-    };
     let counted = variants.show(&session, &mut planned, &mut servings);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session
