@@ -2,6 +2,8 @@
 //!
 //! In: the documents of a dump, and the known releases. Out: per operator the release in its
 //! controller's image tag, else the release of the CRDs in the dump; and the nearest known release.
+//! Files that install the controller give its release too, if they do so in one version: a tree
+//! for several clusters says of none which one it runs.
 //!
 //! Labels of charts and annotations of CRDs are not used: `app.kubernetes.io/version` is the same
 //! in several releases of OME and of Kthena, and so is `controller-gen.kubebuilder.io/version` in
@@ -49,28 +51,61 @@ pub(super) fn release(
     documents: &[Document],
     api: Api,
     known: &[Release],
+    evidence: Evidence,
 ) -> Option<ClusterRelease> {
-    documents.iter().filter(|document| document.kind == "Deployment").find_map(|document| {
+    let (document, tag) = evidence.choose(images(documents, |image| tag_of(image, api)))?;
+    let of = |key: &str| document.node.at(&["metadata", key]).and_then(Node::as_str);
+    let place = eco_format!(
+        "image of Deployment/{}/{}",
+        of("namespace").unwrap_or("default"),
+        of("name").unwrap_or_default()
+    );
+    // `latest` in files is whatever is pulled when they are applied.
+    if evidence == Evidence::Files && version(tag).is_none() {
+        return None;
+    }
+    let followed = nearest(tag, api, known)?;
+    Some(ClusterRelease {
+        api,
+        seen: tag.into(),
+        place,
+        followed: followed.tag,
+        known: followed.known,
+        newer: is_newer(tag, known),
+        span: Some(document.span),
+    })
+}
+
+/// What the documents are evidence of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// A dump: what runs.
+    Cluster,
+    /// Files: what they install, where all of them install one version.
+    Files,
+}
+
+impl Evidence {
+    fn choose<'a>(
+        self,
+        mut images: impl Iterator<Item = (&'a Document, &'a str)>,
+    ) -> Option<(&'a Document, &'a str)> {
+        let first = images.next()?;
+        (self == Self::Cluster || images.all(|(_, tag)| tag == first.1)).then_some(first)
+    }
+}
+
+/// The Deployments with an image of a controller, and its tag.
+fn images<'a>(
+    documents: &'a [Document],
+    tag_of: impl Fn(&'a str) -> Option<&'a str>,
+) -> impl Iterator<Item = (&'a Document, &'a str)> {
+    let deployments = documents.iter().filter(|document| document.kind == "Deployment");
+    deployments.filter_map(move |document| {
         let containers = document.node.at(&["spec", "template", "spec", "containers"])?.items();
-        containers.iter().find_map(|container| {
-            let tag = tag_of(container.get("image")?.as_str()?, api)?;
-            let of = |key: &str| document.node.at(&["metadata", key]).and_then(Node::as_str);
-            let place = eco_format!(
-                "image of Deployment/{}/{}",
-                of("namespace").unwrap_or("default"),
-                of("name").unwrap_or_default()
-            );
-            let followed = nearest(tag, api, known)?;
-            Some(ClusterRelease {
-                api,
-                seen: tag.into(),
-                place,
-                followed: followed.tag,
-                known: followed.known,
-                newer: is_newer(tag, known),
-                span: Some(document.span),
-            })
-        })
+        let tag =
+            containers.iter().find_map(|container| tag_of(container.get("image")?.as_str()?))?;
+        Some((document, tag))
     })
 }
 
@@ -91,24 +126,22 @@ fn name_and_tag(image: &str) -> Option<(&str, &str)> {
 /// newest one before it, with the finding about a newer one.
 pub(super) fn leader_worker_set(
     documents: &[Document],
+    evidence: Evidence,
 ) -> Option<(&'static str, Option<Diagnostic>)> {
     let (_, known) = operators::platform::released()
         .into_iter()
         .find(|(name, _)| *name == operators::platform::LEADER_WORKER_SET)?;
-    documents.iter().filter(|document| document.kind == "Deployment").find_map(|document| {
-        let containers = document.node.at(&["spec", "template", "spec", "containers"])?.items();
-        let tag = containers.iter().find_map(|container| {
-            let (name, tag) = name_and_tag(container.get("image")?.as_str()?)?;
-            (name == operators::platform::LEADER_WORKER_SET).then_some(tag)
-        })?;
-        let seen = version(tag)?;
-        let earlier = |release: &&Release| version(release.tag).is_some_and(|own| own <= seen);
-        let followed = *known.iter().rev().find(earlier).or_else(|| known.first())?;
-        let newer = is_newer(tag, &known).then(|| {
-            newer_than("LeaderWorkerSet", tag, followed.tag, followed.known, Some(document.span))
-        });
-        Some((followed.tag, newer))
-    })
+    let (document, tag) = evidence.choose(images(documents, |image| {
+        let (name, tag) = name_and_tag(image)?;
+        (name == operators::platform::LEADER_WORKER_SET).then_some(tag)
+    }))?;
+    let seen = version(tag)?;
+    let earlier = |release: &&Release| version(release.tag).is_some_and(|own| own <= seen);
+    let followed = *known.iter().rev().find(earlier).or_else(|| known.first())?;
+    let newer = is_newer(tag, &known).then(|| {
+        newer_than("LeaderWorkerSet", tag, followed.tag, followed.known, Some(document.span))
+    });
+    Some((followed.tag, newer))
 }
 
 /// The finding about a cluster that runs a newer release than any known one.

@@ -422,7 +422,7 @@ spec:
     let (asked, _) = header(&[&live, controller("v0.1.4").as_str()].concat(), &asked);
     assert!(asked.contains("release: ome=head") && !asked.contains("cluster:"), "{asked}");
     let (written, _) = header(&[FLEET, controller("v0.1.4").as_str()].concat(), &[]);
-    assert!(!written.contains("cluster:"), "{written}");
+    assert!(written.contains("cluster: ome=v0.1.4"), "{written}");
     let definition = "---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -556,5 +556,29 @@ spec:
         let said =
             format!("cluster: kthena={tag} (fields of the CRDs of workload.serving.volcano.sh)");
         assert!(seen.contains(&said), "{seen}");
+    }
+}
+
+#[test]
+fn files_that_install_one_version_of_a_controller_are_evidence_of_its_release() {
+    let controller = |name: &str, tag: &str| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: ome}}\nspec: {{template: {{spec: {{containers: [{{name: manager, image: 'ghcr.io/x/ome-manager:{tag}'}}]}}}}}}\n"
+        )
+    };
+    for (installed, header) in [
+        (controller("a", "v0.1.4"), Some("cluster: ome=v0.1.4 (image of Deployment/ome/a)")),
+        (controller("a", "v1.9.0"), Some("rules of ome v1.2.2 (read), cluster runs v1.9.0")),
+        (controller("a", "latest"), None),
+        (controller("a", "v0.1.4") + &controller("b", "v0.1.5"), None),
+    ] {
+        let scratch = Scratch::new("installed");
+        scratch.write("fleet.yaml", &format!("{FLEET}{installed}"));
+        let done = scratch.ome(&["plan", "-f", "fleet.yaml", "--semantics", "controller"]);
+        match header {
+            Some(header) => assert!(done.stdout.contains(header), "{}", done.stdout),
+            None => assert!(!done.stdout.contains("cluster"), "{}", done.stdout),
+        }
+        assert_eq!(done.stderr.contains("release-newer"), installed.contains("v1.9.0"));
     }
 }

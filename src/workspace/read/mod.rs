@@ -21,7 +21,7 @@ use crate::policy::{BuiltinMode, Platform, Policy, Releases};
 use crate::source::{SourceMap, Span};
 use crate::workspace::accounting::{self, Accounting, InputRow};
 use crate::workspace::complete::{ModelFacts, completions};
-use crate::workspace::in_cluster::{self, ClusterRelease};
+use crate::workspace::in_cluster::{self, ClusterRelease, Evidence};
 use crate::workspace::pruning::ReleaseSchema;
 use crate::workspace::read::cache::{ReadDocument, places};
 use crate::workspace::read::dispatch::{Read, typed};
@@ -148,8 +148,8 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     }
     stock::leave_out(&mut documents, &sources);
     let mut given = given.clone();
-    let in_cluster =
-        if is_live { running(&documents, &mut given, &mut diagnostics) } else { Vec::new() };
+    let evidence = if is_live { Evidence::Cluster } else { Evidence::Files };
+    let in_cluster = running(&documents, evidence, &mut given, &mut diagnostics);
     diagnostics.extend(in_cluster.iter().filter_map(in_cluster::newer));
     let newest_object = if is_live { newest_object(&documents) } else { None };
     let given = &given;
@@ -310,6 +310,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
 /// ModelServings a release is followed in controller mode alone: the document is none.
 fn running(
     documents: &[Document],
+    evidence: Evidence,
     given: &mut ReadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ClusterRelease> {
@@ -320,7 +321,11 @@ fn running(
             continue;
         }
         let known = operators::releases(api);
-        let release = in_cluster::release(documents, api, &known).or_else(|| {
+        let release = in_cluster::release(documents, api, &known, evidence).or_else(|| {
+            // Files may have the CRDs of a release and no controller: a schema for an editor.
+            if evidence == Evidence::Files {
+                return None;
+            }
             in_cluster::by_definitions(documents, api, group, &operators::definitions(api))
         });
         let Some(release) = release else { continue };
@@ -336,7 +341,7 @@ fn running(
         found.push(release);
     }
     if !given.groups_named
-        && let Some((tag, newer)) = in_cluster::leader_worker_set(documents)
+        && let Some((tag, newer)) = in_cluster::leader_worker_set(documents, evidence)
     {
         given.platform.leader_worker_set = tag;
         diagnostics.extend(newer);
