@@ -215,6 +215,12 @@ pub(crate) trait Services: Sync {
         Vec::new()
     }
 
+    /// Whether an update of a Deployment that an autoscaler sizes keeps its number of replicas.
+    /// Otherwise the server sets its default, 1, and the autoscaler scales up again.
+    fn keeps_replicas(&self, _policy: &Policy) -> bool {
+        true
+    }
+
     /// Whether a refused object of a service is a warning, because the controller writes the others
     /// and tries again.
     fn goes_on(&self, _service: &Service) -> bool {

@@ -204,6 +204,12 @@ impl<'a> Renderer<'a> {
         }
     }
 
+    /// Whether the operator keeps the replicas of a Deployment that it updates.
+    pub(crate) fn keeps_replicas(&self, service: &Service) -> bool {
+        let policy = self.ask(service).policy;
+        crate::operators::services(service.object.api).is_none_or(|own| own.keeps_replicas(policy))
+    }
+
     /// The objects that the operator writes for a service before it fails; [`Rendered`] does not
     /// include them.
     pub(crate) fn before_failure(&self, unfinished: &Unfinished<'a>) -> Vec<RenderedObject> {

@@ -162,6 +162,10 @@ impl Services for Ome {
         objects::before_failure(unfinished, config.as_ref(), context.settings())
     }
 
+    fn keeps_replicas(&self, policy: &Policy) -> bool {
+        policy.ome().keeps_replicas
+    }
+
     fn remarks(
         &self,
         context: &Context<'_, '_>,

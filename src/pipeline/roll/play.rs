@@ -528,7 +528,9 @@ fn change(world: &mut World, track: &Track, after: Option<&Kind>, placed: &mut P
             match known.and_then(|id| world.deployment_mut(id)) {
                 Some(own) if track.scaled && own.revision.name != spec.revision.name => {
                     placed.number = Some(spec.replicas);
-                    *own = DeploymentSpec { replicas: own.replicas, ..spec.clone() };
+                    // The server's default for a Deployment without replicas is 1.
+                    let replicas = if track.resets { 1 } else { own.replicas };
+                    *own = DeploymentSpec { replicas, ..spec.clone() };
                 }
                 Some(own) => *own = spec.clone(),
                 None => placed.ids = vec![world.deploy(spec.clone())],

@@ -26,6 +26,8 @@ pub(super) struct RenderedWorkload {
     pub(super) specs: Vec<Node>,
     /// maxReplicas, if an autoscaler sizes the workload.
     pub(super) most: Option<i64>,
+    /// An update sets the number of replicas to 1 until the autoscaler acts.
+    pub(super) resets: bool,
 }
 
 /// A rendered service.
@@ -80,6 +82,7 @@ pub(super) fn made<'a>(
         let found = paths.iter().filter_map(|path| object?.node.at(path).cloned());
         found.collect::<Vec<Node>>()
     };
+    let keeps_replicas = renderer.keeps_replicas(service);
     let made = |own: Workload| {
         let scaled = matches!(&own.kind, Ok(WorkloadKind::Deployment { sized: false, .. }));
         let kind = match own.kind.clone() {
@@ -118,6 +121,7 @@ pub(super) fn made<'a>(
             name: own.name,
             kind,
             most,
+            resets: most.is_some() && !keeps_replicas,
         }
     };
     Side {
@@ -216,6 +220,7 @@ pub(super) fn tracks(
             after: Some(made.kind),
             then: None,
             scaled: made.most.is_some(),
+            resets: made.resets,
             settled: None,
             arrives: None,
             specs: made.specs,
@@ -233,6 +238,7 @@ pub(super) fn tracks(
             after: None,
             then: None,
             scaled: false,
+            resets: false,
             settled: None,
             arrives: None,
             specs: old.specs,
@@ -293,6 +299,7 @@ pub(super) fn serving(
         after: change.after.map(|own| kind(own, after)),
         then: None,
         scaled: false,
+        resets: false,
         settled: None,
         arrives: None,
         specs: Vec::new(),
@@ -309,5 +316,6 @@ pub(super) fn with(track: &Track, made: Vec<RenderedWorkload>) -> Option<Track> 
         made.kind.start(start);
     }
     let (after, specs) = (Some(made.kind), made.specs);
-    Some(Track { after, specs, scaled: made.most.is_some(), arrives: None, ..track.clone() })
+    let (scaled, resets) = (made.most.is_some(), made.resets);
+    Some(Track { after, specs, scaled, resets, arrives: None, ..track.clone() })
 }

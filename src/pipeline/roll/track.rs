@@ -120,6 +120,8 @@ pub(super) struct Track {
     pub(super) then: Option<Kind>,
     /// An autoscaler sets the number of replicas of `after`.
     pub(super) scaled: bool,
+    /// The operator sets that number to 1 with `after`, until the autoscaler acts.
+    pub(super) resets: bool,
     /// Its pods in the settled state before: the workload of the fleet, and the template.
     pub(super) settled: Option<(usize, usize)>,
     /// The same among the workloads that are created.

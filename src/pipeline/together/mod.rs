@@ -211,7 +211,11 @@ fn place<'a>(
     let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
     let templates = running.templates(&context);
     let of_services = own.len();
-    let (mut plain, not_counted) = workloads::read(catalog, &context, &running, &own);
+    // The catalog may have handed over the planned ones.
+    let all = planned.iter().map(|own| (&own.service.namespace, &own.service.name));
+    let all = all.chain(servings.iter().map(|own| (&own.serving.namespace, own.serving.name())));
+    let all = all.map(|(namespace, name)| (namespace.clone(), name.clone())).collect();
+    let (mut plain, not_counted) = workloads::read(catalog, &all, &context, &running, &own);
     let mut gone = 0;
     if let Some(lost) = beside.lost {
         let is_lost = |pod: &RunningPod<'_>| lost.contains(&pod.node);
@@ -389,7 +393,8 @@ pub fn has_current(catalog: &Catalog) -> bool {
 /// The workloads of an input that no operator writes: names, replicas and devices.
 pub fn other_workloads(catalog: &Catalog) -> BTreeSet<(EcoString, usize, i64)> {
     let context = PodContext::new(catalog.machines(), catalog.others());
-    let (found, _) = workloads::read(catalog, &context, &RunningPods::default(), &BTreeSet::new());
+    let (services, running) = (workloads::services(catalog), RunningPods::default());
+    let (found, _) = workloads::read(catalog, &services, &context, &running, &BTreeSet::new());
     found
         .into_iter()
         .map(|own| {

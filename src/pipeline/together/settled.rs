@@ -95,7 +95,8 @@ impl Workloads {
         let servings = plan_servings(&servings, kthena);
         let (mut claims, mut own) =
             claims::of(&mut planned, &servings, &ground.context, &ground.running);
-        let plain = workloads::read(catalog, &ground.context, &ground.running, &own);
+        let services = workloads::services(catalog);
+        let plain = workloads::read(catalog, &services, &ground.context, &ground.running, &own);
         let mut plain: Vec<PlainWorkload> = plain.0;
         plain.retain(|own| {
             let (namespace, name) = own.name.split_once('/').unwrap_or(("", &own.name));

@@ -62,7 +62,7 @@ fn is_owned(object: &Object) -> bool {
 }
 
 /// Whether it is of a service of the catalog, which counts its pods.
-fn is_of_service(object: &Object, services: &BTreeSet<(EcoString, EcoString)>) -> bool {
+fn is_of_service(object: &Object, services: &ServiceNames) -> bool {
     let labels = object.metadata("labels");
     let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
     OPERATORS.iter().any(|operator| {
@@ -72,11 +72,27 @@ fn is_of_service(object: &Object, services: &BTreeSet<(EcoString, EcoString)>) -
     })
 }
 
+/// Namespaces and names of services and ModelServings.
+pub(crate) type ServiceNames = BTreeSet<(EcoString, EcoString)>;
+
+/// Those of a catalog.
+pub(crate) fn services(catalog: &Catalog) -> ServiceNames {
+    let services = catalog.services().map(|views| {
+        let own = &views.documented;
+        (own.namespace.clone(), own.name().clone())
+    });
+    let servings = catalog.model_servings().iter();
+    let servings = servings.map(|own| (own.namespace.clone(), own.name().clone()));
+    services.chain(servings).collect()
+}
+
 /// All workloads of a catalog, and the objects whose pods are not counted.
 ///
-/// Pods that run hold their nodes as they are; those of services, by index, are in `own`.
+/// Pods that run hold their nodes as they are; those of services, by index, are in `own`. The
+/// objects of `services` are not workloads of their own.
 pub(crate) fn read(
     catalog: &Catalog,
+    services: &ServiceNames,
     context: &PodContext,
     running: &RunningPods<'_>,
     own: &BTreeSet<usize>,
@@ -87,16 +103,6 @@ pub(crate) fn read(
             nodes.entry((pod.namespace().into(), name)).or_default().push(pod.node.clone());
         }
     }
-    let services: BTreeSet<(EcoString, EcoString)> = catalog
-        .services()
-        .map(|views| {
-            let own = &views.documented;
-            (own.namespace.clone(), own.name().clone())
-        })
-        .chain(
-            catalog.model_servings().iter().map(|own| (own.namespace.clone(), own.name().clone())),
-        )
-        .collect();
     let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
     for object in catalog.others() {
         let kind = object.id.kind.as_str();
@@ -104,7 +110,7 @@ pub(crate) fn read(
         if matches!(row, Some(Row { pods: Pods::Itself, .. })) && !is_waiting(object) {
             continue;
         }
-        if is_owned(object) || is_of_service(object, &services) {
+        if is_owned(object) || is_of_service(object, services) {
             continue;
         }
         let Some(row) = row else {

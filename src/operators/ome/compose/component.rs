@@ -227,6 +227,9 @@ pub fn merged<'a, R: Record>(
         faults(policy, &place, &component, &mut findings);
         components.push(component);
     }
+    if !is_virtual {
+        super::no_effect::of_modes(policy, service, &components, &mut findings);
+    }
     Ok(Checked { value: Merged { components }, diagnostics: findings })
 }
 

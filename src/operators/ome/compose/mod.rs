@@ -15,6 +15,7 @@ pub(crate) mod go_struct;
 pub(crate) mod layer;
 pub(crate) mod metadata;
 pub(crate) mod mode;
+mod no_effect;
 pub(crate) mod node_selector;
 pub mod router;
 

@@ -2,6 +2,7 @@
 
 mod metadata;
 mod model;
+mod no_effect;
 
 use super::testing::{Fixture, flow, losers, node};
 use crate::api::DeploymentMode;

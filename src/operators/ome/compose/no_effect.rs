@@ -1,0 +1,103 @@
+//! Annotations with a deployment mode that decide nothing.
+//!
+//! In: a service and its components with the modes that were decided. Out: a finding for each
+//! annotation that is written in the service and that no component follows.
+
+use super::MergedComponent;
+use super::mode::MODE_ANNOTATION;
+use crate::api::{ComponentKind, DeploymentMode, Service};
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::operators::ome::rules::Rules as _;
+use crate::policy::Policy;
+use crate::yaml::Node;
+
+/// A mode that is not written: it is what an engine beside a decoder is called.
+const DISAGGREGATED: &str = "PDDisaggregated";
+
+/// Adds the findings of a service.
+pub(super) fn of_modes(
+    policy: &Policy,
+    service: &Service,
+    components: &[MergedComponent<'_>],
+    findings: &mut Vec<Diagnostic>,
+) {
+    let finding = |node: &Node, path: String, message: String, help: String| {
+        Diagnostic::new(Code::NoEffect, message)
+            .at(node.origin.span())
+            .path(path)
+            .object(service.object.id.to_string())
+            .help(help)
+    };
+    // pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile: the components decide.
+    let ignored = |word: &str| {
+        let followed = components.iter().any(|own| own.mode.as_str() == word);
+        !components.is_empty() && word != DISAGGREGATED && !followed
+    };
+    let written = service.object.annotation(MODE_ANNOTATION);
+    if let Some((node, word)) = written.and_then(|node| Some((node, node.as_str()?)))
+        && ignored(word)
+    {
+        let modes: Vec<String> = components.iter().map(described).collect();
+        findings.push(finding(
+            node,
+            format!("metadata.annotations.{MODE_ANNOTATION}"),
+            format!(
+                "the annotation `{MODE_ANNOTATION}: {word}` of the service has no effect on its pods: {}",
+                modes.join(", ")
+            ),
+            remedy(policy, word, components),
+        ));
+    }
+    for own in components {
+        let kind = own.kind.as_str();
+        let node =
+            service.object.spec(kind).and_then(|own| own.at(&["annotations", MODE_ANNOTATION]));
+        let Some((node, word)) = node.and_then(|node| Some((node, node.as_str()?))) else {
+            continue;
+        };
+        if word != own.mode.as_str() {
+            findings.push(finding(
+                node,
+                format!("spec.{kind}.annotations.{MODE_ANNOTATION}"),
+                format!(
+                    "the annotation `{MODE_ANNOTATION}: {word}` has no effect: {}",
+                    described(own)
+                ),
+                remedy(policy, word, &[]),
+            ));
+        }
+    }
+}
+
+/// The mode of a component, and what decided it.
+fn described(own: &MergedComponent<'_>) -> String {
+    let is_zero = own.spec.get("minReplicas").and_then(Node::as_int) == Some(0);
+    let why = match own.mode {
+        DeploymentMode::Serverless if is_zero => " (`minReplicas: 0`)",
+        DeploymentMode::MultiNode | DeploymentMode::OmeNative => " (leader or worker)",
+        _ => "",
+    };
+    format!("the {} is {}{why}", own.kind.as_str(), own.mode.as_str())
+}
+
+/// What to write instead.
+fn remedy(policy: &Policy, word: &str, components: &[MergedComponent<'_>]) -> String {
+    let modes = [
+        DeploymentMode::RawDeployment,
+        DeploymentMode::Serverless,
+        DeploymentMode::MultiNode,
+        DeploymentMode::MultiNodeRayVllm,
+        DeploymentMode::VirtualDeployment,
+    ];
+    if DeploymentMode::from_annotation(word).is_none()
+        && let Some(near) = nearest(word, modes.map(DeploymentMode::as_str))
+    {
+        return format!("did you mean `{near}`?");
+    }
+    let has_engine = components.iter().any(|own| own.kind == ComponentKind::Engine);
+    if has_engine && policy.ome().mode_by_annotation {
+        "write the annotation in `spec.engine.annotations`".into()
+    } else {
+        "delete the annotation".into()
+    }
+}
