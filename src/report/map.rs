@@ -36,16 +36,15 @@ pub(super) fn picture(nodes: &[NodeUse], waiting: &[Pending]) -> Option<Value> {
     let (with, without): (Vec<&NodeUse>, Vec<&NodeUse>) =
         nodes.iter().partition(|node| node.gpus > 0);
     let widest = with.iter().map(|node| node.gpus).max().unwrap_or(1);
-    let mut classes: BTreeMap<Option<&EcoString>, Vec<&NodeUse>> = BTreeMap::new();
+    // Whole GPUs and parts of GPUs are not added up.
+    let mut classes: BTreeMap<(Option<&EcoString>, &str), Vec<&NodeUse>> = BTreeMap::new();
     for node in with {
-        classes.entry(node.class.as_ref()).or_default().push(node);
+        classes.entry((node.class.as_ref(), unit(node))).or_default().push(node);
     }
-    let class = |(class, nodes): (Option<&EcoString>, Vec<&NodeUse>)| {
-        let sum = |of: &dyn Fn(&NodeUse) -> i64| nodes.iter().map(|node| of(node)).sum::<i64>();
-        let (gpus, free) = (sum(&|node| node.gpus), sum(&NodeUse::free));
+    let class = |((class, unit), nodes): ((Option<&EcoString>, &str), Vec<&NodeUse>)| {
         let name = class.map_or("no AcceleratorClass", EcoString::as_str);
         json!({
-            "title": format!("{name}: {}, {} of {} free", plural(nodes.len(), "node"), free, plural(gpus, "GPU")),
+            "title": format!("{name}: {}, {}", plural(nodes.len(), "node"), free(&nodes, unit)),
             "open": nodes.len() <= MOST_OPEN,
             "nodes": nodes.iter().map(|node| bar(node, widest, &hues)).collect::<Vec<_>>(),
         })
@@ -59,6 +58,32 @@ pub(super) fn picture(nodes: &[NodeUse], waiting: &[Pending]) -> Option<Value> {
         "without": plain(&without),
         "pending": pending(waiting),
     }))
+}
+
+/// What the devices of a node are.
+fn unit(node: &NodeUse) -> &'static str {
+    match node.slices {
+        0 => "GPU",
+        slices if slices == node.gpus => "MIG slice",
+        _ => "GPU or MIG slice",
+    }
+}
+
+/// What is free on nodes that accept pods, and what others have, by the reason.
+fn free(nodes: &[&NodeUse], unit: &str) -> String {
+    let (mut usable, mut all) = (0, 0);
+    let mut closed: BTreeMap<&str, i64> = BTreeMap::new();
+    for node in nodes {
+        if let Some(why) = &node.closed {
+            *closed.entry(why).or_default() += node.free();
+        } else {
+            (usable, all) = (usable + node.free(), all + node.gpus);
+        }
+    }
+    let closed = closed.into_iter().filter(|(_, free)| *free > 0);
+    let closed =
+        closed.map(|(why, free)| format!("; {} on nodes that are {why}", plural(free, unit)));
+    format!("{usable} of {} free{}", plural(all, unit), closed.collect::<String>())
 }
 
 /// A node: its name, its width, and the segments of its bar.
@@ -77,12 +102,12 @@ fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value
         }
     };
     more("others", node.others, "pods that are not planned");
-    let closed = node.closed.map(|closed| format!("free, but the node is {closed}"));
+    let closed = node.closed.as_ref().map(|closed| format!("free, but the node is {closed}"));
     more("free", node.free(), closed.as_deref().unwrap_or("free"));
     let labels: Vec<&str> = parts.iter().filter_map(|part| part["label"].as_str()).collect();
     json!({
         "name": node.node.as_str(),
-        "closed": node.closed,
+        "closed": node.closed.as_deref(),
         "percent": (node.gpus * 100 / widest.max(1)).max(4),
         "label": labels.join("; "),
         "free": format!("{} of {} free", node.free(), node.gpus),

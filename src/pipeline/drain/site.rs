@@ -12,7 +12,6 @@ use crate::pipeline::running::Creator;
 use crate::pipeline::together::loss::Today;
 use crate::pipeline::together::settled::Ground;
 use crate::pipeline::together::{At, NodeUse, Stands};
-use crate::quantity::is_accelerator;
 use crate::rollout::{DrainBudget, Keeping, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -342,8 +341,6 @@ impl<'a> Site<'a> {
             .iter()
             .map(|node| {
                 let machine = scheduler.node(*node);
-                let amounts = machine.allocatable.iter().flatten();
-                let devices = amounts.filter(|(name, _)| is_accelerator(name));
                 let mut stands: BTreeMap<&EcoString, (usize, i64)> = BTreeMap::new();
                 let (mut others, mut other_pods) = (0, 0);
                 for pod in scheduler.pods_on(*node) {
@@ -357,27 +354,14 @@ impl<'a> Site<'a> {
                         other_pods += 1;
                     }
                 }
-                NodeUse {
-                    node: machine.name.clone(),
-                    class: self.class(machine),
-                    gpus: devices.filter_map(|(_, amount)| amount.value()).sum(),
-                    others,
-                    other_pods,
-                    stands: stands
-                        .into_iter()
-                        .map(|(service, (pods, gpus))| Stands {
-                            service: service.clone(),
-                            component: None,
-                            pods,
-                            gpus,
-                        })
-                        .collect(),
-                    closed: match machine {
-                        machine if !machine.ready => Some("not ready"),
-                        machine if machine.cordoned => Some("cordoned"),
-                        _ => None,
-                    },
-                }
+                let stands = stands.into_iter().map(|(service, (pods, gpus))| Stands {
+                    service: service.clone(),
+                    component: None,
+                    pods,
+                    gpus,
+                });
+                let class = self.class(machine);
+                NodeUse::new(machine, class, (other_pods, others), stands.collect())
             })
             .collect();
         all.sort_by(|one, other| one.node.cmp(&other.node));

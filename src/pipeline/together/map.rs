@@ -8,8 +8,8 @@ use crate::cluster::Machine;
 use crate::cluster::fleet::Placed;
 use crate::cluster::schedule::NodeId;
 use crate::pipeline::built::gpus;
-use crate::quantity::is_accelerator;
-use ecow::EcoString;
+use crate::quantity::{is_accelerator, is_device};
+use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 
 /// Pods of one component on a node.
@@ -32,8 +32,10 @@ pub struct NodeUse {
     pub node: EcoString,
     /// The class that describes it.
     pub class: Option<EcoString>,
-    /// Allocatable GPUs of all kinds.
+    /// Allocatable GPUs of all kinds, parts of GPUs included.
     pub gpus: i64,
+    /// Those of `gpus` that are parts of a GPU.
+    pub slices: i64,
     /// Those of `gpus` that other pods hold.
     pub others: i64,
     /// Other pods.
@@ -41,10 +43,41 @@ pub struct NodeUse {
     /// Planned pods, by service.
     pub stands: Vec<Stands>,
     /// Why it accepts no new pods.
-    pub closed: Option<&'static str>,
+    pub closed: Option<EcoString>,
 }
 
 impl NodeUse {
+    /// A node with its planned pods, and the number and GPUs of the others.
+    pub(in crate::pipeline) fn new(
+        machine: &Machine,
+        class: Option<EcoString>,
+        (other_pods, others): (usize, i64),
+        stands: Vec<Stands>,
+    ) -> Self {
+        let devices = |wanted: &dyn Fn(&str) -> bool| -> i64 {
+            let amounts = machine.allocatable.iter().flatten();
+            let amounts = amounts.filter(|(name, _)| is_accelerator(name) && wanted(name));
+            amounts.filter_map(|(_, amount)| amount.value()).sum()
+        };
+        // A planned pod that is there tolerates the taint.
+        let taint = machine.untolerated(&[], true).filter(|_| stands.is_empty());
+        Self {
+            node: machine.name.clone(),
+            class,
+            gpus: devices(&|_| true),
+            slices: devices(&|name| !is_device(name)),
+            others,
+            other_pods,
+            stands,
+            closed: match taint {
+                _ if !machine.ready => Some("not ready".into()),
+                _ if machine.cordoned => Some("cordoned".into()),
+                Some(taint) => Some(eco_format!("tainted {taint}")),
+                None => None,
+            },
+        }
+    }
+
     /// Free GPUs.
     pub fn free(&self) -> i64 {
         let planned: i64 = self.stands.iter().map(|own| own.gpus).sum();
@@ -73,29 +106,15 @@ pub(super) fn nodes(
         let on = scheduler.pods_on(id);
         let held: i64 = on.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum();
         let (pods, planned) = own.values().fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-        let amounts = machine.allocatable.iter().flatten();
-        let devices = amounts.filter(|(name, _)| is_accelerator(name));
-        NodeUse {
-            node: machine.name.clone(),
-            class: class_of(catalog, semantics, machine).map(|class| class.name().clone()),
-            gpus: devices.filter_map(|(_, amount)| amount.value()).sum(),
-            others: held - planned,
-            other_pods: on.len().saturating_sub(pods),
-            stands: own
-                .into_iter()
-                .map(|(claim, (pods, gpus))| Stands {
-                    service: claims[claim].service.clone(),
-                    component: claims[claim].component,
-                    pods,
-                    gpus,
-                })
-                .collect(),
-            closed: match machine {
-                machine if !machine.ready => Some("not ready"),
-                machine if machine.cordoned => Some("cordoned"),
-                _ => None,
-            },
-        }
+        let class = class_of(catalog, semantics, machine).map(|class| class.name().clone());
+        let stands = own.into_iter().map(|(claim, (pods, gpus))| Stands {
+            service: claims[claim].service.clone(),
+            component: claims[claim].component,
+            pods,
+            gpus,
+        });
+        let others = (on.len().saturating_sub(pods), held - planned);
+        NodeUse::new(machine, class, others, stands.collect())
     };
     let mut all: Vec<NodeUse> = scheduler.nodes().map(node).collect();
     all.sort_by(|one, other| one.node.cmp(&other.node));
