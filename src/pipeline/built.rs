@@ -52,6 +52,21 @@ pub enum WorkloadKind {
     Knative(Arc<PodTemplate>),
 }
 
+impl WorkloadKind {
+    /// The specs of its pods, one for each template.
+    pub(super) fn specs(&self) -> Vec<&Arc<PodSpec>> {
+        match self {
+            Self::Deployment { spec, .. } => vec![&spec.revision.pod.spec],
+            Self::Groups(spec) => vec![&spec.revision.leader.spec, &spec.revision.worker.spec],
+            Self::Ray { head, workers } => {
+                let workers = workers.iter().map(|(worker, _)| &worker.spec);
+                std::iter::once(&head.spec).chain(workers).collect()
+            }
+            Self::Knative(pod) => vec![&pod.spec],
+        }
+    }
+}
+
 /// The rejection of pods with an invalid field.
 pub(super) fn refused(invalid: &InvalidPod) -> EcoString {
     eco_format!("the API server refuses the pods: {invalid}")

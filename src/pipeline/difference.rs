@@ -1,11 +1,15 @@
 //! Differences between the decisions of the two modes about a service.
 
-use crate::api::{ComponentKind, DeploymentMode, Failure, ObjectRef, Service};
+use super::built::Workload;
+use super::planned::{Planned, PlannedService};
+use crate::api::{ComponentKind, DeploymentMode, Failure, ObjectRef};
+use crate::cluster::schedule::PodSpec;
 use crate::decision::{AcceleratorDecision, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::Policy;
 use ecow::EcoString;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The parts of the other mode's decision that differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +26,76 @@ pub struct Difference {
     pub accelerators: BTreeMap<&'static str, Option<EcoString>>,
     /// Its error, if this mode has no error or one with another code.
     pub error: Option<(Code, String)>,
+    /// The pods that it would place, by component, where their number differs.
+    pub placed: BTreeMap<&'static str, OtherPlaced>,
+}
+
+/// The pods of a component that the other mode would place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherPlaced {
+    /// Those with a node.
+    pub placed: usize,
+    /// All of them.
+    pub wanted: usize,
+    /// Why the others have none.
+    pub reason: Option<EcoString>,
+}
+
+/// The pods of the other mode.
+#[derive(Clone, Debug)]
+pub(crate) struct OtherPods {
+    /// Release that the other mode follows.
+    pub(crate) release: &'static str,
+    /// Specs of this mode with those of the other one, by component.
+    pub(crate) specs: Vec<(ComponentKind, Arc<PodSpec>, Arc<PodSpec>)>,
+}
+
+impl OtherPods {
+    /// The pods of `there` that differ from those of `here`; none if the workloads are other ones.
+    pub(super) fn of(policy: &Policy, here: &[Workload], there: &[Workload]) -> Option<Box<Self>> {
+        let mut specs = Vec::new();
+        if here.len() != there.len() {
+            return None;
+        }
+        for (own, other) in here.iter().zip(there) {
+            let (Ok(own_kind), Ok(other_kind)) = (&own.kind, &other.kind) else { return None };
+            let pairs = [own_kind.specs(), other_kind.specs()];
+            if own.component != other.component || pairs[0].len() != pairs[1].len() {
+                return None;
+            }
+            for (here, there) in pairs[0].iter().zip(&pairs[1]).filter(|(one, two)| one != two) {
+                specs.push((own.component, Arc::clone(here), Arc::clone(there)));
+            }
+        }
+        (!specs.is_empty()).then(|| Box::new(Self { release: policy.release, specs }))
+    }
+}
+
+/// Adds the pods that the controller would place to a service.
+pub(super) fn place(
+    planned: &mut Planned<'_>,
+    release: &'static str,
+    placed: BTreeMap<&'static str, OtherPlaced>,
+) {
+    let difference = planned.controller.get_or_insert_with(|| Box::new(Difference::new(release)));
+    difference.placed = placed;
+    let finding = differs(difference, &planned.service);
+    planned.diagnostics.retain(|known| known.code != Code::ControllerDiffers);
+    planned.diagnostics.push(finding);
+}
+
+impl Difference {
+    fn new(release: &'static str) -> Self {
+        Self {
+            release,
+            runtime: None,
+            decided_by: None,
+            modes: None,
+            accelerators: BTreeMap::new(),
+            error: None,
+            placed: BTreeMap::new(),
+        }
+    }
 }
 
 /// The decision of one mode.
@@ -66,12 +140,12 @@ pub(super) fn difference(
         || !accelerators.is_empty()
         || healed;
     differs.then(|| Difference {
-        release: policy.release,
         runtime,
         decided_by: other.resolution.runtime.decided_by.map(crate::decision::DecidedBy::as_str),
         modes,
         accelerators,
         error,
+        ..Difference::new(policy.release)
     })
 }
 
@@ -91,10 +165,10 @@ fn other_classes(
         .collect()
 }
 
-pub(super) fn differs(difference: &Difference, service: &Service) -> Diagnostic {
+pub(super) fn differs(difference: &Difference, service: &PlannedService) -> Diagnostic {
     Diagnostic::new(Code::ControllerDiffers, difference.to_string())
-        .at(service.object.name_span())
-        .object(service.object.id.to_string())
+        .at(service.place)
+        .object(format!("{}/{service}", service.kind))
         .help("run with `--semantics controller` to see its decision")
 }
 
@@ -126,7 +200,13 @@ impl std::fmt::Display for Difference {
                 modes.iter().map(|(component, mode)| format!("{component} as {mode}")).collect();
             format!("deploy {}", modes.join(", "))
         });
-        let all: Vec<String> = runtime.into_iter().chain(classes).chain(modes).collect();
+        let placed = self.placed.iter().map(|(component, own)| {
+            let OtherPlaced { placed, wanted, reason } = own;
+            let why = reason.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+            format!("place {placed} of {wanted} pods of the {component}{why}")
+        });
+        let all = runtime.into_iter().chain(classes).chain(modes).chain(placed);
+        let all: Vec<String> = all.collect();
         if all.is_empty() {
             return f.write_str("find nothing wrong");
         }

@@ -2,7 +2,7 @@
 
 use super::advice;
 use super::built::{PodContext, Workload};
-use super::difference::{Side, difference, differs};
+use super::difference::{OtherPods, Side, difference, differs};
 use super::engines::Engines;
 use super::planned::{Depth, Planned, PlannedComponent, Unplanned};
 use super::question::Question;
@@ -43,6 +43,9 @@ impl Pods {
     }
 }
 
+/// Above this number of services the placements of the two modes are not compared.
+const MOST_COMPARED: usize = 500;
+
 /// Decides services of every API in one mode.
 pub struct Planner<'a> {
     catalog: &'a Catalog,
@@ -57,6 +60,8 @@ pub struct Planner<'a> {
     questions: Mutex<HashSet<Arc<Question>>>,
     /// The server that judges the objects of services, if they are judged.
     server: Option<Server<'a>>,
+    /// Whether the pods of the mode that is not followed are built too.
+    compares_pods: bool,
     /// Queue decisions so far.
     admitted: Mutex<HashMap<Admission, QueueDecision>>,
 }
@@ -111,8 +116,17 @@ impl<'a> Planner<'a> {
             engines: Engines::new(catalog),
             questions: Mutex::default(),
             server: None,
+            compares_pods: false,
             admitted: Mutex::default(),
         }
+    }
+
+    /// The same planner for so many services. Of small fleets it also builds the pods of the mode
+    /// that is not followed, so that their placement can be compared.
+    #[must_use]
+    pub(crate) fn comparing(mut self, services: usize) -> Self {
+        self.compares_pods = self.has_nodes && services <= MOST_COMPARED;
+        self
     }
 
     /// The same planner, which also reports what a server refuses of the objects of services.
@@ -180,6 +194,7 @@ impl<'a> Planner<'a> {
             refused: false,
             error: outcome.error.map(Box::new),
             controller: None,
+            other: None,
             unread: unread.into_iter().map(|finding| finding.message).collect(),
             diagnostics: outcome.diagnostics,
         };
@@ -205,11 +220,12 @@ impl<'a> Planner<'a> {
             let other = self.outcome(&selectors.controller, &views.controller, Depth::Plan);
             let here = side(&planned.resolution, &planned.components, planned.error.as_deref());
             let there = side(&other.resolution, &other.components, other.error.as_ref());
-            planned.controller =
-                difference(&here, &there, selectors.controller.policy()).map(Box::new);
+            let policy = selectors.controller.policy();
+            planned.controller = difference(&here, &there, policy).map(Box::new);
             if let Some(difference) = &planned.controller {
-                planned.diagnostics.push(differs(difference, service));
+                planned.diagnostics.push(differs(difference, &planned.service));
             }
+            planned.other = OtherPods::of(policy, &planned.workloads, &other.workloads);
         }
         self.refuse(&mut planned, service);
         self.leave_out(&mut planned, service);
@@ -376,7 +392,7 @@ impl<'a> Planner<'a> {
                 let objects = ask.objects(composed).map(|own| own.value).unwrap_or_default();
                 diagnostics.extend(server.refusals(service, &objects));
             }
-            if followed && self.has_nodes {
+            if self.has_nodes && (followed || self.compares_pods) {
                 workloads = self.workloads(&ask, composed);
             }
         }

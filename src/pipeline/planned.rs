@@ -1,7 +1,7 @@
 //! A service with all decisions about it, as data.
 
 use super::built::Workload;
-use super::difference::Difference;
+use super::difference::{Difference, OtherPods};
 use super::placement::Placement;
 use super::question::Question;
 use crate::api::{
@@ -207,6 +207,9 @@ pub struct Planned<'a> {
     pub error: Option<Box<Failure>>,
     /// How the decision of the controller differs; only set in documented mode.
     pub controller: Option<Box<Difference>>,
+    /// Its pods as the controller makes them, where nodes may answer them differently, until they
+    /// are placed.
+    pub(crate) other: Option<Box<OtherPods>>,
     /// Objects that would fill the service and were not read, a sentence each.
     pub unread: Vec<String>,
     /// Findings, the error included.

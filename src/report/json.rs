@@ -240,6 +240,14 @@ fn controller(difference: &Difference) -> Value {
     if let Some(modes) = &difference.modes {
         out.insert("modes".into(), json!(modes));
     }
+    if !difference.placed.is_empty() {
+        let placed = difference.placed.iter().map(|(component, own)| {
+            let reason = own.reason.as_deref();
+            let pods = json!({ "placed": own.placed, "wanted": own.wanted, "reason": reason });
+            ((*component).to_owned(), pods)
+        });
+        out.insert("pods".into(), placed.collect::<Map<String, Value>>().into());
+    }
     if let Some((code, message)) = &difference.error {
         out.insert("error".into(), json!({ "code": code.as_str(), "message": message }));
     }

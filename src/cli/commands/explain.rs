@@ -101,7 +101,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     session.require_any(selected.len() + servings.len())?;
     let complete = |text: &str| args.input.complete(text);
-    let planner = Planner::new(&session.world.catalog, session.semantics).judging(&session.world);
+    let planner = Planner::new(&session.world.catalog, session.semantics)
+        .judging(&session.world)
+        .comparing(session.world.catalog.services().len());
     let mut planned = planner.plan_all(&selected, Depth::Explain);
     session.plan_variants(&args.services, Depth::Explain, &mut planned);
     for planned in &mut planned {

@@ -95,7 +95,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let (services, servings) = session.take_all(&args.services)?;
     let servings = session.servings(servings);
-    let planner = Planner::new(&session.world.catalog, session.semantics).judging(&session.world);
+    let planner = Planner::new(&session.world.catalog, session.semantics)
+        .judging(&session.world)
+        .comparing(services.len());
     let all = services.len();
     let mut planned = Vec::with_capacity(all);
     let mut services = services.into_iter();

@@ -11,6 +11,7 @@ pub(crate) mod claims;
 pub(crate) mod loss;
 pub(crate) mod map;
 mod order;
+mod other_mode;
 pub(crate) mod partial_groups;
 pub(crate) mod quota;
 pub(crate) mod reasons;
@@ -269,6 +270,9 @@ fn place<'a>(
         Verdict::Fits => Verdict::DoesNotFit { proven: true },
         other => other,
     };
+    if !beside.settled && beside.lost.is_none() {
+        other_mode::compare(&fleet, &placed, &claims, planned, shown);
+    }
     let mut not_judged = not_judged(&not_counted);
     let unjudged = unjudged(&placed, &claims, &fleet, &mut not_judged);
     let add = fleet.growth(&placed).unwrap_or_default();
