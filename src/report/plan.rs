@@ -12,6 +12,7 @@ use crate::pipeline::{Costs, Planned, PlannedComponent, Unplanned};
 use crate::quantity::{Count, ParamCount};
 use crate::source::SourceMap;
 use indexmap::IndexMap;
+use unicode_width::UnicodeWidthStr;
 
 /// Narrower terminals show a block per service, and so do those that no table fits.
 const NARROWEST: u16 = 72;
@@ -488,7 +489,7 @@ fn with_short_names(
     let headed: Vec<&str> = titles.iter().map(String::as_str).collect();
     let names: Vec<usize> =
         NAMES.iter().filter_map(|title| titles.iter().position(|own| own == title)).collect();
-    let lengths = rows.iter().flat_map(|row| names.iter().map(|at| row[*at].chars().count()));
+    let lengths = rows.iter().flat_map(|row| names.iter().map(|at| row[*at].width()));
     let longest = lengths.max().unwrap_or(SHORTEST).max(SHORTEST);
     (SHORTEST..=longest).rev().find_map(|most| {
         let cut = rows.iter().map(|row| {

@@ -4,6 +4,7 @@ use super::meaning::Meaning;
 use super::screen::printable;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
 
 /// The look of text.
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +154,7 @@ fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -
     let mut width = most;
     for (title, cell) in cells {
         let before = if title.is_empty() { title } else { title + " " };
-        let own = before.chars().count() + cell.chars().count();
+        let own = before.width() + cell.width();
         let meaning = style.color.then(|| Meaning::of(cell)).flatten();
         let paint = |text: &str| meaning.map_or_else(|| text.to_owned(), |own| own.painted(text));
         match lines.last_mut() {
@@ -177,7 +178,7 @@ fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -
 
 /// A block per row: one line per non-empty cell, after its title.
 fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
-    let longest = header.iter().map(|title| title.chars().count()).max().unwrap_or(0);
+    let longest = header.iter().map(|title| title.width()).max().unwrap_or(0);
     let mut out = String::new();
     for (place, cells) in rows.iter().enumerate() {
         if place > 0 {
@@ -305,10 +306,9 @@ fn widen(widths: &mut [(usize, usize)], cells: &[String]) {
     }
 }
 
-/// Number of characters of the longest word, and of the whole cell.
+/// Columns of the longest word, and of the whole cell.
 fn extent(cell: &str) -> (usize, usize) {
-    let words = cell.split(' ').map(|word| word.chars().count());
-    (words.max().unwrap_or(0), cell.chars().count())
+    (cell.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0), cell.width())
 }
 
 /// A cell in the color of its symbol.
@@ -324,25 +324,13 @@ fn colored(text: String, style: Style) -> Cell {
 /// Wraps words into lines of at most `columns` characters, with all lines after the first indented;
 /// no word is broken.
 pub fn wrapped(text: &str, columns: Option<u16>, indent: &str) -> String {
-    let columns = columns.map_or(usize::MAX, usize::from);
-    let mut out = String::new();
-    let mut width = 0;
-    for (index, word) in text.split(' ').enumerate() {
-        let wide = word.chars().count();
-        if index == 0 {
-        } else if width + 1 + wide > columns {
-            out.push('\n');
-            out.push_str(indent);
-            width = indent.chars().count();
-        } else {
-            out.push(' ');
-            width += 1;
-        }
-        out.push_str(word);
-        width += wide;
-    }
-    out.push('\n');
-    out
+    let options = textwrap::Options::new(columns.map_or(usize::MAX, usize::from))
+        .break_words(false)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .subsequent_indent(indent);
+    textwrap::fill(text, options) + "\n"
 }
 
 #[cfg(test)]
@@ -391,7 +379,7 @@ mod tests {
         assert_eq!(fitting.first(), Some(&46));
         for width in fitting {
             let text = table(&header, rows.clone(), Style { color: false, width: Some(width) });
-            assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");
+            assert!(text.lines().all(|line| line.width() <= usize::from(width)), "{text}");
         }
         assert!(fits(&header, rows, Style { color: false, width: None }));
     }

@@ -4,6 +4,7 @@ use super::shown::{NAMES, Shown};
 use crate::report::meaning::{self, Meaning};
 use crate::report::screen::{Page, line, printable};
 use crate::report::table::{Style, wrapped};
+use unicode_width::UnicodeWidthStr;
 
 /// Groups with their causes and objects, and a summary line.
 pub(super) fn text(shown: &Shown, style: Style) -> String {
@@ -24,27 +25,25 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
     };
     // Remarks after a text, each with its separator. If the line is too long, each gets its own
     // line.
-    let remarks = |out: &mut Page,
-                   taken: usize,
-                   indent: &str,
-                   text: &str,
-                   more: [(&str, &str); 2]| {
-        let text = printable(text);
-        let more = more.map(|(before, remark)| (before, printable(remark)));
-        let more = || more.iter().filter(|(_, remark)| !remark.is_empty());
-        let line: String = more().flat_map(|(before, remark)| [*before, remark.as_str()]).collect();
-        let line = format!("{text}{line}\n");
-        if style.width.is_none_or(|width| taken + line.chars().count() <= usize::from(width) + 1) {
-            return out.draw(&line);
-        }
-        out.draw(&text);
-        out.end_line();
-        for (before, remark) in more() {
-            // A value is not wrapped.
-            let columns = style.width.filter(|_| *before != " ");
-            out.draw(&wrapped(&format!("{indent}{remark}"), columns, indent));
-        }
-    };
+    let remarks =
+        |out: &mut Page, taken: usize, indent: &str, text: &str, more: [(&str, &str); 2]| {
+            let text = printable(text);
+            let more = more.map(|(before, remark)| (before, printable(remark)));
+            let more = || more.iter().filter(|(_, remark)| !remark.is_empty());
+            let line: String =
+                more().flat_map(|(before, remark)| [*before, remark.as_str()]).collect();
+            let line = format!("{text}{line}\n");
+            if style.width.is_none_or(|width| taken + line.width() <= usize::from(width) + 1) {
+                return out.draw(&line);
+            }
+            out.draw(&text);
+            out.end_line();
+            for (before, remark) in more() {
+                // A value is not wrapped.
+                let columns = style.width.filter(|_| *before != " ");
+                out.draw(&wrapped(&format!("{indent}{remark}"), columns, indent));
+            }
+        };
     line!(out, "mode: {} · base: {} · {}\n", shown.semantics, shown.base, shown.compared);
     for group in &shown.groups {
         let facts =
@@ -99,7 +98,7 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
             out.push_str("    ");
             out.draw(&paint(object.marker, object.marker));
             out.push_str(" ");
-            let taken = 5 + object.marker.chars().count();
+            let taken = 5 + object.marker.width();
             let more = [("  ", object.note.as_str()), ("", "")];
             remarks(&mut out, taken, "        ", &object.name, more);
             for line in &object.lines {
