@@ -9,6 +9,7 @@
 mod draft;
 
 use super::sighting::{Mark, Sighting, sightings};
+use super::slices::Slices;
 use crate::cluster::{Machine, memory_of_label};
 use crate::diag::{Code, Diagnostic};
 use crate::exchange::class::{Draft, Evidence};
@@ -66,13 +67,13 @@ fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Groups of all machines, by name.
-pub(super) fn groups(machines: &[Machine]) -> Vec<Group<'_>> {
+/// Groups of all machines, by name; `slices` are the devices of nodes in ResourceSlices.
+pub(super) fn groups<'m>(machines: &'m [Machine], slices: &Slices) -> Vec<Group<'m>> {
     // Slices of one profile are a resource of their own (strategy `mixed`) or stand for the device
     // (`single`): pods of a class request one resource.
     type Key = (EcoString, &'static str, bool);
-    let mut by_key: BTreeMap<Key, Vec<Sighting<'_>>> = BTreeMap::new();
-    for sighting in machines.iter().flat_map(sightings) {
+    let mut by_key: BTreeMap<Key, Vec<Sighting<'m>>> = BTreeMap::new();
+    for sighting in machines.iter().flat_map(|own| sightings(own, slices.devices(own))) {
         let key = (
             class_name(&sighting.vendor, &sighting.word),
             sighting.product.map_or("", |product| product.id),
@@ -84,7 +85,7 @@ pub(super) fn groups(machines: &[Machine]) -> Vec<Group<'_>> {
     for (name, id, _) in by_key.keys() {
         *uses.entry(name.clone()).or_default().entry(id).or_default() += 1;
     }
-    let mut groups: Vec<Group<'_>> = by_key
+    let mut groups: Vec<Group<'m>> = by_key
         .into_iter()
         .map(|((name, id, own_resource), sightings)| {
             let products = &uses[&name];

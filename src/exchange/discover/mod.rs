@@ -9,6 +9,7 @@
 mod group;
 mod input_classes;
 mod sighting;
+mod slices;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 use group::Group;
 use sighting::Mark;
+use slices::Slices;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Options of a discovery.
@@ -106,7 +108,7 @@ const NO_ACCELERATOR: &str = "no-accelerator";
 /// Facts about accelerators from the labels of machines, independent of the name and selector of a
 /// class; empty if the machines have no accelerator or several kinds.
 pub(super) fn described(machines: &[Machine]) -> Vec<Fact> {
-    let groups = group::groups(machines);
+    let groups = group::groups(machines, &Slices::default());
     let [group] = groups.as_slice() else { return Vec::new() };
     // Anomalies of the machines are reported by discovery.
     let draft = group.draft(false, &mut Vec::new());
@@ -129,6 +131,8 @@ struct World<'a> {
     compared: Vec<Machine>,
     /// Pods by machine.
     used: BTreeMap<EcoString, Vec<Shape>>,
+    /// Devices in ResourceSlices.
+    slices: Slices,
 }
 
 impl<'a> World<'a> {
@@ -148,7 +152,8 @@ impl<'a> World<'a> {
         for (machine, shape) in machines::running(catalog.others()) {
             used.entry(machine).or_default().push(shape);
         }
-        Self { options, sources, classes, machines, compared, used }
+        let slices = Slices::read(catalog.others());
+        Self { options, sources, classes, machines, compared, used, slices }
     }
 
     /// Machines of a class, by name.
@@ -177,7 +182,7 @@ impl<'a> World<'a> {
         Proposal {
             name: name.clone(),
             action,
-            status: status::status(members, &names, &self.used),
+            status: status::status(members, &names, &self.used, &self.slices),
             object,
             nodes: members.iter().map(|machine| machine.name.clone()).collect(),
             facts: Vec::new(),
@@ -237,7 +242,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
     let world = World::new(catalog, sources, options);
     let mut found = Vec::new();
     let mut classes: BTreeMap<EcoString, Proposal> = BTreeMap::new();
-    let groups = group::groups(world.machines);
+    let groups = group::groups(world.machines, &world.slices);
     if world.machines.is_empty() {
         found.push(
             Diagnostic::new(Code::AvailabilityNotChecked, "no Node was read: no class is discovered, and those discovered before have no node")

@@ -2,11 +2,14 @@
 //!
 //! In: a machine. Out: one sighting per kind of accelerator on it. For each vendor, the first of
 //! these kinds of evidence decides (docs/decisions.md#node-evidence): the vendor's product label, a
-//! device id, labels of a cloud or of Karpenter, the instance type, the bare resource.
+//! device id, labels of a cloud or of Karpenter, the instance type, the products in ResourceSlices,
+//! the bare resource.
 
 use crate::cluster::Machine;
+use crate::cluster::schedule::devices::NodeDevice;
 use crate::facts::{self, Product};
 use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
 
 const NVIDIA_PRODUCT: &str = "nvidia.com/gpu.product";
 const SHARING: &str = "nvidia.com/gpu.sharing-strategy";
@@ -148,8 +151,8 @@ fn first<'m>(machine: &'m Machine, keys: &[&'static str]) -> Option<(&'static st
     keys.iter().find_map(|key| Some((*key, machine.label(key).filter(|value| !value.is_empty())?)))
 }
 
-/// All sightings of a machine, by vendor.
-pub(super) fn sightings(machine: &Machine) -> Vec<Sighting<'_>> {
+/// All sightings of a machine, by vendor; `devices` are those of its ResourceSlices.
+pub(super) fn sightings<'m>(machine: &'m Machine, devices: &[NodeDevice]) -> Vec<Sighting<'m>> {
     let mut found = Vec::new();
     product_labels(machine, &mut found);
     let later =
@@ -159,8 +162,40 @@ pub(super) fn sightings(machine: &Machine) -> Vec<Sighting<'_>> {
             found.push(sighting);
         }
     }
+    in_slices(machine, devices, &mut found);
     bare(machine, &mut found);
     found
+}
+
+/// Sightings by the products that drivers of devices publish, if nothing else shows the vendor.
+fn in_slices<'m>(machine: &'m Machine, devices: &[NodeDevice], found: &mut Vec<Sighting<'m>>) {
+    let known: BTreeSet<EcoString> = found.iter().map(|own| own.vendor.clone()).collect();
+    let kinds: BTreeSet<(&str, &EcoString, Option<&EcoString>)> = devices
+        .iter()
+        .filter_map(|own| {
+            let vendor = facts::vendor_of(&own.driver);
+            Some((vendor, own.product.as_ref()?, own.profile.as_ref()))
+        })
+        .filter(|(vendor, ..)| !known.contains(*vendor))
+        .collect();
+    for (vendor, name, profile) in kinds {
+        let product =
+            facts::by_label(name).or_else(|| facts::by_label(&name.as_str().replace(' ', "-")));
+        let word = match profile {
+            Some(profile) => eco_format!("{name}-MIG-{profile}"),
+            None => name.clone(),
+        };
+        let own = Sighting::new(machine, vendor, word, product, by_host(machine));
+        found.push(Sighting { slice: profile.cloned(), ..own });
+    }
+}
+
+/// How a machine without a label of its devices is recognized.
+fn by_host(machine: &Machine) -> Mark {
+    match machine.label("kubernetes.io/hostname") {
+        Some(host) => Mark::label("kubernetes.io/hostname", host),
+        None => Mark::Name(machine.name.clone()),
+    }
 }
 
 /// Splits a product label of NVIDIA into the product, its MIG profile, and whether it is shared.
@@ -383,10 +418,7 @@ fn bare<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
         }) {
             continue;
         }
-        let mark = match machine.label("kubernetes.io/hostname") {
-            Some(host) => Mark::label("kubernetes.io/hostname", host),
-            None => Mark::Name(machine.name.clone()),
-        };
+        let mark = by_host(machine);
         let word = slice.map_or_else(
             || eco_format!("{vendor}-unknown"),
             |slice| eco_format!("{vendor}-unknown-MIG-{slice}"),

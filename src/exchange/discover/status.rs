@@ -1,6 +1,7 @@
 //! How many devices a class has and how many are free (OEP-0003, AcceleratorClass). Times and
 //! conditions are only known in a cluster.
 
+use super::slices::Slices;
 use crate::cluster::{Machine, Shape};
 use crate::facts;
 use crate::quantity::Range;
@@ -26,6 +27,7 @@ pub(super) fn status(
     machines: &[&Machine],
     resources: &[EcoString],
     used: &BTreeMap<EcoString, Vec<Shape>>,
+    slices: &Slices,
 ) -> Status {
     let counts = |name: &str| {
         if resources.is_empty() {
@@ -52,10 +54,13 @@ pub(super) fn status(
                 status.shares = Some(status.shares.unwrap_or(0).saturating_add(amount));
             }
         }
+        let (all, free) = slices.count(machine, resources);
+        status.total = status.total.saturating_add(all);
         if !machine.usable(&[], true) {
             continue;
         }
         status.available_nodes += 1;
+        status.available = status.available.saturating_add(free);
         for name in names {
             let asked = used
                 .get(&machine.name)

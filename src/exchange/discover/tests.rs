@@ -1,4 +1,5 @@
 mod existing_classes;
+mod slices;
 mod values;
 
 use super::*;

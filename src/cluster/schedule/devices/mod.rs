@@ -3,11 +3,13 @@
 
 pub(crate) mod allocate;
 pub(crate) mod claims;
+pub(crate) mod inventory;
 pub(crate) mod objects;
 pub(crate) mod pools;
 pub(crate) mod prepare;
 
 pub use claims::Devices;
+pub use inventory::{NodeDevice, inventory};
 
 /// The number of a claim.
 pub(super) type ClaimId = usize;

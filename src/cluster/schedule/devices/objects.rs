@@ -67,6 +67,8 @@ fn full<'n>(name: &'n str, driver: &'n str) -> (&'n str, &'n str) {
 
 impl Device {
     fn read(device: &Node, driver: &EcoString) -> Self {
+        // resource.k8s.io/v1beta1 has one level more.
+        let values = device.get("basic").unwrap_or(device);
         let origin = Origin::Derived(&DEVICE);
         let domains = |list: Option<&Node>, value: &dyn Fn(&Node) -> Option<Node>| {
             let mut domains = Node::map(origin);
@@ -94,10 +96,10 @@ impl Device {
         let mut tree = Node::map(origin);
         if let Some(map) = tree.as_map_mut() {
             map.insert("driver", Node::str(driver.clone(), origin));
-            map.insert("attributes", domains(device.get("attributes"), &attribute));
-            map.insert("capacity", domains(device.get("capacity"), &capacity));
+            map.insert("attributes", domains(values.get("attributes"), &attribute));
+            map.insert("capacity", domains(values.get("capacity"), &capacity));
         }
-        let attributes = device.get("attributes").map(Node::entries).into_iter().flatten();
+        let attributes = values.get("attributes").map(Node::entries).into_iter().flatten();
         Self {
             name: text(device.get("name")),
             attributes: attributes
