@@ -18,15 +18,18 @@ use std::path::PathBuf;
 /// What is read.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct InputArgs {
-    /// File, directory (recursive) or `-` for standard input; repeatable. Without it, the current
-    /// directory.
+    /// File, directory or `-`; repeatable [default: the current directory].
+    ///
+    /// Directories are read recursively, `-` is standard input.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
     /// File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the
     /// input; repeatable.
     #[arg(long, value_name = "FILE|DIR")]
     pub presets: Vec<PathBuf>,
-    /// Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable.
+    /// Kustomize directory, which is built; repeatable.
+    ///
+    /// Built with `kustomize build` or `kubectl kustomize`.
     #[arg(short = 'k', long = "kustomize", value_name = "DIR")]
     pub kustomize: Vec<PathBuf>,
     /// Program that builds the directories of `-k`, with its arguments [default: the first of
@@ -39,7 +42,9 @@ pub(crate) struct InputArgs {
     /// Directories are always read recursively; accepted because kubectl requires it.
     #[arg(short = 'R', long, hide = true)]
     pub recursive: bool,
-    /// Default namespace of documents without one; selects the services of that namespace.
+    /// Only the services of a namespace.
+    ///
+    /// It is also the namespace of documents without one.
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
     /// Services of all namespaces (the default without `-n`).
@@ -48,7 +53,9 @@ pub(crate) struct InputArgs {
     /// Only services whose labels match the selector, as kubectl's.
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
-    /// When built-in runtimes and accelerator classes are used [default: auto].
+    /// When the built-in catalog is used [default: auto].
+    ///
+    /// The catalog has runtimes and accelerator classes.
     #[arg(long, value_enum, env = "OME_BUILTIN", value_name = "WHEN")]
     pub builtin: Option<BuiltinArg>,
     /// The same as `--builtin never`.
@@ -57,8 +64,9 @@ pub(crate) struct InputArgs {
     /// Follow the published documents, or the code of the controllers.
     #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "MODE")]
     pub semantics: Option<SemanticsArg>,
-    /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means
-    /// `--semantics controller` for that operator alone.
+    /// Follow a release of an operator, as `ome=v0.1.4`; repeatable.
+    ///
+    /// It means `--semantics controller` for that operator alone.
     #[arg(long, env = "OME_RELEASE", hide_possible_values = true, value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     pub release: Vec<String>,
     /// A release of Kthena whose behavior ModelServings follow instead of the document's; manifests
@@ -87,7 +95,7 @@ pub(crate) struct InputArgs {
     /// Files and directories below `-f` that are not read, as in `.gitignore`; repeatable.
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// Where objects have definitions in several directories, use those of this one.
+    /// Use the definitions of this directory where there are several.
     #[arg(long = "in", value_name = "DIR")]
     pub within: Option<String>,
     #[command(flatten)]
@@ -142,7 +150,28 @@ pub(crate) enum ModelFactsArg {
     Never,
 }
 
+impl ModelFactsArg {
+    /// Its name in flags and settings.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
 impl ModelArgs {
+    /// Whether the table of published models is used: the flag, then settings.
+    pub(crate) fn when(&self, settings: &Settings) -> ModelFactsArg {
+        match (self.model_facts, settings.model_facts.as_deref()) {
+            (Some(when), _) => when,
+            (None, Some("always")) => ModelFactsArg::Always,
+            (None, Some("never")) => ModelFactsArg::Never,
+            (None, _) => ModelFactsArg::Auto,
+        }
+    }
+
     /// Where facts come from: flags, then settings, then defaults.
     pub(crate) fn facts(&self, settings: &Settings, limits: Limits) -> ModelFacts {
         let cache = match &self.hf_cache {
@@ -151,13 +180,7 @@ impl ModelArgs {
             None => None,
         };
         let directory = self.model_configs.clone().or_else(|| settings.model_configs.clone());
-        let when = match (self.model_facts, settings.model_facts.as_deref()) {
-            (Some(when), _) => when,
-            (None, Some("always")) => ModelFactsArg::Always,
-            (None, Some("never")) => ModelFactsArg::Never,
-            (None, _) => ModelFactsArg::Auto,
-        };
-        let table = match when {
+        let table = match self.when(settings) {
             ModelFactsArg::Auto | ModelFactsArg::Always => true,
             ModelFactsArg::Never => false,
         };
@@ -169,7 +192,7 @@ impl ModelArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[expect(clippy::struct_field_names, reason = "the flags are called so")]
 pub(crate) struct LimitArgs {
-    /// Largest file that is read [default: 8MiB].
+    /// Largest file that is read [default: 512MiB, of which one object has at most 8MiB].
     #[arg(long, env = "OME_MAX_FILE_SIZE", value_name = "SIZE")]
     pub max_file_size: Option<bytesize::ByteSize>,
     /// Deepest nesting of a document [default: 64].
@@ -178,18 +201,21 @@ pub(crate) struct LimitArgs {
     /// Most nodes of a document, aliases expanded [default: 1000000].
     #[arg(long, env = "OME_MAX_NODES", value_name = "N")]
     pub max_nodes: Option<usize>,
+    /// Most files that are read below the paths of `-f` [default: 50000].
+    #[arg(long, env = "OME_MAX_FILES", value_name = "N")]
+    pub max_files: Option<usize>,
 }
 
 impl LimitArgs {
     /// The limits of a run: flags, then settings, then defaults.
     pub(crate) fn limits(&self, settings: &Settings) -> Limits {
         let defaults = Limits::default();
+        let size = self.max_file_size.map(|size| size.as_u64()).or(settings.max_file_size);
         Limits {
-            file_size: self
-                .max_file_size
-                .map(|size| size.as_u64())
-                .or(settings.max_file_size)
-                .unwrap_or(defaults.file_size),
+            file_size: size.unwrap_or(defaults.file_size),
+            // A file of one document is as large as the document.
+            document_size: size.unwrap_or(defaults.document_size),
+            files: self.max_files.or(settings.max_files).unwrap_or(defaults.files),
             depth: self.max_depth.or(settings.max_depth).unwrap_or(defaults.depth),
             nodes: self.max_nodes.or(settings.max_nodes).unwrap_or(defaults.nodes),
         }

@@ -214,6 +214,13 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[("code same-priority", "what a finding means and how to fix it"), ("code", "all codes")],
     ),
     (
+        "config",
+        &[
+            ("config", "every setting, and the flag, variable or line that sets it"),
+            ("config --builtin never -o json", "with a flag, as JSON"),
+        ],
+    ),
+    (
         "completions",
         &[
             ("completions bash", "for `source <(ome completions bash)`"),
@@ -232,7 +239,7 @@ pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
 const SELECTION: [&str; 5] = ["namespace", "all_namespaces", "selector", "r#in", "directory"];
 
 /// Options that are in `--help` alone: `-h` fits a screen.
-const RARE: [&str; 27] = [
+const RARE: [&str; 34] = [
     "no_builtin",
     "kthena_profile",
     "deployment_mode",
@@ -260,6 +267,13 @@ const RARE: [&str; 27] = [
     "exclude",
     "follow_outside",
     "device_tolerations",
+    "presets",
+    "recursive",
+    "all_namespaces",
+    "color",
+    "cluster_domain",
+    "own_catalog",
+    "quiet",
 ];
 
 /// The command with the options of each command in the groups input, selection, accelerators and

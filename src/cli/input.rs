@@ -4,11 +4,13 @@ use super::args::{self, InputArgs, PageFormat};
 use super::incomplete::{Gap, Partial};
 use super::releases::{self, Followed};
 use super::session_options::SessionOptions;
+use super::settings::Read as SettingsRead;
 use super::{Failure, Io, Outcome, incomplete, threads, verbose, waiting};
 use crate::api::{Api, Follow, Runtime, Semantics};
 use crate::builtin;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::load::{self, Exclude, Loaded, Request, settings};
+use crate::load::settings::Settings;
+use crate::load::{self, Exclude, Loaded, Request};
 use crate::operators;
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::policy::{BuiltinMode, Platform};
@@ -17,7 +19,7 @@ use crate::report::answer::Answer;
 use crate::report::findings;
 use crate::report::{markdown, phrases::plural};
 use crate::secret::Secrets;
-use crate::source::{SourceId, Span};
+use crate::source::Span;
 use crate::workspace::{self, Distribution, ReadOptions, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
@@ -45,7 +47,7 @@ pub(crate) struct Session {
     pub(super) secrets: OnceLock<Secrets>,
     /// Findings about single objects, kept for the next session if there is one.
     pub(super) about_objects: Option<Mutex<HashMap<Span, Vec<Diagnostic>>>>,
-    settings: settings::Settings,
+    settings: Settings,
     /// The namespace of `-n`.
     pub(super) namespace: Option<EcoString>,
     /// The label selector of `-l`.
@@ -116,15 +118,7 @@ impl Session {
     ) -> Result<Self, Failure> {
         let begun = Instant::now();
         waiting::doing("reading the input");
-        // Settings come after the input in the source map, so their id is only known then.
-        let (mut settings, mut settings_sources) = (settings::Settings::default(), Vec::new());
-        for (file, trust) in args.settings_files() {
-            let tags = operators::release_tags();
-            let read = settings::read(&file, SourceId(u32::MAX), &tags, trust, args.follow_outside);
-            let (more, source, found) = read.map_err(Failure::Usage)?;
-            settings = settings.over(more);
-            settings_sources.push((file, source, found));
-        }
+        let SettingsRead { settings, files: settings_files } = super::settings::read(args)?;
         let selector = args
             .selector
             .as_deref()
@@ -211,9 +205,12 @@ impl Session {
             given.namespace = namespace.clone();
         }
         verbose::note(|| {
-            let names = settings_sources.iter().map(|(file, ..)| file.display().to_string());
+            let names = settings_files.iter().filter_map(|(own, ..)| own.file.as_ref());
+            let names = names.map(|file| file.display().to_string());
             let from = names.reduce(|a, b| format!("{a}, {b}")).unwrap_or("none".to_owned());
-            format!("settings: {from}; semantics {semantics}, builtin {builtin:?}")
+            format!(
+                "settings: {from}; semantics {semantics}, builtin {builtin:?}; `ome config` has the origin of each"
+            )
         });
         for (_, source) in loaded.sources.iter().filter(|(_, source)| source.is_input()) {
             verbose::note(|| format!("read {} ({} bytes)", source.name, source.text.len()));
@@ -225,7 +222,7 @@ impl Session {
         for view in &mut world.views {
             view.catalog.set_accelerator_options(ask.accelerators.clone());
         }
-        for (_, source, found) in settings_sources {
+        for (_, source, found) in settings_files {
             let id = world.sources.add(source);
             for mut diagnostic in found {
                 diagnostic.labels.iter_mut().for_each(|label| label.span.source = id);

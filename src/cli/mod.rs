@@ -25,6 +25,7 @@ mod relevant_findings;
 mod rereading;
 mod service_selection;
 mod session_options;
+mod settings;
 pub mod supported;
 mod threads;
 mod variants;
@@ -56,7 +57,7 @@ struct Cli {
     /// When to use color.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
-    /// Show every finding with its lines, and say which files were read and how long it took.
+    /// Show findings with their lines, which files were read, and how long it took.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     verbose: bool,
     /// Show no finding below the level error.

@@ -13,7 +13,11 @@ use std::path::Path;
 pub enum State {
     /// It is not there.
     Missing,
-    /// It has other content.
+    /// It has other content than an earlier run wrote and than this one would.
+    Edited,
+    /// It has what an earlier run wrote, and the input has changed since.
+    Stale,
+    /// It has other content, and no run is known to have written it.
     Differs,
     /// The manifest lists it and it would no longer be written.
     Unexpected,
@@ -36,6 +40,8 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
             State::Missing => "missing",
+            State::Edited => "differs (edited by hand)",
+            State::Stale => "differs (stale)",
             State::Differs => "differs",
             State::Unexpected => "unexpected",
         };
@@ -90,7 +96,12 @@ impl Check {
                 let lines = self
                     .lines
                     .then(|| unified(&String::from_utf8_lossy(&file.content), text, &path));
-                Difference { path, state: State::Differs, lines }
+                let state = match self.ledger.wrote(&path, &file.content) {
+                    Some(true) => State::Stale,
+                    Some(false) => State::Edited,
+                    None => State::Differs,
+                };
+                Difference { path, state, lines }
             }
             Found::Nothing => Difference { path, state: State::Missing, lines: None },
             Found::Other(_) => Difference { path, state: State::Differs, lines: None },

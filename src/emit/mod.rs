@@ -21,7 +21,7 @@ pub mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use check::Check;
+pub use check::{Check, Difference, State};
 pub use comment::{ValueSource, comment};
 pub use directory::{Directory, Done};
 pub use file::{generate, rewrite};

@@ -126,7 +126,7 @@ fn check_shows_the_differing_lines_on_request() {
     let differences: Vec<String> =
         check.finish(true).expect("compares").iter().map(ToString::to_string).collect();
     let [only] = differences.as_slice() else { panic!("{differences:?}") };
-    assert!(only.starts_with("differs default/b/service-b.yaml\n--- a/default/b/service-b.yaml\n+++ b/default/b/service-b.yaml\n@@ "), "{only}");
+    assert!(only.starts_with("differs (stale) default/b/service-b.yaml\n--- a/default/b/service-b.yaml\n+++ b/default/b/service-b.yaml\n@@ "), "{only}");
     let changed: Vec<&str> = only
         .lines()
         .skip(3)
@@ -147,7 +147,7 @@ fn check_names_a_difference_that_is_not_shown() {
         check.finish(true).expect("compares").iter().map(ToString::to_string).collect();
     assert_eq!(
         differences,
-        ["differs default/c/secret-c.yaml\nonly secret values differ: they are not shown"]
+        ["differs (stale) default/c/secret-c.yaml\nonly secret values differ: they are not shown"]
     );
 }
 
@@ -192,10 +192,15 @@ fn a_check_names_missing_changed_and_unexpected_files() {
     assert_eq!(
         check(&scratch, &[service("a", 2), (object("Secret", "c", 1), "c")]),
         [
-            "differs default/a/service-a.yaml",
+            "differs (stale) default/a/service-a.yaml",
             "unexpected default/b/service-b.yaml",
             "missing default/c/secret-c.yaml"
         ]
+    );
+    std::fs::write(scratch.root().join("default/a/service-a.yaml"), "kind: Service\n").unwrap();
+    assert_eq!(
+        check(&scratch, &[service("a", 1), service("b", 1)]),
+        ["differs (edited by hand) default/a/service-a.yaml"]
     );
 }
 

@@ -31,7 +31,8 @@ pub fn read_text(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>
     if let Some(reason) = unreadable(path) {
         return Err(Box::new(not_read(&name, &reason)));
     }
-    match read(path, limits) {
+    let limits = Limits { file_size: limits.document_size.min(limits.file_size), ..*limits };
+    match read(path, &limits) {
         Ok(text) => Ok(text),
         Err(Unread::Finding(finding)) => Err(Box::new(finding.in_file(name))),
         Err(Unread::NotUtf8(text, at)) => {
@@ -158,6 +159,16 @@ pub(super) fn read_from(reader: impl Read, limits: &Limits) -> io::Result<Result
         return Ok(Err(Unread::Finding(Box::new(too_large(limits)))));
     }
     Ok(decode_bytes(bytes))
+}
+
+/// The finding that a document, or an item of a List, is larger than the limit.
+pub(super) fn too_large_document(limits: &Limits) -> Diagnostic {
+    let most = size(limits.document_size);
+    Diagnostic::new(
+        Code::FileSizeLimit,
+        format!("the document is larger than {most} (`--max-file-size`)"),
+    )
+    .help("raise `--max-file-size`, or split it; a List as kubectl prints it may be larger")
 }
 
 /// The finding that a file is larger than the limit.

@@ -9,7 +9,8 @@
 
 use super::files::{is_fifo, not_read, reason, what};
 use super::scope::{Lies, Scope};
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::quantity::grouped;
 use ignore::WalkBuilder;
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -52,10 +53,11 @@ pub struct Found {
 }
 
 /// Finds all files below `paths` and `context`; `-` is standard input. A file that is in both
-/// belongs to `paths`. `follow` permits links that lead out of both.
-pub fn find(paths: &[PathBuf], context: &[PathBuf], follow: bool) -> Found {
+/// belongs to `paths`. `follow` permits links that lead out of both. Where there are more than
+/// `most` files, or far more entries of directories, the search ends.
+pub fn find(paths: &[PathBuf], context: &[PathBuf], follow: bool, most: usize) -> Found {
     let scope = Scope::of(paths.iter().chain(context), follow);
-    let mut finder = Finder { scope, ..Finder::default() };
+    let mut finder = Finder { scope, most, ..Finder::default() };
     for (paths, reported) in [(paths, true), (context, false)] {
         // Files in arguments are first, so a file that is also below a directory counts as named.
         let (files, directories): (Vec<&PathBuf>, Vec<&PathBuf>) =
@@ -104,9 +106,41 @@ struct Finder {
     found: Found,
     scope: Scope,
     seen: HashSet<Identity>,
+    /// Most files, entries of directories so far, and bytes of the files so far.
+    most: usize,
+    entries: usize,
+    bytes: u64,
 }
 
+/// Entries of directories for each file that may be read: most of a disk holds no manifest.
+const ENTRIES: usize = 20;
+/// Most bytes of all files together; their places are numbers of 32 bits each.
+const BYTES: u64 = 4 << 30;
+
 impl Finder {
+    /// Reports a path below which there is more than is read; nothing is then.
+    fn is_beyond(&mut self, root: &Path) -> bool {
+        let (most, entries) = (self.most, self.most.saturating_mul(ENTRIES));
+        let (what, by_flag) = if self.found.inputs.len() > most {
+            (format!("more than {} files", grouped(most as u128)), true)
+        } else if self.entries > entries {
+            (format!("more than {} files and directories", grouped(entries as u128)), true)
+        } else if self.bytes > BYTES {
+            ("more than 4 GiB of manifests".to_owned(), false)
+        } else {
+            return false;
+        };
+        let root = root.display().to_string();
+        let raise = if by_flag { ", or raise `--max-files`" } else { "" };
+        self.found.missing = true;
+        self.found.diagnostics.push(
+            Diagnostic::new(Code::FileNotRead, format!("{what} are below `{root}`: none was read"))
+                .in_file(root)
+                .help(format!("name the directories that hold manifests{raise}")),
+        );
+        true
+    }
+
     fn not_read(&mut self, path: &Path, root: &Path, reason: &str, reported: bool) {
         if reported {
             let named = path == root;
@@ -174,6 +208,7 @@ impl Finder {
                 size: data.len(),
                 root: (path != root).then(|| shown(root, root).into()),
             };
+            self.bytes = self.bytes.saturating_add(input.size);
             self.found.inputs.push(input);
         }
     }
@@ -192,6 +227,10 @@ impl Finder {
         // Directories to which a link led that `--follow-outside` permits.
         let mut outside: Vec<PathBuf> = Vec::new();
         for entry in walk(root, &walked) {
+            self.entries += 1;
+            if self.is_beyond(root) {
+                return;
+            }
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -218,6 +257,9 @@ impl Finder {
                 Ok(data) => self.file(path, root, &data, reported, lies),
                 Err(error) => self.walk_error(root, &error, reported),
             }
+        }
+        if self.is_beyond(root) {
+            return;
         }
         let left = std::mem::take(&mut *walked.left.lock().unwrap_or_else(PoisonError::into_inner));
         for path in &left {
@@ -337,7 +379,7 @@ pub(super) fn is_expectation(path: &Path) -> bool {
 
 /// Files of expectations below a directory, by name.
 pub fn expectations(below: &Path) -> Vec<PathBuf> {
-    let found = find(&[below.to_path_buf()], &[], false);
+    let found = find(&[below.to_path_buf()], &[], false, usize::MAX);
     let mut files: Vec<PathBuf> = found
         .inputs
         .into_iter()

@@ -151,7 +151,7 @@ fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Fail
             _ => because(&format!("cannot run: {error}"), "make the program executable"),
         })?;
     // Both pipes are read while it runs: a full one would stop it.
-    let most = limits.file_size.saturating_add(1);
+    let most = limits.document_size.saturating_add(1);
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let reader = |pipe: Option<Box<dyn Read + Send>>| {
         thread::spawn(move || {
@@ -188,7 +188,7 @@ fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Fail
             if said.is_empty() { format!("failed: {status}") } else { format!("failed: {said}") };
         return Err(because(&why, "correct what it reports; nothing else was read"));
     }
-    if out.len() as u64 > limits.file_size {
+    if out.len() as u64 > limits.document_size {
         let finding = files::too_large(limits);
         return Err(because(
             "printed more than `--max-file-size`",

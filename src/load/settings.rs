@@ -42,7 +42,7 @@ const KEYS: [&str; 15] = [
     "limits",
 ];
 /// Keys of `[limits]`.
-const LIMITS: [&str; 3] = ["max-file-size", "max-depth", "max-nodes"];
+const LIMITS: [&str; 4] = ["max-file-size", "max-depth", "max-nodes", "max-files"];
 /// Values of `model-facts`.
 const MODEL_FACTS: [&str; 3] = ["auto", "always", "never"];
 /// Values of `kthena-profile`.
@@ -86,6 +86,23 @@ pub struct Settings {
     pub max_depth: Option<usize>,
     /// `[limits] max-nodes`.
     pub max_nodes: Option<usize>,
+    /// `[limits] max-files`.
+    pub max_files: Option<usize>,
+    /// Where each key that is followed stands; those of tables are `releases.ome`.
+    pub places: BTreeMap<String, Place>,
+}
+
+/// A key of a settings file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: PathBuf,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its value as it is written.
+    pub text: String,
+    /// Who chose the file.
+    pub trust: Trust,
 }
 
 /// The nearest `ome.toml` from a directory upward.
@@ -145,6 +162,8 @@ impl Settings {
         severity.extend(self.severity);
         let mut releases = other.releases;
         releases.extend(self.releases);
+        let mut places = other.places;
+        places.extend(self.places);
         Self {
             file: self.file.or(other.file),
             semantics: self.semantics.or(other.semantics),
@@ -162,6 +181,8 @@ impl Settings {
             max_file_size: self.max_file_size.or(other.max_file_size),
             max_depth: self.max_depth.or(other.max_depth),
             max_nodes: self.max_nodes.or(other.max_nodes),
+            max_files: self.max_files.or(other.max_files),
+            places,
         }
     }
 }
@@ -200,6 +221,7 @@ pub fn read(
         id,
         settings: Settings { file: Some(file.to_owned()), ..Settings::default() },
         found: Vec::new(),
+        text: &text,
         released,
         trust,
         follow,
@@ -223,6 +245,7 @@ pub fn read(
 
 struct Reader<'r> {
     id: SourceId,
+    text: &'r str,
     released: &'r Tags,
     trust: Trust,
     /// Paths may lead anywhere: `--follow-outside`.
@@ -261,127 +284,146 @@ impl Reader<'_> {
         );
     }
 
+    /// Notes the place of a key whose value was taken: nothing was found since.
+    fn note(&mut self, name: String, key: &Key<'_>, value: &Value<'_>, found: usize) {
+        let Some(file) = self.settings.file.clone().filter(|_| self.found.len() == found) else {
+            return;
+        };
+        let before = self.text.get(..key.span().start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let text = self.text.get(value.span()).unwrap_or_default().to_owned();
+        self.settings.places.insert(name, Place { file, line, text, trust: self.trust });
+    }
+
     fn top(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
-            match (key.get_ref().as_ref(), value.get_ref()) {
-                ("required-version", DeValue::String(text)) => match VersionReq::parse(text) {
-                    Ok(required) => self.required_version(&required, value),
-                    Err(_) => self.invalid(
-                        "required-version",
-                        value,
-                        "a requirement such as \">=0.1, <0.3\"",
-                    ),
-                },
-                ("required-version", _) => {
-                    self.invalid(
-                        "required-version",
-                        value,
-                        "a requirement such as \">=0.1, <0.3\"",
-                    );
-                }
-                ("semantics", DeValue::String(text)) if text == "documented" => {
-                    self.settings.semantics = Some(Semantics::Documented);
-                }
-                ("semantics", DeValue::String(text)) if text == "controller" => {
-                    self.settings.semantics = Some(Semantics::Controller);
-                }
-                ("semantics", _) => {
-                    self.invalid("semantics", value, "\"documented\" or \"controller\"");
-                }
-                ("kthena-profile", DeValue::String(text)) if PROFILES.contains(&text.as_ref()) => {
-                    self.settings.kthena_profile = Some(text.to_string());
-                }
-                ("kthena-profile", _) => self.invalid(
-                    "kthena-profile",
-                    value,
-                    "one of \"seed\", \"v0.1\", \"v1.0\", \"head\"",
-                ),
-                ("builtin", DeValue::String(text)) if BuiltinMode::parse(text).is_some() => {
-                    self.settings.builtin = BuiltinMode::parse(text);
-                }
-                ("builtin", _) => {
-                    self.invalid("builtin", value, "one of \"auto\", \"always\", \"never\"");
-                }
-                ("no-builtin", DeValue::Boolean(never)) => {
-                    let mode = if *never { BuiltinMode::Never } else { BuiltinMode::Auto };
-                    self.settings.builtin.get_or_insert(mode);
-                }
-                ("releases", DeValue::Table(table)) => self.releases(table),
-                ("releases", _) => self.invalid("releases", value, "a table of tags by operator"),
-                ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
-                ("kustomize-command", _) if self.trust == Trust::Found => self.program(key),
-                ("kustomize-command", DeValue::String(text)) if !text.trim().is_empty() => {
-                    self.settings.kustomize_command = Some(text.to_string());
-                }
-                ("kustomize-command", _) => {
-                    self.invalid(
-                        "kustomize-command",
-                        value,
-                        "a command such as \"kustomize build\"",
-                    );
-                }
-                ("model-configs", DeValue::String(text)) => {
-                    let path = self.base().join(text.as_ref());
-                    if self.stays(&path, value) {
-                        self.settings.model_configs = Some(path);
-                    }
-                }
-                ("model-configs", _) => self.invalid("model-configs", value, "a directory"),
-                ("model-facts", DeValue::String(text)) if MODEL_FACTS.contains(&text.as_ref()) => {
-                    self.settings.model_facts = Some(text.to_string());
-                }
-                ("model-facts", _) => {
-                    self.invalid("model-facts", value, "one of \"auto\", \"always\", \"never\"");
-                }
-                ("device-tolerations", DeValue::String(text)) if text == "assume" => {
-                    self.settings.device_tolerations = Some(true);
-                }
-                ("device-tolerations", DeValue::String(text)) if text == "never" => {
-                    self.settings.device_tolerations = Some(false);
-                }
-                ("device-tolerations", _) => {
-                    self.invalid("device-tolerations", value, "\"assume\" or \"never\"");
-                }
-                ("paths" | "presets", DeValue::Array(items)) => {
-                    let base = self.base();
-                    let mut read = Vec::new();
-                    for item in items {
-                        match item.get_ref() {
-                            DeValue::String(text) => {
-                                let path = base.join(text.as_ref());
-                                if self.stays(&path, item) {
-                                    read.push(seen_from_here(path));
-                                }
-                            }
-                            _ => self.invalid(key.get_ref(), item, "a list of paths"),
-                        }
-                    }
-                    match key.get_ref().as_ref() {
-                        "paths" => self.settings.paths.extend(read),
-                        _ => self.settings.presets.extend(read),
-                    }
-                }
-                ("paths" | "presets", _) => {
-                    self.invalid(key.get_ref(), value, "a list of paths");
-                }
-                ("exclude", DeValue::Array(items)) => {
-                    let mut globs = Vec::new();
-                    for item in items {
-                        match item.get_ref() {
-                            DeValue::String(text) => globs.push(text.to_string()),
-                            _ => self.invalid("exclude", item, "a list of globs"),
-                        }
-                    }
-                    let base = self.base().clone();
-                    self.settings.exclude.push((base, globs));
-                }
-                ("exclude", _) => self.invalid("exclude", value, "a list of globs"),
-                ("severity", DeValue::Table(table)) => self.severity(table),
-                ("severity", _) => self.invalid("severity", value, "a table of codes"),
-                ("limits", DeValue::Table(table)) => self.limits(table),
-                ("limits", _) => self.invalid("limits", value, "a table of limits"),
-                _ => self.unknown(key, &KEYS, "setting"),
+            let found = self.found.len();
+            self.setting(key, value);
+            // Both keys set one value, and `builtin` wins.
+            let name = match key.get_ref().as_ref() {
+                "no-builtin" if self.settings.places.contains_key("builtin") => continue,
+                "no-builtin" => "builtin",
+                name => name,
+            };
+            if !matches!(value.get_ref(), DeValue::Table(_)) {
+                self.note(name.to_owned(), key, value, found);
             }
+        }
+    }
+
+    fn setting(&mut self, key: &Key<'_>, value: &Value<'_>) {
+        match (key.get_ref().as_ref(), value.get_ref()) {
+            ("required-version", DeValue::String(text)) => match VersionReq::parse(text) {
+                Ok(required) => self.required_version(&required, value),
+                Err(_) => {
+                    self.invalid(
+                        "required-version",
+                        value,
+                        "a requirement such as \">=0.1, <0.3\"",
+                    );
+                }
+            },
+            ("required-version", _) => {
+                self.invalid("required-version", value, "a requirement such as \">=0.1, <0.3\"");
+            }
+            ("semantics", DeValue::String(text)) if text == "documented" => {
+                self.settings.semantics = Some(Semantics::Documented);
+            }
+            ("semantics", DeValue::String(text)) if text == "controller" => {
+                self.settings.semantics = Some(Semantics::Controller);
+            }
+            ("semantics", _) => {
+                self.invalid("semantics", value, "\"documented\" or \"controller\"");
+            }
+            ("kthena-profile", DeValue::String(text)) if PROFILES.contains(&text.as_ref()) => {
+                self.settings.kthena_profile = Some(text.to_string());
+            }
+            ("kthena-profile", _) => self.invalid(
+                "kthena-profile",
+                value,
+                "one of \"seed\", \"v0.1\", \"v1.0\", \"head\"",
+            ),
+            ("builtin", DeValue::String(text)) if BuiltinMode::parse(text).is_some() => {
+                self.settings.builtin = BuiltinMode::parse(text);
+            }
+            ("builtin", _) => {
+                self.invalid("builtin", value, "one of \"auto\", \"always\", \"never\"");
+            }
+            ("no-builtin", DeValue::Boolean(never)) => {
+                let mode = if *never { BuiltinMode::Never } else { BuiltinMode::Auto };
+                self.settings.builtin.get_or_insert(mode);
+            }
+            ("releases", DeValue::Table(table)) => self.releases(table),
+            ("releases", _) => self.invalid("releases", value, "a table of tags by operator"),
+            ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
+            ("kustomize-command", _) if self.trust == Trust::Found => self.program(key),
+            ("kustomize-command", DeValue::String(text)) if !text.trim().is_empty() => {
+                self.settings.kustomize_command = Some(text.to_string());
+            }
+            ("kustomize-command", _) => {
+                self.invalid("kustomize-command", value, "a command such as \"kustomize build\"");
+            }
+            ("model-configs", DeValue::String(text)) => {
+                let path = self.base().join(text.as_ref());
+                if self.stays(&path, value) {
+                    self.settings.model_configs = Some(path);
+                }
+            }
+            ("model-configs", _) => self.invalid("model-configs", value, "a directory"),
+            ("model-facts", DeValue::String(text)) if MODEL_FACTS.contains(&text.as_ref()) => {
+                self.settings.model_facts = Some(text.to_string());
+            }
+            ("model-facts", _) => {
+                self.invalid("model-facts", value, "one of \"auto\", \"always\", \"never\"");
+            }
+            ("device-tolerations", DeValue::String(text)) if text == "assume" => {
+                self.settings.device_tolerations = Some(true);
+            }
+            ("device-tolerations", DeValue::String(text)) if text == "never" => {
+                self.settings.device_tolerations = Some(false);
+            }
+            ("device-tolerations", _) => {
+                self.invalid("device-tolerations", value, "\"assume\" or \"never\"");
+            }
+            ("paths" | "presets", DeValue::Array(items)) => {
+                let base = self.base();
+                let mut read = Vec::new();
+                for item in items {
+                    match item.get_ref() {
+                        DeValue::String(text) => {
+                            let path = base.join(text.as_ref());
+                            if self.stays(&path, item) {
+                                read.push(seen_from_here(path));
+                            }
+                        }
+                        _ => self.invalid(key.get_ref(), item, "a list of paths"),
+                    }
+                }
+                match key.get_ref().as_ref() {
+                    "paths" => self.settings.paths.extend(read),
+                    _ => self.settings.presets.extend(read),
+                }
+            }
+            ("paths" | "presets", _) => {
+                self.invalid(key.get_ref(), value, "a list of paths");
+            }
+            ("exclude", DeValue::Array(items)) => {
+                let mut globs = Vec::new();
+                for item in items {
+                    match item.get_ref() {
+                        DeValue::String(text) => globs.push(text.to_string()),
+                        _ => self.invalid("exclude", item, "a list of globs"),
+                    }
+                }
+                let base = self.base().clone();
+                self.settings.exclude.push((base, globs));
+            }
+            ("exclude", _) => self.invalid("exclude", value, "a list of globs"),
+            ("severity", DeValue::Table(table)) => self.severity(table),
+            ("severity", _) => self.invalid("severity", value, "a table of codes"),
+            ("limits", DeValue::Table(table)) => self.limits(table),
+            ("limits", _) => self.invalid("limits", value, "a table of limits"),
+            _ => self.unknown(key, &KEYS, "setting"),
         }
     }
 
@@ -457,6 +499,7 @@ impl Reader<'_> {
             match value.get_ref() {
                 DeValue::String(text) if tags.contains(&text.as_ref()) => {
                     self.settings.releases.insert(operator, text.to_string());
+                    self.note(format!("releases.{operator}"), key, value, self.found.len());
                 }
                 _ => {
                     let known: Vec<String> = tags.iter().map(|tag| format!("\"{tag}\"")).collect();
@@ -503,6 +546,7 @@ impl Reader<'_> {
             match severity {
                 Some(severity) => {
                     self.settings.severity.insert(doc.id, severity);
+                    self.note(format!("severity.{}", doc.id), key, value, self.found.len());
                 }
                 None => self.invalid(doc.id, value, "\"error\", \"warning\", \"info\" or \"off\""),
             }
@@ -511,6 +555,7 @@ impl Reader<'_> {
 
     fn limits(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
+            let found = self.found.len();
             let count = match value.get_ref() {
                 DeValue::Integer(number) => {
                     number.as_str().parse::<usize>().ok().filter(|number| *number > 0)
@@ -534,8 +579,11 @@ impl Reader<'_> {
                 ("max-depth", ..) => self.invalid("max-depth", value, "a number above 0"),
                 ("max-nodes", _, Some(count)) => self.settings.max_nodes = Some(count),
                 ("max-nodes", ..) => self.invalid("max-nodes", value, "a number above 0"),
+                ("max-files", _, Some(count)) => self.settings.max_files = Some(count),
+                ("max-files", ..) => self.invalid("max-files", value, "a number above 0"),
                 _ => self.unknown(key, &LIMITS, "limit"),
             }
+            self.note(format!("limits.{}", key.get_ref()), key, value, found);
         }
     }
 }

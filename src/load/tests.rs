@@ -94,12 +94,16 @@ fn directory_walks_honor_ignore_files_and_are_sorted() {
         ("l.yaml", ""),
         ("UPPER.YAML", ""),
     ]);
-    let found = find(std::slice::from_ref(&folder.0), &[], false);
+    let found = find(std::slice::from_ref(&folder.0), &[], false, usize::MAX);
     assert_eq!(folder.names(&found), ["UPPER.YAML", "a/c.yml", "a/d.json", "b.yaml"]);
     assert!(found.inputs.iter().all(|input| !input.named && input.reported));
     // A named file is read even where an ignore file excludes it.
-    let found =
-        find(&[folder.path("out"), folder.path("l.yaml"), folder.path("a/e.txt")], &[], false);
+    let found = find(
+        &[folder.path("out"), folder.path("l.yaml"), folder.path("a/e.txt")],
+        &[],
+        false,
+        usize::MAX,
+    );
     assert_eq!(folder.names(&found), ["a/e.txt", "l.yaml", "out/j.yaml"]);
 }
 
@@ -110,13 +114,14 @@ fn a_file_is_read_once_however_often_it_is_named() {
         &[folder.0.clone(), folder.path("a.yaml"), folder.path("b/../a.yaml"), folder.path("b")],
         &[folder.path("b")],
         false,
+        usize::MAX,
     );
     assert_eq!(folder.names(&found), ["a.yaml", "b/c.yaml"]);
     assert_eq!(
         found.inputs.iter().map(|input| (input.named, input.reported)).collect::<Vec<_>>(),
         [(true, true), (false, true)]
     );
-    let found = find(&["-".into(), "-".into()], &[], false);
+    let found = find(&["-".into(), "-".into()], &[], false, usize::MAX);
     assert_eq!(
         found.inputs.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(),
         ["<stdin>"]
@@ -335,6 +340,52 @@ fn bytes_become_text_or_findings() {
     assert_eq!(loaded.sources.locate(loaded.diagnostics[0].span().unwrap()).line, 2);
     assert!(loaded.diagnostics[1].message.contains("2 KiB (`--max-file-size`)"));
     assert_eq!(names(&loaded), ["m", "m"]);
+}
+
+#[test]
+fn a_list_is_as_long_as_a_file_and_its_items_as_documents() {
+    let long = "x".repeat(400);
+    let pod = |name: &str| {
+        format!(
+            "- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: {name}\n    managedFields: [{{manager: m}}]\n  status:\n    phase: Running\n    podIP: 10.0.0.1\n"
+        )
+    };
+    let yaml = format!(
+        "apiVersion: v1\nitems:\n{}{}- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: long, annotations: {{a: {long}}}}}\nkind: List\n",
+        pod("a"),
+        pod("b")
+    );
+    let json = r#"{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"c"}},{"metadata":{"name":"d","annotations":{"a":"LONG"}}}]}"#;
+    let folder = Folder::new(&[("a.yaml", &yaml), ("b.json", &json.replace("LONG", &long))]);
+    let request = Request { paths: std::slice::from_ref(&folder.0), ..Request::default() };
+    let limits = Limits { document_size: 300, ..Limits::default() };
+    let loaded = load(&request, &mut std::io::empty(), &limits);
+    // The items that are longer than a document are named, and hide no other.
+    assert_eq!(findings(&loaded), [(Severity::Error, "file-size-limit"); 2]);
+    assert_eq!(loaded.sources.locate(loaded.diagnostics[0].span().unwrap()).line, 19);
+    assert_eq!(names(&loaded), ["a", "b", "c"]);
+    assert!(loaded.documents.iter().all(|own| own.kind == "Pod" && own.api_version == "v1"));
+    let pod = &loaded.documents[0].node;
+    assert_eq!(pod.at(&["status", "phase"]).and_then(Node::as_str), Some("Running"));
+    assert!(pod.at(&["metadata", "managedFields"]).is_none());
+    // Shorter lists are read as they are, and mean the same.
+    let whole = load(&request, &mut std::io::empty(), &Limits::default());
+    assert_eq!(names(&whole), ["a", "b", "long", "c", "d"]);
+}
+
+#[test]
+fn more_files_than_permitted_are_an_error_and_nothing_is_read() {
+    let folder = Folder::new(&[("a.yaml", MODEL), ("b.yaml", MODEL), ("c.yaml", MODEL)]);
+    let request = Request { paths: std::slice::from_ref(&folder.0), ..Request::default() };
+    let read =
+        |files| load(&request, &mut std::io::empty(), &Limits { files, ..Limits::default() });
+    assert_eq!(names(&read(3)).len(), 3);
+    let refused = read(2);
+    assert_eq!(findings(&refused), [(Severity::Error, "file-not-read")]);
+    assert!(refused.documents.is_empty());
+    assert!(refused.diagnostics[0].message.starts_with("more than 2 files are below"));
+    let help = refused.diagnostics[0].help.as_deref();
+    assert!(help.is_some_and(|help| help.contains("--max-files")), "{help:?}");
 }
 
 #[test]

@@ -100,8 +100,15 @@ pub fn parts(source: SourceId, text: &str, limits: &Limits) -> Vec<DocumentText>
 
 /// The objects of a document: itself, or those of the list that it is, lists in lists included.
 pub(super) fn items(root: Node) -> impl Iterator<Item = Item> {
-    // An item of a typed list can omit the fields that the list declares.
-    let mut waiting: Vec<(Node, Option<(EcoString, EcoString)>)> = vec![(root, None)];
+    items_of(root, None)
+}
+
+/// The same for an item of a list; one of a typed list can omit the fields that the list declares.
+pub(super) fn items_of(
+    root: Node,
+    typed: Option<(EcoString, EcoString)>,
+) -> impl Iterator<Item = Item> {
+    let mut waiting: Vec<(Node, Option<(EcoString, EcoString)>)> = vec![(root, typed)];
     std::iter::from_fn(move || {
         while let Some((node, inherited)) = waiting.pop() {
             let text = |key: &str| {

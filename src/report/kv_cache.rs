@@ -204,6 +204,19 @@ fn gib(bytes: u64) -> String {
     Memory(bytes).short()
 }
 
+/// The cells of a table: the memory of one accelerator, what is left for the cache of one copy of
+/// the engine, the context, and how many requests of that length fit.
+pub(super) fn cells(fit: Option<&CacheFit>) -> [String; 4] {
+    let cells = [
+        fit.and_then(|fit| Some(gib(fit.memory.as_ref()?.value.0))),
+        fit.and_then(|fit| fit.left_range().map(|(low, high)| interval(low, high))),
+        fit.and_then(|fit| Some(grouped(fit.context.as_ref()?.value.into()))),
+        fit.and_then(|fit| Some(grouped(fit.requests()?.into()))),
+    ];
+    // What is not known without a config, a class or a label is not shown as none.
+    cells.map(|cell| cell.unwrap_or_else(|| "unknown".to_owned()))
+}
+
 /// In a few words: the length of a request, and how many requests of full length fit.
 pub(super) fn words(fit: &CacheFit) -> Option<String> {
     let (context, requests, longest) = (fit.context.as_ref()?, fit.requests()?, fit.longest()?);

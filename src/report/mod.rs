@@ -54,6 +54,7 @@ pub mod schema;
 pub mod schemas;
 pub mod screen;
 pub mod serving;
+pub mod settings;
 pub mod sheet;
 pub mod table;
 pub mod together;

@@ -2,6 +2,7 @@
 //! cause; pods that do not fit; the verdict as the last sentence.
 
 use super::accelerator;
+use super::kv_cache;
 use super::markdown;
 use super::phrases::{first_of, inline, plural};
 use super::screen::{Page, line, printable, put};
@@ -36,7 +37,7 @@ const SHORTEST: usize = 12;
 const NAMED: usize = 10;
 
 /// Columns that only `-o wide` has.
-static WIDE: [&str; 2] = ["SIZE", "$/HOUR"];
+static WIDE: [&str; 6] = ["SIZE", "MEMORY/GPU", "KV CACHE", "CONTEXT", "REQUESTS", "$/HOUR"];
 
 static TITLES: [&str; 12] = [
     "NAMESPACE",
@@ -302,7 +303,16 @@ impl<'a> Plan<'a> {
         let wide = move |planned: &Planned<'_>, rows: &mut [Vec<String>]| {
             let Extent::Wide(costs) = self.extent else { return };
             for (index, row) in rows.iter_mut().enumerate() {
-                row.extend(if index == 0 { further(planned, costs) } else { Default::default() });
+                let [size, cost] =
+                    if index == 0 { further(planned, costs) } else { Default::default() };
+                // What has no devices keeps no cache in them.
+                let component = planned.components.get(index).filter(|own| own.gpus() != 0.into());
+                row.push(size);
+                row.extend(component.map_or_else(
+                    || std::array::from_fn(|_| "-".to_owned()),
+                    |own| kv_cache::cells(own.cache.as_deref()),
+                ));
+                row.push(cost);
             }
         };
         shown.iter().flat_map(move |own| {
@@ -386,7 +396,7 @@ fn waits(planned: &Planned<'_>) -> bool {
     planned.components.iter().any(|component| component.fits() == Some(false))
 }
 
-/// The cells of `-o wide`: the size of the model, and the cost of the service.
+/// The cells of `-o wide` about a service: the size of the model, and the cost.
 fn further(planned: &Planned<'_>, costs: Option<&Costs>) -> [String; 2] {
     let size = planned.resolution.model.and_then(Model::parameters);
     let service = &planned.service;

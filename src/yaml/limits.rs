@@ -6,6 +6,10 @@
 pub struct Limits {
     /// Bytes of one file, before decoding. `--max-file-size`.
     pub file_size: u64,
+    /// Bytes of one document of a file, or of one item of a List. `--max-file-size` too.
+    pub document_size: u64,
+    /// Files below the paths that are named. `--max-files`.
+    pub files: usize,
     /// Levels of lists and mappings in one document; a list of scalars is one level.
     /// `--max-depth`.
     pub depth: usize,
@@ -21,8 +25,15 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// 8 MiB, 64 levels, a million nodes.
+    /// Files of 512 MiB with objects of 8 MiB, 64 levels, a million nodes; 50,000 files. The dump of a
+    /// cluster is one List with all of its objects.
     fn default() -> Self {
-        Self { file_size: 8 << 20, depth: 64, nodes: 1_000_000 }
+        Self {
+            file_size: 512 << 20,
+            document_size: 8 << 20,
+            files: 50_000,
+            depth: 64,
+            nodes: 1_000_000,
+        }
     }
 }

@@ -83,6 +83,7 @@ fn every_json_output_matches_its_schema() {
         "catalog list",
         "catalog show sglang-qwen2-5-small -f quickstart",
         "catalog releases",
+        "config",
         "version",
         "kueue import -f quickstart",
         "kueue export -f quickstart",

@@ -41,12 +41,13 @@ pub(crate) struct Args {
     /// $/hour), `does-not-fit`, `any`.
     #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
-    /// The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: shows
-    /// the effect of the upgrade on the same input.
-    #[arg(long, value_name = "OPERATOR=TAG", requires = "to_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
+    /// The release of an operator before its upgrade, as `ome=v0.1.4`.
+    ///
+    /// Shows the effect of the upgrade on the same input; `ome catalog releases` lists them.
+    #[arg(long, hide_possible_values = true, value_name = "OPERATOR=TAG", requires = "to_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     from_release: Option<String>,
     /// The release after the upgrade.
-    #[arg(long, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
+    #[arg(long, hide_possible_values = true, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     to_release: Option<String>,
     /// Decide on each side with the runtimes that its release of OME ships; they replace those of
     /// the input that have their names.

@@ -3,6 +3,7 @@
 pub(crate) mod catalog;
 pub(crate) mod code;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod discover;
@@ -57,6 +58,7 @@ pub(crate) enum Command {
     Payload(payload::Args),
     Dump(dump::Args),
     Code(code::Args),
+    Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
     Version(version::Args),
@@ -105,6 +107,7 @@ pub(crate) fn run(
         Some(Command::Payload(args)) => payload::run(args, io),
         Some(Command::Dump(args)) => dump::run(&args, io),
         Some(Command::Code(args)) => code::run(&args, io),
+        Some(Command::Config(args)) => config::run(&args, typed, io),
         Some(Command::Completions(args)) => completions::run(&args, io),
         Some(Command::Man(args)) => man::run(&args, io),
         Some(Command::Version(args)) => version::run(&args, io),

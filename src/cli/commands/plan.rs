@@ -31,7 +31,9 @@ pub(crate) struct Args {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
-    /// Show every service; of more than 200, a table shows those that need attention.
+    /// Show every service, also of more than 200.
+    ///
+    /// Of more, a table shows those that need attention.
     #[arg(long)]
     all: bool,
     /// Place minReplicas, maxReplicas of everything at once, or what the input says runs.

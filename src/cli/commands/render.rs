@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args, typed: &[OsString], io: &mut Io<'_>) -> Result<Ou
         && args.check.is_none()
         && args.stage == Stage::Objects;
     if !streams {
-        return write(args, Mode::Manifests, &mut std::io::stdin(), io);
+        return write(args, Mode::Manifests, typed, &mut std::io::stdin(), io);
     }
     let limits = args.input.limits.limits(&Settings::default());
     let peeked = load::peek(&args.input.files, &mut std::io::stdin(), &limits);
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args, typed: &[OsString], io: &mut Io<'_>) -> Result<Ou
         return krm::run(&list, typed, peeked.stdin, io);
     }
     let mode = args.pass_through.map_or(Mode::Manifests, Mode::PassThrough);
-    write(args, mode, &mut peeked.stdin.unwrap_or_default().as_slice(), io)
+    write(args, mode, typed, &mut peeked.stdin.unwrap_or_default().as_slice(), io)
 }
 
 /// Answers a ResourceList, with the flags that it and the command line set.
@@ -151,7 +151,7 @@ pub(super) fn function(
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
     let keep = args.pass_through.unwrap_or(PassThrough::Foreign);
-    write(args, Mode::Function(keep), &mut stdin.unwrap_or_default().as_slice(), io)
+    write(args, Mode::Function(keep), &[], &mut stdin.unwrap_or_default().as_slice(), io)
 }
 
 /// The kind of output.
@@ -168,6 +168,7 @@ enum Mode {
 fn write(
     args: &Args,
     mode: Mode,
+    typed: &[OsString],
     stdin: &mut dyn Read,
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
@@ -318,6 +319,9 @@ fn write(
         .or_else(|| is_empty.then(|| "the input has no service".to_owned()));
     let stale = sink.finish(unread.as_deref(), &mut found, io)?;
     session.say(&found, io);
+    if stale {
+        io.say_line(&format!("to write the files: `{}`", sink::renewal(typed)));
+    }
     if !unfilled.is_empty() {
         io.say_line(&format!("not rendered: placeholders: {}", unfilled.join(", ")));
     }

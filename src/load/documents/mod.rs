@@ -1,5 +1,6 @@
 //! Texts become documents: read, split, parsed, sorted by kind.
 
+mod long_list;
 pub(super) mod reading;
 
 use super::checkout::checkout;
@@ -122,7 +123,7 @@ fn read_all(
     mut memory: Option<&mut Memory>,
 ) -> Loaded {
     let paths = request.paths_or_here();
-    let find = || find(&paths, request.context, request.follow_outside);
+    let find = || find(&paths, request.context, request.follow_outside, limits.files);
     let (mut found, stamps) = match memory.as_deref_mut() {
         Some(memory) => memory.find(&paths, find),
         None => (find(), Vec::new()),

@@ -2,9 +2,11 @@
 //!
 //! In: a source and how it was named. Out: its objects, and a finding for whatever is none.
 
+use super::long_list::{self, LongList};
 use crate::diag::{Checked, Code, Diagnostic, Severity, nearest};
 use crate::load::documents::Document;
 use crate::load::embedded;
+use crate::load::files;
 use crate::load::find::{Input, is_expectation};
 use crate::load::helm;
 use crate::load::kinds::{self, Whose};
@@ -15,6 +17,7 @@ use crate::source::{Source, SourceId, SourceKind, Span};
 use crate::yaml::{Limits, Node, Part, parse, split};
 use ecow::EcoString;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The result of one text.
 #[derive(Clone, Default)]
@@ -47,6 +50,14 @@ pub(super) struct Reading<'a> {
     guessed: Vec<Span>,
     /// It holds a Template of OpenShift.
     is_template: bool,
+}
+
+/// The items of one List among the documents.
+struct Items {
+    /// Their places among the documents.
+    range: Range<usize>,
+    /// `apiVersion` and kind that they may leave out.
+    typed: Option<(EcoString, EcoString)>,
 }
 
 fn offset(at: usize) -> u32 {
@@ -100,22 +111,42 @@ impl<'a> Reading<'a> {
             return Outcome { helm: true, ..Outcome::default() };
         }
         let parts = split(self.id, text);
-        let parse = |part| parse(self.id, text, part, self.limits);
-        let mut parsed: Vec<_> = if text.len() < LARGE {
-            parts.value.iter().cloned().map(parse).collect()
-        } else {
-            parts.value.clone().into_par_iter().map(parse).collect()
-        };
-        self.covered(&parts.value, &mut parsed);
-        self.may_hold = placeholders::may_hold(text);
         self.outcome.diagnostics = parts.diagnostics;
+        let (parts, lists) = self.within_limits(parts.value);
+        let list_of = |index: usize| lists.iter().find(|list| list.range.contains(&index));
+        let parse = |(index, part)| {
+            let mut parsed = parse(self.id, text, part, self.limits);
+            if let Some(item) = parsed.value.as_mut().filter(|_| list_of(index).is_some()) {
+                long_list::trim(item);
+            }
+            parsed
+        };
+        let mut parsed: Vec<_> = if text.len() < LARGE {
+            parts.iter().cloned().enumerate().map(parse).collect()
+        } else {
+            parts.clone().into_par_iter().enumerate().map(parse).collect()
+        };
+        self.covered(&parts, &mut parsed);
+        self.may_hold = placeholders::may_hold(text);
         let mut broken = false;
-        for document in parsed {
+        for (index, document) in parsed.into_iter().enumerate() {
             broken |= document.diagnostics.iter().any(|finding| {
                 finding.code == Code::YamlSyntax && finding.severity == Severity::Error
             });
             let found = document.diagnostics;
             match document.value {
+                Some(node) if list_of(index).is_some() => {
+                    self.outcome.diagnostics.extend(found);
+                    let typed = list_of(index).and_then(|list| list.typed.clone());
+                    // In YAML the item is a list of one.
+                    let inner: Vec<Node> = match node.items() {
+                        [] => vec![node],
+                        items => items.to_vec(),
+                    };
+                    for node in inner {
+                        self.objects(verbatim::items_of(node, typed.clone()), false);
+                    }
+                }
                 Some(node) => {
                     // A document that is not an object has no findings, such as `on:` of a
                     // workflow.
@@ -244,9 +275,41 @@ impl<'a> Reading<'a> {
         self.outcome.diagnostics.push(finding);
     }
 
+    /// The documents, those that are too long as the items of the Lists that they are. One that is
+    /// no List is not read.
+    fn within_limits(&mut self, parts: Vec<Part>) -> (Vec<Part>, Vec<Items>) {
+        let most = self.limits.document_size;
+        let is_long = |part: &Part| part.range.len() as u64 > most;
+        if !parts.iter().any(is_long) {
+            return (parts, Vec::new());
+        }
+        let (mut all, mut lists) = (Vec::new(), Vec::new());
+        for part in parts {
+            let list = is_long(&part).then(|| long_list::items(&self.source.text, &part)).flatten();
+            let is_list = list.is_some();
+            let LongList { items, typed } =
+                list.unwrap_or_else(|| LongList { items: vec![part], typed: None });
+            let (long, short): (Vec<Part>, Vec<Part>) = items.into_iter().partition(is_long);
+            if is_list {
+                lists.push(Items { range: all.len()..all.len() + short.len(), typed });
+            }
+            all.extend(short);
+            for item in long {
+                let start = offset(item.range.start);
+                let span = Span { source: self.id, start, end: start };
+                self.outcome.diagnostics.push(files::too_large_document(self.limits).at(span));
+            }
+        }
+        (all, lists)
+    }
+
     /// Splits a document into objects.
     pub(super) fn document(&mut self, root: Node, embedded: bool) {
-        for Item { node, api_version, kind } in verbatim::items(root) {
+        self.objects(verbatim::items(root), embedded);
+    }
+
+    fn objects(&mut self, items: impl Iterator<Item = Item>, embedded: bool) {
+        for Item { node, api_version, kind } in items {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
             match (api_version, kind) {
                 (Some(api_version), Some(kind)) => {

@@ -349,7 +349,7 @@ fn kustomizations_list_the_written_files() {
     ends(&folder.ome(check), 0, &[]);
     let done = folder.ome(&format!("{check} --layout namespace"));
     assert_eq!(done.exit, Some(2));
-    assert_eq!(done.stdout, "differs kustomization.yaml\nmissing ns/kustomization.yaml\n");
+    assert_eq!(done.stdout, "differs (stale) kustomization.yaml\nmissing ns/kustomization.yaml\n");
     ends(&folder.ome(&format!("{RENDER} --kustomization --layout namespace")), 0, &[]);
     assert_eq!(listed("out/kustomization.yaml"), ["ns"]);
     let below: Vec<String> =

@@ -138,7 +138,7 @@ impl Origins {
             token: load::hub_token(),
             certificates: load::certificates(),
             timeout: self.timeout,
-            limit: self.limits.file_size,
+            limit: self.limits.document_size,
         })
     }
 }

@@ -2,11 +2,13 @@
 
 use super::Written;
 use super::pass::Pass;
+use crate::cli::proposals::quoted;
 use crate::cli::{Failure, Io};
 use crate::diag::{Code, Diagnostic};
-use crate::emit::{Check, Directory, Done, Options, stream};
+use crate::emit::{Check, Difference, Directory, Done, Options, State, stream};
 use crate::report::screen;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -144,10 +146,36 @@ impl Sink<'_> {
                 for difference in &differences {
                     io.print(&screen::unobeyed(&format!("{difference}\n")))?;
                 }
+                let is_edited = |own: &Difference| own.state == State::Edited;
+                if differences.iter().any(is_edited) {
+                    io.say_line("files that were edited by hand are written with `--force` alone");
+                }
                 Ok(!differences.is_empty())
             }
         }
     }
+}
+
+/// The command that writes what `--check` compared: the one that was typed, with `-o dir=` in its
+/// place.
+pub(super) fn renewal(typed: &[OsString]) -> String {
+    let mut words = vec!["ome".to_owned()];
+    let mut typed = typed.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = typed.next() {
+        let directory = match word.strip_prefix("--check=") {
+            Some(directory) => Some(directory.to_owned()),
+            None if word == "--check" => typed.next().map(String::from),
+            None => None,
+        };
+        match directory {
+            Some(directory) => {
+                words.extend(["-o".to_owned(), quoted(&format!("dir={directory}"))]);
+            }
+            None if word == "--diff" => {}
+            None => words.push(quoted(&word)),
+        }
+    }
+    words.join(" ")
 }
 
 /// The greatest number of services that the message about removed files names.
@@ -175,4 +203,21 @@ fn nothing_removed(directory: &Path, held: usize, why: &str) -> Diagnostic {
     Diagnostic::new(Code::NothingRemoved, message).in_file(directory).help(
         "correct the input and run again; `--check` names the files that are missing or differ",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renewal;
+    use std::ffi::OsString;
+
+    #[test]
+    fn a_check_names_the_command_that_writes_its_files() {
+        for (typed, expected) in [
+            ("ome render chat --check out -f in", "ome render chat -o dir=out -f in"),
+            ("/bin/ome render --check=a,b --diff", "ome render -o dir=a,b"),
+        ] {
+            let typed: Vec<OsString> = typed.split(' ').map(OsString::from).collect();
+            assert_eq!(renewal(&typed), expected);
+        }
+    }
 }

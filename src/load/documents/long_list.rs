@@ -1,0 +1,210 @@
+//! The items of a List that is longer than one document may be: the dump of a cluster, as `kubectl
+//! get -o json` and `-o yaml` print it.
+//!
+//! In: the text of a document. Out: a part for each item, so that each is read within the limits of
+//! a document and beside the others. A List in any other layout is read as one document.
+
+use crate::yaml::{Node, Part};
+use ecow::{EcoString, EcoVec};
+use std::ops::Range;
+
+/// A List with the places of its items.
+pub(super) struct LongList {
+    /// The items, in order; in YAML each with its dash, so that it reads as a list of one.
+    pub(super) items: Vec<Part>,
+    /// `apiVersion` and kind of the items of a typed list, as `PodList`, which may leave them out.
+    pub(super) typed: Option<(EcoString, EcoString)>,
+}
+
+/// The items of a document.
+pub(super) fn items(text: &str, part: &Part) -> Option<LongList> {
+    let body = text.get(part.range.clone())?;
+    let is_json = body.trim_start().starts_with('{');
+    let (found, frame) = if is_json { in_json(body)? } else { in_yaml(body)? };
+    let (api_version, kind) = frame;
+    let single = kind.strip_suffix("List")?;
+    let typed = (!single.is_empty()).then(|| (api_version.into(), single.into()));
+    let start = part.range.start;
+    let place =
+        |own: Range<usize>| Part { range: start + own.start..start + own.end, json: is_json };
+    Some(LongList { items: found.into_iter().map(place).collect(), typed })
+}
+
+/// Items as ranges, and `apiVersion` and kind of the list.
+type Found = (Vec<Range<usize>>, (String, String));
+
+/// What is read of the status of a Pod.
+const OF_STATUS: [&str; 5] =
+    ["phase", "conditions", "startTime", "nominatedNodeName", "resourceClaimStatuses"];
+
+/// Drops what no answer reads of the objects that a dump has most of: half of their memory.
+pub(super) fn trim(item: &mut Node) {
+    if let Some([own]) = item.as_list_mut().map(EcoVec::make_mut) {
+        return trim(own);
+    }
+    let kind = item.get("kind").and_then(Node::as_str);
+    let is_pod = kind == Some("Pod");
+    if !is_pod && !matches!(kind, Some("Node" | "ReplicaSet")) {
+        return;
+    }
+    let Some(object) = item.as_map_mut() else { return };
+    if let Some(metadata) = object.get_mut("metadata").and_then(Node::as_map_mut) {
+        metadata.retain(|entry| entry.key != "managedFields");
+    }
+    if let Some(status) = object.get_mut("status").and_then(Node::as_map_mut).filter(|_| is_pod) {
+        status.retain(|entry| OF_STATUS.contains(&entry.key.as_str()));
+    }
+}
+
+/// Where a JSON string ends that begins at `at` with its quote.
+fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut at = at + 1;
+    loop {
+        at += bytes.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// Where a JSON object or list ends that begins at `at`.
+fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' => at = string_end(bytes, at)?,
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// Behind white space, and behind one byte that is expected there.
+fn behind(bytes: &[u8], at: usize, expected: u8) -> Option<usize> {
+    let blank = bytes.get(at..)?.iter().position(|byte| !byte.is_ascii_whitespace())?;
+    (bytes[at + blank] == expected).then_some(at + blank + 1)
+}
+
+fn in_json(body: &str) -> Option<Found> {
+    let bytes = body.as_bytes();
+    let mut at = behind(bytes, 0, b'{')?;
+    // The list of items is a member of the object itself.
+    let begin = loop {
+        match bytes.get(at)? {
+            b'"' => {
+                let end = string_end(bytes, at)?;
+                let is_items = &bytes[at..end] == b"\"items\"";
+                at = end;
+                let list = || behind(bytes, behind(bytes, end, b':')?, b'[');
+                if let Some(begin) = is_items.then(list).flatten() {
+                    break begin;
+                }
+            }
+            b'{' | b'[' => at = value_end(bytes, at)?,
+            b'}' => return None,
+            _ => at += 1,
+        }
+    };
+    let (mut items, mut at) = (Vec::new(), begin);
+    let end = loop {
+        at += bytes.get(at..)?.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        match bytes[at] {
+            b'{' => {
+                let end = value_end(bytes, at)?;
+                items.push(at..end);
+                at = behind(bytes, end, b',').unwrap_or(end);
+            }
+            b']' => break at,
+            _ => return None,
+        }
+    };
+    let frame = format!("{}{}", body.get(..begin)?, body.get(end..)?);
+    let frame: serde_json::Value = serde_json::from_str(&frame).ok()?;
+    let text = |key: &str| Some(frame.get(key)?.as_str()?.to_owned());
+    Some((items, (text("apiVersion")?, text("kind")?)))
+}
+
+fn in_yaml(body: &str) -> Option<Found> {
+    let (mut items, mut frame): (Vec<Range<usize>>, _) = (Vec::new(), [None, None]);
+    let (mut at, mut is_within, mut indent) = (0, false, None);
+    for line in body.split_inclusive('\n') {
+        let (start, text) = (at, line.trim_end());
+        at += line.len();
+        let blank = text.len() - text.trim_start_matches(' ').len();
+        let content = &text[blank..];
+        let is_dash = content == "-" || content.starts_with("- ");
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        let is_item = is_within && is_dash && blank == *indent.get_or_insert(blank);
+        if is_item {
+            items.push(start..at);
+        } else if is_within && indent.is_some_and(|indent| blank > indent) {
+            // A further line of the item.
+        } else if blank == 0 && !is_dash {
+            is_within = content == "items:";
+            for (key, value) in ["apiVersion: ", "kind: "].iter().zip(&mut frame) {
+                *value = content.strip_prefix(key).map(str::to_owned).or(value.take());
+            }
+        } else if items.is_empty() || !is_within {
+            // Fields of the list itself, as its metadata.
+            continue;
+        } else {
+            return None;
+        }
+        if is_within && let Some(last) = items.last_mut() {
+            last.end = at;
+        }
+    }
+    let [api_version, kind] = frame;
+    Some((items, (api_version?, kind?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::items;
+    use crate::yaml::Part;
+
+    fn texts(text: &str) -> Option<(Vec<&str>, Option<String>)> {
+        let list = items(text, &Part::from(0..text.len()))?;
+        let typed = list.typed.map(|(version, kind)| format!("{version} {kind}"));
+        Some((list.items.into_iter().map(|part| &text[part.range]).collect(), typed))
+    }
+
+    #[test]
+    fn items_of_kubectls_lists_are_found_in_both_formats() {
+        let yaml = "apiVersion: v1\nitems:\n- apiVersion: v1\n  data:\n    a: |\n      - x\n\n      items:\n  kind: ConfigMap\n- kind: Pod\nkind: List\nmetadata:\n  resourceVersion: \"\"\n";
+        let (found, typed) = texts(yaml).expect("a list");
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with("- apiVersion") && found[0].ends_with("kind: ConfigMap\n"));
+        assert_eq!((found[1], typed), ("- kind: Pod\n", None));
+        let json = r#"{"kind": "PodList", "apiVersion": "v1", "metadata": {"items": [1]}, "items": [ {"a": "]}\""}, {"b": [{}]} ] }"#;
+        let (found, typed) = texts(json).expect("a list");
+        assert_eq!(found, [r#"{"a": "]}\""}"#, r#"{"b": [{}]}"#]);
+        assert_eq!(typed.as_deref(), Some("v1 Pod"));
+    }
+
+    #[test]
+    fn what_is_no_list_of_objects_is_one_document() {
+        for text in [
+            "kind: ConfigMap\napiVersion: v1\nitems:\n- a: 1\n",
+            "{\"kind\": \"List\", \"apiVersion\": \"v1\", \"items\": [1]}",
+            "{\"kind\": \"List\", \"apiVersion\": \"v1\", \"items\": [{}",
+            "items: [a]\nkind: List\n",
+            "apiVersion: v1\nkind: List\nitems:\n  - a: 1\n - b: 1\n",
+        ] {
+            assert!(texts(text).is_none(), "{text}");
+        }
+    }
+}
