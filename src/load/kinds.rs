@@ -282,6 +282,25 @@ pub static USED: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Kinds of the cluster that have no schema here.
+static OF_CLUSTER: &[(&str, &[&str])] = &[(
+    "kueue.x-k8s.io",
+    &[
+        "Cohort",
+        "Topology",
+        "WorkloadPriorityClass",
+        "AdmissionCheck",
+        "ProvisioningRequestConfig",
+        "MultiKueueCluster",
+        "MultiKueueConfig",
+    ],
+)];
+
+/// Whether objects of a kind without a schema have no namespace.
+pub fn is_of_cluster(group: &str, kind: &str) -> bool {
+    has(OF_CLUSTER, group, kind)
+}
+
 /// Whether an object of the kind changes answers without being planned or placed.
 pub fn changes_answers(group: &str, kind: &str) -> bool {
     has(USED, group, kind)

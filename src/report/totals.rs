@@ -67,7 +67,7 @@ pub fn verdict(
     Read { whole, is_partly_read, fails }: Read,
     style: Style,
 ) -> Option<String> {
-    if planned.is_empty() {
+    if planned.is_empty() && servings.is_empty() && totals.others.pods == 0 {
         return None;
     }
     let pending = together::pending(planned, servings)
@@ -125,10 +125,18 @@ pub(super) fn unread(is_partly_read: bool) -> &'static str {
 
 /// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".
 pub(super) fn summary(totals: &Totals) -> String {
-    let services = plural(totals.services, "service");
-    let servings = match totals.servings {
-        0 => String::new(),
-        some => format!(", {}", plural(some, "ModelServing")),
+    let others = format!(
+        "{} and {} of other workloads",
+        plural(totals.others.pods, "pod"),
+        plural(totals.others.gpus, "GPU")
+    );
+    let planned = match (totals.services, totals.servings) {
+        (0, 0) if totals.others.pods > 0 => return others,
+        (0, servings) if servings > 0 => plural(servings, "ModelServing"),
+        (services, 0) => plural(services, "service"),
+        (services, servings) => {
+            format!("{}, {}", plural(services, "service"), plural(servings, "ModelServing"))
+        }
     };
     let failed = match totals.unplanned {
         0 => String::new(),
@@ -149,15 +157,10 @@ pub(super) fn summary(totals: &Totals) -> String {
         }
     }
     if totals.others.pods > 0 {
-        let _ = write!(
-            beside,
-            "; beside them {} and {} of other workloads",
-            plural(totals.others.pods, "pod"),
-            plural(totals.others.gpus, "GPU")
-        );
+        let _ = write!(beside, "; beside them {others}");
     }
     format!(
-        "{services}{servings}{failed}; {} and {} at minReplicas{beside}",
+        "{planned}{failed}; {} and {} at minReplicas{beside}",
         plural(totals.pods, "pod"),
         plural(totals.gpus.values().sum::<i64>(), "GPU")
     )

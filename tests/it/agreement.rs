@@ -1,6 +1,7 @@
 //! Agreement of commands: an input that one command rejects or cannot find is not accepted by the
 //! others.
 
+use crate::diff::Scratch;
 use crate::process::Folder;
 use serde_json::Value;
 
@@ -332,5 +333,59 @@ fn a_refused_model_serving_is_marked_in_every_command() {
         let done = folder.ome(call);
         assert_eq!(done.exit, Some(1), "{call}: {done:?}");
         assert!((done.stdout + &done.stderr).contains(mark), "{call}");
+    }
+}
+
+/// The table of devices, the last sentence and the placement have the same pods.
+#[test]
+fn devices_of_other_workloads_are_in_use() {
+    let scratch = Scratch::new("others-in-use");
+    let job = |gpus: u32| {
+        format!(
+            "apiVersion: batch/v1
+kind: Job
+metadata: {{name: j, namespace: a}}
+spec:
+  parallelism: 2
+  completions: 2
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{{name: x, image: y, resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]
+---
+apiVersion: v1
+kind: Node
+metadata: {{name: n}}
+status:
+  allocatable: {{nvidia.com/gpu: '8', cpu: '64', memory: 100Gi, pods: '100'}}
+  conditions: [{{type: Ready, status: 'True'}}]
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Cohort
+metadata: {{name: c}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Topology
+metadata: {{name: t}}
+"
+        )
+    };
+    for (gpus, row, last) in [
+        (
+            2,
+            "nvidia.com/gpu  0          8            4       4",
+            "✓ 2 pods and 4 GPUs of other workloads; all pods fit the nodes",
+        ),
+        (
+            5,
+            "nvidia.com/gpu  0          8            5       3",
+            "✗ 2 pods and 10 GPUs of other workloads; 1 pod stays without a node",
+        ),
+    ] {
+        scratch.write("in.yaml", &job(gpus));
+        let page = scratch.ome(&["plan", "-f", "in.yaml", "--no-config"]).stdout;
+        assert!(page.contains(row), "{page}");
+        assert!(page.trim_end().ends_with(last), "{page}");
+        assert!(page.contains("1 Topology (t)"), "{page}");
     }
 }

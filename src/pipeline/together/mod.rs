@@ -292,6 +292,7 @@ fn place<'a>(
             let other = fleet.place(Manner { reversed: true, ..Manner::default() });
             other.pending().next().is_none() != placed.pending().next().is_none()
         };
+    let others_hold = held_by_others(&placed, &claims);
     let is_there = |pod: &&RunningPod<'_>| beside.lost.is_none_or(|lost| !lost.contains(&pod.node));
     let mut answer = Together {
         verdict,
@@ -315,8 +316,8 @@ fn place<'a>(
         remedies: Vec::new(),
         hangs_on_ties,
         half_groups: partial_groups::groups(&fleet, &claims, placed.pending().next().is_some()),
-        in_use: in_use(catalog, semantics, &running, &templates, &own, beside.lost),
-        resources_in_use: resources_in_use(&placed, &fleet),
+        in_use: by_class(catalog, semantics, &placed, &others_hold),
+        resources_in_use: by_resource(&others_hold),
         costs: Vec::new(),
         map: Vec::new(),
         settled: if beside.settled {
@@ -646,53 +647,54 @@ fn more(catalog: &Catalog, semantics: Follow, placed: &Placed, growth: Growth) -
     }
 }
 
-/// Devices of each class that other pods hold on usable nodes.
-fn in_use(
+/// Devices that pods of others and other workloads hold on usable nodes, by node and resource:
+/// all pods but those that the totals count as requested.
+fn held_by_others(placed: &Placed, claims: &[Claim]) -> Vec<(NodeId, EcoString, i64)> {
+    let of_totals = |[workload, ..]: [usize; 3]| !matches!(claims[workload].who, Who::Workload(_));
+    let counted: HashSet<PodId> =
+        placed.all().filter(|(at, _)| of_totals(*at)).filter_map(|(_, slot)| slot.pod).collect();
+    let usable = placed.scheduler.nodes().filter(|(_, machine)| machine.usable(&[], true));
+    let held = usable.flat_map(|(node, _)| {
+        let others = placed.scheduler.pods_on(node).iter().filter(|pod| !counted.contains(pod));
+        others.flat_map(move |pod| {
+            let requests = placed.scheduler.template_of(*pod).requests.iter();
+            let devices = requests.filter(|(name, _)| is_accelerator(name));
+            devices.map(move |(name, amount)| (node, name.clone(), *amount))
+        })
+    });
+    held.collect()
+}
+
+/// The devices that others hold, by class.
+fn by_class(
     catalog: &Catalog,
     semantics: Follow,
-    running: &RunningPods<'_>,
-    templates: &[Arc<PodTemplate>],
-    own: &BTreeSet<usize>,
-    lost: Option<&BTreeSet<EcoString>>,
+    placed: &Placed,
+    held: &[(NodeId, EcoString, i64)],
 ) -> BTreeMap<EcoString, i64> {
-    let mut held: BTreeMap<&EcoString, Vec<usize>> = BTreeMap::new();
-    for (at, pod) in running.all.iter().enumerate().filter(|(at, _)| !own.contains(at)) {
-        held.entry(&pod.node).or_default().push(at);
-    }
     let of_class = |class: &AcceleratorClass| -> i64 {
         let Some(resource) = class.whole_resources().next().map(|one| &one.name.value) else {
             return 0;
         };
-        machines::matching(class, catalog.machines())
-            .into_iter()
-            .filter(|machine| machine.usable(&[], true))
-            .filter(|machine| lost.is_none_or(|lost| !lost.contains(&machine.name)))
-            .flat_map(|machine| held.get(&machine.name).into_iter().flatten())
-            .map(|at| templates[*at].requests.get(resource).copied().unwrap_or(0))
+        let nodes: HashSet<&EcoString> =
+            machines::matching(class, catalog.machines()).iter().map(|own| &own.name).collect();
+        held.iter()
+            .filter(|(node, name, _)| {
+                name == resource && nodes.contains(&placed.scheduler.node(*node).name)
+            })
+            .map(|(_, _, amount)| amount)
             .sum()
     };
     catalog.classes(semantics).map(|class| (class.name().clone(), of_class(class))).collect()
 }
 
-/// Devices that pods of others and other workloads hold on usable nodes, by resource.
-fn resources_in_use(placed: &Placed, fleet: &Fleet) -> BTreeMap<EcoString, i64> {
-    let mut held: BTreeMap<EcoString, i64> = BTreeMap::new();
-    let wanted: HashSet<PodId> = placed.all().filter_map(|(_, slot)| slot.pod).collect();
-    if fleet.machines.is_empty() {
-        return held;
+/// The devices that others hold, by resource.
+fn by_resource(held: &[(NodeId, EcoString, i64)]) -> BTreeMap<EcoString, i64> {
+    let mut sums: BTreeMap<EcoString, i64> = BTreeMap::new();
+    for (_, name, amount) in held {
+        *sums.entry(name.clone()).or_default() += amount;
     }
-    for (node, machine) in placed.scheduler.nodes() {
-        if !machine.usable(&[], true) {
-            continue;
-        }
-        for pod in placed.scheduler.pods_on(node).iter().filter(|pod| !wanted.contains(pod)) {
-            let requests = &placed.scheduler.template_of(*pod).requests;
-            for (name, amount) in requests.iter().filter(|(name, _)| is_accelerator(name)) {
-                *held.entry(name.clone()).or_default() += amount;
-            }
-        }
-    }
-    held
+    sums
 }
 
 /// The nodes of some pods by name, with the number of these pods on each.

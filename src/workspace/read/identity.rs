@@ -3,7 +3,7 @@
 use super::{ReadOptions, api_of};
 use crate::api::{Object, ObjectRef, Scope};
 use crate::diag::{Code, Diagnostic};
-use crate::load::Document;
+use crate::load::{Document, kinds};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
@@ -80,7 +80,11 @@ fn identified(
     let written = metadata
         .and_then(|metadata| metadata.get("namespace"))
         .filter(|namespace| namespace.as_str().is_some_and(|text| !text.is_empty()));
-    let scope = if schema.is_some_and(|schema| !schema.namespaced) {
+    let is_of_cluster = schema.map_or_else(
+        || kinds::is_of_cluster(document.group(), &document.kind),
+        |schema| !schema.namespaced,
+    );
+    let scope = if is_of_cluster {
         if let Some(namespace) = written {
             diagnostics.push(
                 Diagnostic::new(
