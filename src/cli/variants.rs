@@ -6,8 +6,9 @@ use super::names;
 use crate::api::{Api, Object};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner};
+use crate::source::Span;
 use ecow::EcoString;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// The plans that the catalog of the input does not give.
 #[derive(Default)]
@@ -16,6 +17,16 @@ pub(super) struct Variants<'a> {
     services: Vec<Planned<'a>>,
     /// Further definitions of ModelServings.
     servings: Vec<PlannedServing<'a>>,
+}
+
+/// Namespace and name.
+type Name = (EcoString, EcoString);
+
+/// One of several definitions of a name.
+struct Definition {
+    name: Name,
+    directory: EcoString,
+    place: Span,
 }
 
 /// A service by operator, namespace and name.
@@ -84,32 +95,59 @@ impl Session {
     /// Names the definitions of services that have several: by directory, or by file where a
     /// directory has two.
     fn name_variants(&self, planned: &mut [Planned<'_>]) {
-        let mut taken: HashMap<(EcoString, EcoString, EcoString), usize> = HashMap::new();
-        let key = |own: &Planned<'_>| {
-            let directory = own.service.directory.clone()?;
-            Some((own.service.namespace.clone(), own.service.name.clone(), directory))
+        let definition = |own: &Planned<'_>| {
+            let service = &own.service;
+            let name = (service.namespace.clone(), service.name.clone());
+            Some(Definition { name, directory: service.directory.clone()?, place: service.place })
         };
-        for own in planned.iter() {
-            if let Some(key) = key(own) {
-                *taken.entry(key).or_default() += 1;
-            }
-        }
-        for own in planned.iter_mut() {
-            let Some(key) = key(own) else { continue };
-            let is_alone = taken.get(&key) == Some(&1);
-            own.service.variant = Some(if is_alone {
-                key.2
-            } else {
-                let place = self.world.sources.locate(own.service.place);
-                let file = place.file.rsplit('/').next().unwrap_or_default().to_owned();
-                let below = key.2.strip_prefix("./").unwrap_or(&key.2).to_owned();
-                format!("{below}{file}:{}", place.line).into()
-            });
+        let definitions: Vec<_> = planned.iter().map(definition).collect();
+        for (own, name) in planned.iter_mut().zip(self.told_apart(&definitions)) {
+            own.service.variant = name.or(own.service.variant.take());
         }
     }
 
+    /// Names the definitions of ModelServings that have several.
+    fn name_servings(&self, servings: &mut [PlannedServing<'_>]) {
+        let name =
+            |own: &PlannedServing<'_>| (own.serving.namespace.clone(), own.serving.name().clone());
+        let mut count: HashMap<Name, usize> = HashMap::new();
+        for own in servings.iter() {
+            *count.entry(name(own)).or_default() += 1;
+        }
+        for own in servings.iter_mut().filter(|own| count[&name(own)] > 1) {
+            own.directory = self.directory(own.serving.object.name_span());
+        }
+        let definition = |own: &PlannedServing<'_>| {
+            let (name, place) = (name(own), own.serving.object.name_span());
+            Some(Definition { name, directory: own.directory.clone()?, place })
+        };
+        let definitions: Vec<_> = servings.iter().map(definition).collect();
+        for (own, name) in servings.iter_mut().zip(self.told_apart(&definitions)) {
+            own.variant = name;
+        }
+    }
+
+    /// What tells definitions of one name apart.
+    fn told_apart(&self, definitions: &[Option<Definition>]) -> Vec<Option<EcoString>> {
+        let mut taken: HashMap<(&Name, &EcoString), usize> = HashMap::new();
+        for own in definitions.iter().flatten() {
+            *taken.entry((&own.name, &own.directory)).or_default() += 1;
+        }
+        let told = |own: &Definition| -> EcoString {
+            let directory = &own.directory;
+            if taken.get(&(&own.name, directory)) == Some(&1) {
+                return directory.clone();
+            }
+            let place = self.world.sources.locate(own.place);
+            let file = place.file.rsplit('/').next().unwrap_or_default().to_owned();
+            let below = directory.strip_prefix("./").unwrap_or(directory);
+            format!("{below}{file}:{}", place.line).into()
+        };
+        definitions.iter().map(|own| own.as_ref().map(told)).collect()
+    }
+
     /// The directory of an object below the path that was named.
-    pub(super) fn directory(&self, place: crate::source::Span) -> Option<EcoString> {
+    pub(super) fn directory(&self, place: Span) -> Option<EcoString> {
         self.world.sources.get(place.source).directory().map(EcoString::from)
     }
 }
@@ -123,17 +161,17 @@ impl<'a> Variants<'a> {
         planned: &mut Vec<Planned<'a>>,
         servings: &mut Vec<PlannedServing<'a>>,
     ) -> Option<String> {
-        let mut counts: HashMap<(EcoString, EcoString), BTreeSet<EcoString>> = HashMap::new();
+        let mut counts: HashMap<Name, usize> = HashMap::new();
         let added = self.services.iter().map(|own| {
             let service = &own.service;
-            (service.namespace.clone(), service.name.clone(), service.place)
+            (service.namespace.clone(), service.name.clone())
         });
         let added = added.chain(self.servings.iter().map(|own| {
             let serving = own.serving;
-            (serving.namespace.clone(), serving.name().clone(), serving.object.name_span())
+            (serving.namespace.clone(), serving.name().clone())
         }));
-        for (namespace, name, place) in added {
-            counts.entry((namespace, name)).or_default().extend(session.directory(place));
+        for name in added {
+            *counts.entry(name).or_default() += 1;
         }
         let mut counted: Vec<String> = Vec::new();
         let own = planned.iter().map(|own| {
@@ -149,8 +187,7 @@ impl<'a> Variants<'a> {
             let Some(others) = counts.get(&(namespace.clone(), name.clone())) else { continue };
             let directory = session.directory(place).unwrap_or_default();
             services += 1;
-            counted
-                .push(format!("{directory} of {} variants ({namespace}/{name})", others.len() + 1));
+            counted.push(format!("{directory} of {} variants ({namespace}/{name})", others + 1));
         }
         planned.extend(self.services);
         session.name_variants(planned);
@@ -163,6 +200,7 @@ impl<'a> Variants<'a> {
         servings.sort_by(|a, b| {
             (&a.serving.namespace, a.serving.name()).cmp(&(&b.serving.namespace, b.serving.name()))
         });
+        session.name_servings(servings);
         match counted.as_slice() {
             [] => None,
             [one] => Some(format!("counted: {one}")),

@@ -19,6 +19,10 @@ use std::collections::BTreeMap;
 pub struct PlannedServing<'a> {
     /// The ModelServing.
     pub serving: &'a ModelServing,
+    /// The directory of its definition, if its name has several; set by the caller.
+    pub directory: Option<EcoString>,
+    /// What its row has behind the name, if its name has several definitions; set by the caller.
+    pub variant: Option<EcoString>,
     /// The gang of each group; `None` if the scheduler does not support gangs.
     pub gang: Option<pod_group::Gang>,
     /// For each group, whether its gang, or all its pods if it has no gang, fit together with
@@ -142,6 +146,8 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
     }
     PlannedServing {
         serving,
+        directory: None,
+        variant: None,
         gang,
         fits: None,
         placement: None,

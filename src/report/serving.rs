@@ -49,7 +49,7 @@ pub fn json(planned: &PlannedServing<'_>) -> Value {
     let serving = planned.serving;
     let groups = serving.replicas.value;
     let gang_total = planned.gang.as_ref().map_or(0, |gang| gang.min_member.saturating_mul(groups));
-    json!({
+    let mut out = json!({
         "name": serving.name().as_str(),
         "namespace": serving.namespace.as_str(),
         "pods": serving.pods(),
@@ -60,7 +60,11 @@ pub fn json(planned: &PlannedServing<'_>) -> Value {
         "restartGracePeriodSeconds": serving.restart_grace_seconds,
         "placement": planned.placement.as_ref().map(super::together::of_component),
         "groups": (0..groups).map(|ordinal| group(planned, ordinal)).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(directory) = &planned.directory {
+        out["directory"] = directory.as_str().into();
+    }
+    out
 }
 
 fn group(planned: &PlannedServing<'_>, ordinal: i64) -> Value {
@@ -118,8 +122,9 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
             format!("{} {} × {pods}", role.name.value, role.replicas.value)
         })
         .collect();
+    let variant = planned.variant.as_ref().map_or(String::new(), |own| format!(" ({own})"));
     [
-        format!("{}/{}", serving.namespace, serving.name()),
+        format!("{}/{}{variant}", serving.namespace, serving.name()),
         serving.replicas.value.to_string(),
         roles.join(", "),
         serving.pods().to_string(),
@@ -304,7 +309,13 @@ pub(super) fn remarks<'p>(
 ) -> impl Iterator<Item = String> + 'p {
     planned.iter().flat_map(move |planned| {
         let serving = planned.serving;
-        notes.about(serving).iter().map(move |finding| {
+        // Of several definitions, each has the notes about itself.
+        let is_own = |finding: &Diagnostic| {
+            let span = finding.span().filter(|_| planned.directory.is_some());
+            span.is_none_or(|span| serving.object.span.contains(span))
+        };
+        let own = notes.about(serving).iter().filter(move |finding| is_own(finding));
+        own.map(move |finding| {
             format!("{}/{}: {}", serving.namespace, serving.name(), note(finding, sources))
         })
     })
