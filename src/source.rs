@@ -64,9 +64,20 @@ pub struct Source {
     pub outside: bool,
     /// The directory of the command line that the file is below, as it was named.
     pub root: Option<Arc<str>>,
+    /// What a kustomization that lists the file does with it.
+    pub kustomized: Option<Kustomized>,
     /// The decoded text (UTF-8, byte order mark removed).
     pub text: Arc<str>,
     lines: Arc<Lines>,
+}
+
+/// What a kustomization does with a file that it lists.
+#[derive(Clone, Debug)]
+pub struct Kustomized {
+    /// The directory to build.
+    pub tree: Arc<str>,
+    /// Its labels become selectors of the objects.
+    pub selects: bool,
 }
 
 /// Positions of the lines of a text, computed on first use.
@@ -94,6 +105,7 @@ impl Source {
             reported: true,
             outside: false,
             root: None,
+            kustomized: None,
             text: text.into(),
             lines: Arc::default(),
         }

@@ -9,7 +9,9 @@ use crate::yaml::{Node, Segment, Value};
 /// Reports values of a spec that are secrets and are written in the file: what is masked wherever
 /// it is printed.
 pub(crate) fn inline(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for object in view.catalog.objects().filter(|object| !object.builtin) {
+    // Schemas describe secrets and hold none.
+    let holds = |object: &&Object| !object.builtin && object.id.kind != "CustomResourceDefinition";
+    for object in view.catalog.objects().filter(holds) {
         if let Some(spec) = object.node.get("spec") {
             let at = At { object, place: Place::default(), name: "spec", how: "a Secret" };
             at.walk(spec, found);
@@ -77,11 +79,13 @@ impl<'a> At<'a> {
     }
 }
 
-/// Reports whether a text can be a secret: not a variable reference, placeholder, path, number or
-/// boolean.
+/// Reports whether a text can be a secret: not a variable reference, placeholder, result of a
+/// command, item of a list, path, number or boolean.
 fn is_plain(text: &str) -> bool {
+    let is_item = text.ends_with(']') && text.contains('[');
     !text.is_empty()
-        && !text.contains(['$', '<', '{'])
+        && !is_item
+        && !text.contains(['$', '<', '{', '`'])
         && !text.starts_with('/')
         && text.parse::<f64>().is_err()
         && text.parse::<bool>().is_err()

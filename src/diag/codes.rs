@@ -107,6 +107,8 @@ codes! {
     NothingRemoved "nothing-removed" Finding Error
         "files of earlier runs stay, because the input was not read as a whole"
     KustomizeFailed "kustomize-failed" Finding Error "the tree of `-k` was not built"
+    NotDeployed "not-deployed" Finding Info
+        "a manifest beside a kustomization is listed by none, and was not read"
     KustomizeNotBuilt "kustomize-not-built" Finding Info
         "the directory holds a kustomization, whose files were read one by one"
     EmptyInput "empty-input" Finding Error "the input holds no object at all"

@@ -8,6 +8,7 @@
 
 use super::files::{self, Unread};
 use super::find::{Input, repository_root};
+use super::listed::Listed;
 use crate::diag::{Code, Diagnostic};
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
@@ -23,7 +24,7 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 /// The interval between two checks for the end of a build.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Names of the file that describes a tree.
-const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// The programs that build a tree, in the order in which they are looked for.
 const PROGRAMS: [&[&str]; 2] = [&["kustomize", "build"], &["kubectl", "kustomize"]];
 
@@ -212,15 +213,18 @@ fn without_clock(said: &str) -> &str {
     }
 }
 
-/// Removes the files that a kustomization lists as patch, component, generator or transformer: they
-/// are not objects. One finding for each tree that no other one includes.
+/// Removes the files that a kustomization lists as patch, component, generator or transformer, which
+/// are not objects, and the manifests beside a kustomization that none lists, which are not
+/// deployed. One finding for each tree that no other one includes, and for each directory with
+/// manifests that are not listed.
 pub(super) fn set_aside<T: AsRef<str>>(
     found: &mut Vec<(Input, Option<Result<T, Unread>>)>,
     limits: &Limits,
-) -> Vec<Diagnostic> {
+) -> (Vec<Diagnostic>, Listed) {
     let mut no_objects: BTreeSet<PathBuf> = BTreeSet::new();
     let mut included: BTreeSet<PathBuf> = BTreeSet::new();
     let mut trees: Vec<(PathBuf, String, bool)> = Vec::new();
+    let mut listed_by = Listed::default();
     for (input, text) in found.iter() {
         let Some(path) = input.path.as_deref().filter(|_| !input.named) else { continue };
         let is_one = path
@@ -230,16 +234,19 @@ pub(super) fn set_aside<T: AsRef<str>>(
         let (true, Some(Ok(text))) = (is_one, text) else { continue };
         let text = text.as_ref();
         let directory = plain(path.parent().unwrap_or(Path::new("")));
+        let shown = input.name.rsplit_once('/').map_or(".", |(directory, _)| directory);
         for part in split(SourceId(0), text).value {
             let Some(node) = parse(SourceId(0), text, part, limits).value else { continue };
             no_objects.extend(listed(&node).map(|name| plain(&directory.join(name))));
-            included.extend(includes(&node).map(|name| plain(&directory.join(name))));
+            let own: Vec<PathBuf> =
+                includes(&node).map(|name| plain(&directory.join(name))).collect();
+            included.extend(own.iter().cloned());
+            listed_by.add(directory.clone(), shown, own, &node);
         }
-        let shown = input.name.rsplit_once('/').map_or(".", |(directory, _)| directory);
         trees.push((directory, shown.to_owned(), input.reported));
     }
     if trees.is_empty() {
-        return Vec::new();
+        return (Vec::new(), listed_by);
     }
     let is_aside = |input: &Input| {
         !input.named
@@ -249,19 +256,19 @@ pub(super) fn set_aside<T: AsRef<str>>(
                 .is_some_and(|path| plain(path).ancestors().any(|part| no_objects.contains(part)))
     };
     found.retain(|(input, _)| !is_aside(input));
+    let mut findings = listed_by.leave_out(found, &included);
     let roots = trees.into_iter().filter(|(directory, _, reported)| {
         *reported && !included.contains(directory) && !no_objects.contains(directory)
     });
-    roots
-        .map(|(_, shown, _)| {
-            Diagnostic::new(
-                Code::KustomizeNotBuilt,
-                "the directory holds a kustomization: its files were read one by one, without patches",
-            )
-            .in_file(shown.clone())
-            .help(format!("build it: `ome … -k {shown}`"))
-        })
-        .collect()
+    findings.extend(roots.map(|(_, shown, _)| {
+        Diagnostic::new(
+            Code::KustomizeNotBuilt,
+            "the directory holds a kustomization: its files were read one by one, without patches",
+        )
+        .in_file(shown.clone())
+        .help(format!("build it: `ome … -k {shown}`"))
+    }));
+    (findings, listed_by)
 }
 
 /// Paths that a kustomization lists and that hold no objects.
@@ -320,7 +327,7 @@ mod tests {
     fn left(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let mut found =
             files.iter().map(|(path, text)| (input(path), Some(Ok((*text).to_owned())))).collect();
-        let findings = set_aside(&mut found, &Limits::default());
+        let (findings, _) = set_aside(&mut found, &Limits::default());
         (
             found.into_iter().map(|(input, _)| input.name).collect(),
             findings.into_iter().filter_map(|finding| finding.file).collect(),

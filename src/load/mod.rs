@@ -15,6 +15,7 @@ mod find;
 mod helm;
 pub mod kinds;
 mod kustomize;
+mod listed;
 mod memory;
 mod merge_base;
 mod model_files;

@@ -45,6 +45,9 @@ const KINDS: &[Kind] = &[
         shown: &[
             "{apiVersion: v1, kind: Secret, metadata: {name: s}, type: Opaque, immutable: true}",
             "{apiVersion: v1, kind: ConfigMap, metadata: {name: s}, data: {a: b}}",
+            "{spec: {certificateRefs: [{group: '', kind: Secret, name: tls}]}}",
+            "{spec: {ignoreDifferences: [{kind: Secret, name: a, jsonPointers: [/data]}]}}",
+            "{metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}",
         ],
     },
     Kind {
@@ -128,6 +131,8 @@ const KINDS: &[Kind] = &[
             "--auth=oidc",
             "--user=1000:1000",
             "--api-key | --port",
+            "--mysql-native-password=ON",
+            "--public-key=abc",
             "--password-file=/run/db.txt",
         ],
     },
@@ -165,6 +170,7 @@ const KINDS: &[Kind] = &[
             "example.com/secret-name: abc",
             "token-expiration: abc",
             "example.com/tokenizer: abc",
+            "checksum/secrets: 4f8b2c0d9e1a7b6c5d4e3f2a",
         ],
     },
     Kind {

@@ -75,6 +75,37 @@ pub enum Place {
 /// Fields of a Secret that identify it, and are no secrets.
 const IDENTITY: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
+/// Fields with which other objects name a Secret: of a Gateway's `certificateRefs`, an owner, a patch,
+/// a difference that Argo CD ignores.
+const REFERENCE: [&str; 21] = [
+    "annotationSelector",
+    "apiVersion",
+    "blockOwnerDeletion",
+    "controller",
+    "fieldPath",
+    "group",
+    "jqPathExpressions",
+    "jsonPointers",
+    "key",
+    "kind",
+    "labelSelector",
+    "managedFieldsManagers",
+    "name",
+    "namespace",
+    "optional",
+    "port",
+    "resourceVersion",
+    "sectionName",
+    "uid",
+    "version",
+    "weight",
+];
+
+/// Whether a mapping of the kind Secret names one and is none: it has nothing that holds a value.
+fn is_reference(map: &Map) -> bool {
+    map.iter().all(|entry| REFERENCE.contains(&entry.key.as_str()))
+}
+
 impl Place {
     /// The place at a path of a document.
     pub fn at(root: &Node, path: &FieldPath) -> Self {
@@ -109,7 +140,10 @@ impl Place {
                     kind.eq_ignore_ascii_case("secret") || kind.eq_ignore_ascii_case("secrets")
                 })
         };
+        let is_secret = || is_secret() && !is_reference(map);
         let named = match key {
+            // Sums by which pods are restarted.
+            _ if self == Self::Tags && key.starts_with("checksum/") => None,
             "value" => text("name").and_then(names::of_variable),
             _ if self == Self::Tags => names::of_variable(key.rsplit('/').next().unwrap_or(key)),
             _ => names::of_field(key),

@@ -46,10 +46,14 @@ const MODES: [&str; 24] = [
     "yes",
 ];
 
+/// Values that switch something on or off, whatever its name.
+const SWITCHES: [&str; 7] = ["true", "false", "null", "on", "off", "yes", "no"];
+
 impl Doubt {
     /// Whether a value is a secret, by itself.
     pub fn hides(self, value: &str) -> bool {
-        if is_reference(value) || matches!(value, "true" | "false" | "null") {
+        let is_switch = |word: &str| value.eq_ignore_ascii_case(word);
+        if is_reference(value) || SWITCHES.iter().any(|word| is_switch(word)) {
             return false;
         }
         match self {
@@ -190,7 +194,10 @@ pub fn of_variable(name: &str) -> Option<Doubt> {
         return Some(doubt);
     }
     let any = |words: &[&str]| {
-        (0..words.len()).any(|at| is_secret(words, at) || matches!(words[at], "key"))
+        (0..words.len()).any(|at| {
+            let is_public = at > 0 && words[at - 1] == "public";
+            is_secret(words, at) || (words[at] == "key" && !is_public)
+        })
     };
     if FILES.contains(last) {
         return any(rest).then_some(Doubt::Random);

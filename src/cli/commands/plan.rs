@@ -344,17 +344,25 @@ impl Nearest {
 /// For how many causes the nearest runtime is named.
 const CAUSES: usize = 20;
 
-/// The line about trees that were read file by file: how many, and the command that builds one.
+/// The lines about kustomizations: manifests that none lists, and trees that were read file by file
+/// with the command that builds one.
 fn not_built(found: &[Diagnostic]) -> Option<String> {
-    let trees: Vec<&str> = found
-        .iter()
-        .filter(|finding| finding.code == Code::KustomizeNotBuilt)
-        .filter_map(|finding| finding.file.as_deref())
-        .collect();
-    let first = trees.first()?;
-    let what = match trees.len() {
-        1 => "1 overlay was not built".to_owned(),
-        many => format!("{many} overlays were not built"),
-    };
-    Some(format!("{what}: ome plan -k {first}\n"))
+    let of = |code: Code| found.iter().filter(move |finding| finding.code == code);
+    let mut left = of(Code::NotDeployed);
+    let left = left.next().map(|first| {
+        let more = match left.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let place = first.file.as_deref().unwrap_or_default();
+        format!("not read: {place}: {}{more}\n", first.message)
+    });
+    let trees: Vec<&str> =
+        of(Code::KustomizeNotBuilt).filter_map(|finding| finding.file.as_deref()).collect();
+    let built = trees.first().map(|first| match trees.len() {
+        1 => format!("1 overlay was not built: ome plan -k {first}\n"),
+        many => format!("{many} overlays were not built: ome plan -k {first}\n"),
+    });
+    (left.is_some() || built.is_some())
+        .then(|| [left, built].into_iter().flatten().collect::<String>())
 }

@@ -240,7 +240,8 @@ fn documents(
     memory: Option<&mut Memory>,
 ) -> Loaded {
     let mut loaded = Loaded { diagnostics, ..Loaded::default() };
-    loaded.diagnostics.extend(kustomize::set_aside(&mut inputs, limits));
+    let (aside, listed) = kustomize::set_aside(&mut inputs, limits);
+    loaded.diagnostics.extend(aside);
     let mut readable = Vec::new();
     for (input, text) in inputs {
         let Some(text) = text else { continue };
@@ -250,6 +251,7 @@ fn documents(
             source.reported = input.reported;
             source.outside = input.outside;
             source.root.clone_from(&input.root);
+            source.kustomized = input.path.as_deref().and_then(|path| listed.of(path));
             loaded.sources.add(source)
         };
         match text {

@@ -1,6 +1,7 @@
 //! Documents become typed objects, objects a catalog.
 
 mod boosters;
+mod built;
 mod cache;
 pub(super) mod dispatch;
 mod identity;
@@ -189,7 +190,8 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             let (builtin, mut found) = (document.builtin, Vec::new());
             let known = || completed.get(&index).cloned().unwrap_or_default();
             let holes = std::mem::take(&mut document.placeholders);
-            let in_tree = sources.get(document.source).root.is_some();
+            let source = sources.get(document.source);
+            let (in_tree, kustomized) = (source.root.is_some(), source.kustomized.clone());
             let typed = typed(document, given, &sources, &definitions, known, &mut found);
             // A tree has examples of several releases.
             if in_tree {
@@ -201,6 +203,9 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
                     .iter_mut()
                     .filter(of_release)
                     .for_each(|own| own.severity = Severity::Warning);
+            }
+            if let Some(own) = kustomized {
+                built::complete(&mut found, &own);
             }
             if !holes.is_empty() {
                 found.retain(|finding| !is_of_placeholder(finding, &holes));

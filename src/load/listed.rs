@@ -1,0 +1,209 @@
+//! What kustomizations do with the files that they list: which are deployed, and what is filled in.
+//!
+//! In: the kustomizations of the input. Out: the manifests beside one that none lists, which are left
+//! out, and for each file that one lists, the tree to build and whether it gives objects selectors.
+
+use super::files::Unread;
+use super::find::Input;
+use super::kinds::{self, Whose};
+use super::kustomize::{NAMES, plain};
+use crate::diag::{Code, Diagnostic};
+use crate::source::Kustomized;
+use crate::yaml::Node;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A kustomization.
+struct Kustomization {
+    /// Its directory as it is shown.
+    shown: Arc<str>,
+    /// Its labels become selectors.
+    selects: bool,
+    /// Its list is known whole.
+    is_whole: bool,
+}
+
+/// The kustomizations of the input by their directories.
+#[derive(Default)]
+pub(super) struct Listed {
+    all: BTreeMap<PathBuf, Kustomization>,
+    /// The first kustomization that lists a file or a directory.
+    by: HashMap<PathBuf, PathBuf>,
+}
+
+/// Whether a text names a group of which something is read or checked. Others are what they are:
+/// their own notes say so.
+fn is_read(text: &str) -> bool {
+    let versions = text.match_indices("apiVersion").filter_map(|(at, key)| {
+        let rest = text[at + key.len()..].trim_start_matches(['"', '\'', ' ']).strip_prefix(':')?;
+        let rest = rest.trim_start_matches([' ', '"', '\'']);
+        rest.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '}')).next()
+    });
+    let mut read = versions
+        .filter(|version| !matches!(kinds::whose(version, ""), Whose::Foreign | Whose::NoObject));
+    text.contains("kind") && read.next().is_some()
+}
+
+/// Directories above a file whose kustomizations are followed.
+const MOST_ABOVE: usize = 32;
+
+impl Listed {
+    /// Adds a kustomization. Files of that name belong to Flux, too.
+    pub(super) fn add(
+        &mut self,
+        directory: PathBuf,
+        shown: &str,
+        includes: Vec<PathBuf>,
+        node: &Node,
+    ) {
+        let version = node.get("apiVersion").and_then(Node::as_str);
+        if version.is_some_and(|version| !version.starts_with("kustomize.config.k8s.io/")) {
+            return;
+        }
+        let is_set = |labels: &Node| {
+            labels.get("includeSelectors").is_some_and(|own| own.as_bool() == Some(true))
+        };
+        let labels = node.get("labels").map(Node::items).unwrap_or_default();
+        let selects = node.get("commonLabels").is_some() || labels.iter().any(is_set);
+        let is_whole = !includes.iter().any(|path| {
+            let path = path.to_string_lossy();
+            path.contains("{{") || path.contains('$') || path.contains('*')
+        });
+        for path in includes {
+            self.by.entry(path).or_insert_with(|| directory.clone());
+        }
+        let own = Kustomization { shown: shown.into(), selects, is_whole };
+        self.all.insert(directory, own);
+    }
+
+    /// Removes the manifests beside a kustomization that no one lists. A finding for each
+    /// directory.
+    pub(super) fn leave_out<T: AsRef<str>>(
+        &self,
+        found: &mut Vec<(Input, Option<Result<T, Unread>>)>,
+        included: &BTreeSet<PathBuf>,
+    ) -> Vec<Diagnostic> {
+        let mut left: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        found.retain(|(input, text)| {
+            let (Some(path), Some(Ok(text))) = (input.path.as_deref(), text) else { return true };
+            let path = plain(path);
+            let own = path.parent().and_then(|above| self.all.get(above));
+            // Of a directory that was named itself, all files are read, as kubectl reads them.
+            let is_root = input
+                .root
+                .as_deref()
+                .is_some_and(|root| path.parent() == Some(&plain(root.as_ref())));
+            let Some(own) = own.filter(|own| own.is_whole && !input.named && !is_root) else {
+                return true;
+            };
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if NAMES.contains(&name) || included.contains(&path) || !is_read(text.as_ref()) {
+                return true;
+            }
+            let names = left.entry(&own.shown).or_default();
+            if input.reported {
+                names.push(name.to_owned());
+            }
+            false
+        });
+        let left = left.into_iter().filter(|(_, names)| !names.is_empty());
+        left.map(|(shown, mut names)| {
+            names.sort_unstable();
+            let message = match names.as_slice() {
+                [one] => format!("`{one}` is in no kustomization: it is not deployed"),
+                [first, ..] => format!(
+                    "{} files such as `{first}` are in no kustomization: they are not deployed",
+                    names.len()
+                ),
+                [] => String::new(),
+            };
+            Diagnostic::new(Code::NotDeployed, message)
+                .in_file(shown)
+                .help("add them to `resources`, or name a file with `-f`")
+        })
+        .collect()
+    }
+
+    /// What the kustomizations that list a file do with it: the tree that nothing else includes is
+    /// the one to build.
+    pub(super) fn of(&self, path: &Path) -> Option<Kustomized> {
+        let mut at = plain(path);
+        let mut known: Option<Kustomized> = None;
+        for _ in 0..MOST_ABOVE {
+            let Some((directory, own)) =
+                self.by.get(&at).and_then(|directory| self.all.get_key_value(directory))
+            else {
+                break;
+            };
+            let selects = own.selects || known.as_ref().is_some_and(|known| known.selects);
+            known = Some(Kustomized { tree: Arc::clone(&own.shown), selects });
+            at.clone_from(directory);
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::documents::{Request, load};
+    use crate::diag::Code;
+    use crate::yaml::Limits;
+    use std::fs;
+
+    #[test]
+    fn manifests_that_no_kustomization_lists_are_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let object = |name: &str| {
+            format!(
+                "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata: {{name: {name}}}\n"
+            )
+        };
+        write("base/kustomization.yaml", "resources: [a.yaml, more/b.yaml]\n");
+        write("base/a.yaml", &object("a"));
+        write("base/more/b.yaml", &object("b"));
+        write("base/draft.yaml", &object("draft"));
+        write("base/widget.yaml", "apiVersion: x.example/v1\nkind: Widget\nmetadata: {name: w}\n");
+        write(
+            "over/kustomization.yaml",
+            "resources: [../base]\nlabels: [{pairs: {a: b}, includeSelectors: true}]\n",
+        );
+        // A file of Flux has the same name and lists nothing.
+        write(
+            "flux/kustomization.yaml",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {path: ./over}\n",
+        );
+        write("flux/c.yaml", &object("c"));
+        write("templated/kustomization.yaml", "resources: ['{{ name }}.yaml']\n");
+        write("templated/d.yaml", &object("d"));
+        let paths = [root.path().to_owned()];
+        let request = Request { paths: &paths, ..Request::default() };
+        let loaded = load(&request, &mut std::io::empty(), &Limits::default());
+        let name = |own: &crate::load::Document| {
+            own.node.at(&["metadata", "name"]).and_then(|own| own.as_str()).unwrap().to_owned()
+        };
+        let mut names: Vec<String> = loaded
+            .documents
+            .iter()
+            .filter(|own| own.kind == "ClusterBaseModel")
+            .map(name)
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["a", "b", "c", "d"]);
+        let left: Vec<&str> = loaded
+            .diagnostics
+            .iter()
+            .filter(|finding| finding.code == Code::NotDeployed)
+            .map(|finding| finding.message.as_str())
+            .collect();
+        assert_eq!(left, ["`draft.yaml` is in no kustomization: it is not deployed"]);
+        let own = loaded.documents.iter().find(|own| name(own) == "a").unwrap();
+        let kustomized = loaded.sources.get(own.source).kustomized.clone().unwrap();
+        assert!(kustomized.tree.ends_with("over") && kustomized.selects);
+    }
+}
