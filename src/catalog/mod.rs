@@ -239,6 +239,11 @@ impl Catalog {
         self.nodes.values()
     }
 
+    /// The node of a name.
+    pub fn node(&self, name: &str) -> Option<&Object> {
+        self.nodes.get(name)
+    }
+
     /// All nodes by name, as far as placing pods goes.
     pub fn machines(&self) -> &[Machine] {
         &self.machines

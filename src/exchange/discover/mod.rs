@@ -7,6 +7,7 @@
 //! neither listed nor used for a product.
 
 mod group;
+mod index;
 mod input_classes;
 mod sighting;
 mod slices;
@@ -29,6 +30,7 @@ use crate::source::{SourceMap, Span};
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 use group::Group;
+use index::Index;
 use sighting::Mark;
 use slices::Slices;
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,6 +245,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
     let mut found = Vec::new();
     let mut classes: BTreeMap<EcoString, Proposal> = BTreeMap::new();
     let groups = group::groups(world.machines, &world.slices);
+    let index = Index::new(world.machines, &groups);
     if world.machines.is_empty() {
         found.push(
             Diagnostic::new(Code::AvailabilityNotChecked, "no Node was read: no class is discovered, and those discovered before have no node")
@@ -252,7 +255,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
     let mut followers: BTreeMap<&EcoString, Vec<Followed<'_>>> = BTreeMap::new();
     for group in &groups {
         let before = found.len();
-        let proposal = match world.of_group(group, &groups, &mut found) {
+        let proposal = match world.of_group(group, &index, &mut found) {
             Some(Outcome::Proposed(proposal)) => Some(proposal),
             Some(Outcome::Followed(followed)) => {
                 followers.entry(followed.class.name()).or_default().push(followed);
@@ -261,9 +264,8 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
             None => None,
         };
         // A finding without a label is located at the node.
-        let node = group.sightings.first().and_then(|sighting| {
-            catalog.nodes().find(|node| node.id.name == sighting.machine.name)
-        });
+        let first = group.sightings.first();
+        let node = first.and_then(|sighting| catalog.node(&sighting.machine.name));
         for finding in found[before..].iter_mut().filter(|finding| finding.labels.is_empty()) {
             *finding = finding.clone().at(node.map(crate::api::Object::name_span));
         }
@@ -319,7 +321,7 @@ impl<'a> World<'a> {
     fn of_group(
         &self,
         group: &Group<'_>,
-        groups: &[Group<'_>],
+        index: &Index<'_>,
         found: &mut Vec<Diagnostic>,
     ) -> Option<Outcome<'a>> {
         let own = |proposal: Proposal| Some(Outcome::Proposed(Box::new(proposal)));
@@ -361,11 +363,7 @@ impl<'a> World<'a> {
         }
         let mut draft = rest.draft(self.options.measured, found);
         let marks = rest.marks();
-        let marked: Vec<&Machine> = self
-            .machines
-            .iter()
-            .filter(|machine| marks.iter().any(|mark| mark.is_on(machine)))
-            .collect();
+        let marked = index.marked(&marks);
         if let Some(class) = named {
             let of_flavor = class.object.annotation(FLAVOR_OF_CLASS).is_some();
             if of_flavor {
@@ -375,8 +373,7 @@ impl<'a> World<'a> {
         }
         // A class that follows the nodes under another name continues to do so, and keeps its own
         // selection of nodes. A class with the name of another product belongs to that product.
-        let of_others =
-            |class: &AcceleratorClass| groups.iter().any(|other| other.name == *class.name());
+        let of_others = |class: &AcceleratorClass| index.names_group(class.name());
         let follows = |class: &&&'a AcceleratorClass| {
             is_auto_discovered(&class.object)
                 && !of_others(class)
