@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, HashSet};
 
 /// Maximum number of comparisons of kinds in one group.
 const MOST_COMPARED: usize = 4_000_000;
+/// A meeting costs as much as so many comparisons: pairs that met are remembered.
+const COST_OF_MEETING: usize = 10;
 /// Maximum number of runtime pairs of two kinds that are visited separately; beyond it, the kinds
 /// are visited as groups.
 const MOST_OF_KINDS: usize = 100;
@@ -251,6 +253,7 @@ impl<'a, F: FnMut(Meeting<'_, 'a>)> Meet<'_, F> {
             return;
         }
         let Some((left, right)) = first.first(second, self.policy) else { return };
+        self.left = self.left.saturating_sub(COST_OF_MEETING - 1);
         if a.0.len().saturating_mul(b.0.len()) > MOST_OF_KINDS {
             let of = |kind: &Kind<'_>| (kind.0[0].address(), kind.0.len());
             if self.told.insert([of(a), of(b)]) {

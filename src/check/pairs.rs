@@ -7,12 +7,12 @@
 
 use super::overlapping_entries::{Candidate, Likeness, Meeting, Meetings, each_meeting};
 use super::{View, graded};
-use crate::api::{Api, Field, Object, ObjectRef, Runtime, Scope, Size};
+use crate::api::{Api, Field, Object, Runtime, Scope, Size};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Policy, RangeRule};
 use crate::select::entry::{is_on, overlap, share_protocol};
 use ecow::EcoString;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Maximum number of reported ties per scope and priority; further ties are only counted.
 pub(crate) const MOST_TIES: usize = 1_000;
@@ -42,10 +42,11 @@ pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
     // A pair that ties at several priorities is reported once. Ties without a priority are reported
     // separately.
-    let mut told_pairs: HashSet<(bool, &ObjectRef, &ObjectRef)> = HashSet::new();
+    let mut told_pairs: HashSet<(bool, usize, usize)> = HashSet::new();
+    let address = |own: &Candidate<'_>| std::ptr::from_ref(own.runtime) as usize;
     for (key, group) in groups {
         let mut told = 0_usize;
-        let mut last = None;
+        let (mut last, mut last_group) = (None, None);
         // Ties in context-only files are not reported, so they do not count toward the limit.
         let reported = |candidate: &Candidate<'_>| candidate.runtime.object.reported;
         let meetings = each_meeting(view.policy(key.api), &group, |meeting| {
@@ -54,9 +55,8 @@ pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             let (a, b) = if a.runtime.object.id <= b.runtime.object.id { (a, b) } else { (b, a) };
             let counts = match &meeting {
                 Meeting::Pair(..) => {
-                    let ids = (&a.runtime.object.id, &b.runtime.object.id);
                     (reported(&a) || reported(&b))
-                        && told_pairs.insert((key.priority.is_some(), ids.0, ids.1))
+                        && told_pairs.insert((key.priority.is_some(), address(&a), address(&b)))
                 }
                 Meeting::Groups(first, second) => first.iter().chain(second.iter()).any(reported),
             };
@@ -64,17 +64,25 @@ pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 return;
             }
             told += 1;
-            let finding = match &meeting {
-                Meeting::Pair(..) => tie(&key, a, b, None),
-                Meeting::Groups(first, second) => group_tie(&key, first, second),
-            };
-            if told <= MOST_TIES {
-                found.push(finding);
-            } else {
-                last = Some(finding);
+            // Of those that are only counted, just the last is written out.
+            last = Some((a, b));
+            last_group = None;
+            match &meeting {
+                Meeting::Pair(..) if told <= MOST_TIES => found.push(tie(&key, a, b, None)),
+                Meeting::Pair(..) => {}
+                Meeting::Groups(first, second) => {
+                    let finding = group_tie(&key, first, second);
+                    if told <= MOST_TIES {
+                        found.push(finding);
+                    } else {
+                        last_group = Some(finding);
+                    }
+                }
             }
         });
         let untold = told.saturating_sub(MOST_TIES);
+        let last = last.filter(|_| untold > 0);
+        let last = last_group.or_else(|| last.map(|(a, b)| tie(&key, a, b, None)));
         found.extend(last.map(|finding| Diagnostic {
             message: format!(
                 "{}; {untold} more ties of this priority are not listed",
@@ -272,7 +280,8 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
         let none = Vec::new();
         let mut seen = HashSet::new();
-        for (index, first) in all.iter().enumerate() {
+        let covered = covered(policy, &all);
+        for (index, first) in all.iter().enumerate().filter(|(index, _)| !covered.contains(index)) {
             // Equivalent entries are in the same groups.
             if !seen.insert(Likeness::of(first.runtime, first.range, [first.entry])) {
                 continue;
@@ -328,6 +337,33 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             found.push(group(&all, names, *range));
         }
     }
+}
+
+/// Entries whose group is part of the group of an equivalent entry that starts next: no range ends
+/// in between.
+fn covered(policy: &Policy, all: &[Candidate<'_>]) -> HashSet<usize> {
+    let mut ends: Vec<f64> = all.iter().map(|own| own.range.1).collect();
+    ends.sort_by(f64::total_cmp);
+    let mut alike: HashMap<Likeness<'_>, Vec<usize>> = HashMap::new();
+    for (index, own) in all.iter().enumerate() {
+        let likeness = Likeness::of(own.runtime, (0.0, 0.0), [own.entry]);
+        alike.entry(likeness).or_default().push(index);
+    }
+    let mut covered = HashSet::new();
+    for mut entries in alike.into_values() {
+        entries.sort_by(|a, b| all[*a].range.0.total_cmp(&all[*b].range.0));
+        for (index, next) in entries.iter().zip(entries.iter().skip(1)) {
+            let (own, next) = (&all[*index], &all[*next]);
+            let first = ends.partition_point(|end| *end < own.range.0);
+            if ends.get(first).is_none_or(|end| *end >= next.range.0)
+                && share_protocol(policy, next.runtime, own.runtime)
+                && overlap(policy, next.entry, own.entry)
+            {
+                covered.insert(*index);
+            }
+        }
+    }
+    covered
 }
 
 fn group(all: &[Candidate<'_>], names: &[usize], range: (f64, f64)) -> Diagnostic {
