@@ -117,8 +117,10 @@ impl ReplicaSet {
                 }
             }
         }
-        active.sort_by_key(|pod| goes_before(*pod, pods, beside));
         let less = usize::try_from(-more).unwrap_or(0);
+        if less > 0 {
+            active.sort_by_cached_key(|pod| goes_before(*pod, pods, beside));
+        }
         for pod in active.into_iter().take(less) {
             pods.delete(pod);
         }

@@ -12,14 +12,15 @@ use std::sync::Arc;
 /// All classes of a scheduler.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Classes {
-    selection_ids: HashMap<SelectionKey, usize>,
-    selections: Vec<(SelectionKey, Cached<Selection>)>,
+    selection_ids: HashMap<Arc<SelectionKey>, usize>,
+    selections: Vec<(Arc<SelectionKey>, Cached<Selection>)>,
     layout_ids: HashMap<Vec<usize>, usize>,
     layouts: Vec<(Vec<usize>, Cached<Layout>)>,
     /// Classes by the address of a spec, and whether pods of it have an owner.
     of_spec: HashMap<(usize, bool), usize>,
-    class_ids: HashMap<ClassKey, usize>,
-    all: Vec<(ClassKey, Option<Box<Judged>>)>,
+    class_ids: HashMap<Arc<ClassKey>, usize>,
+    /// Copies of a scheduler share what none of them has judged again.
+    all: Vec<(Arc<ClassKey>, Option<Arc<Judged>>)>,
     /// Classes in the order of their evaluation; a dropped class may still be listed.
     order: VecDeque<usize>,
 }
@@ -50,8 +51,8 @@ impl Classes {
             tolerations: template.tolerations.clone(),
         };
         let next = self.selections.len();
-        let selection = *self.selection_ids.entry(key).or_insert_with_key(|key| {
-            self.selections.push((key.clone(), None));
+        let selection = *self.selection_ids.entry(Arc::new(key)).or_insert_with_key(|key| {
+            self.selections.push((Arc::clone(key), None));
             next
         });
         let requests: Arc<[(Resource, i64)]> = template
@@ -76,8 +77,8 @@ impl Classes {
             layout,
         };
         let next = self.all.len();
-        let class = *self.class_ids.entry(key).or_insert_with_key(|key| {
-            self.all.push((key.clone(), None));
+        let class = *self.class_ids.entry(Arc::new(key)).or_insert_with_key(|key| {
+            self.all.push((Arc::clone(key), None));
             next
         });
         self.of_spec.insert(spec, class);
@@ -95,21 +96,23 @@ impl Classes {
         let known = self.all[class].1.take().filter(|judged| judged.is_of(nodes.epoch()));
         let mut judged = known.unwrap_or_else(|| self.judge(nodes, class));
         let (key, slot) = &mut self.all[class];
-        judged.refresh(nodes, key);
+        if judged.is_behind(nodes) {
+            Arc::make_mut(&mut judged).refresh(nodes, key);
+        }
         (key, slot.insert(judged))
     }
 
-    fn judge(&mut self, nodes: &mut Nodes, class: usize) -> Box<Judged> {
+    fn judge(&mut self, nodes: &mut Nodes, class: usize) -> Arc<Judged> {
         let (selection, layout) = (self.all[class].0.selection, self.all[class].0.layout);
         let selection = self.selection(nodes, selection);
         let layout = self.layout(nodes, layout);
         let most = (MOST_BYTES / (4 * nodes.len().max(1))).max(16);
         let older = if self.order.len() < most { None } else { self.order.pop_front() };
-        let older = older.and_then(|older| self.all[older].1.take());
+        let older = older.and_then(|older| Arc::into_inner(self.all[older].1.take()?));
         self.order.push_back(class);
         let key = &self.all[class].0;
         let images = nodes.image_scores(&key.images);
-        Judged::new(nodes, key, selection, layout, images, older)
+        Arc::new(Judged::new(nodes, key, selection, layout, images, older))
     }
 
     fn selection(&mut self, nodes: &mut Nodes, number: usize) -> Arc<Selection> {

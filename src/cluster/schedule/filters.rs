@@ -47,7 +47,7 @@ pub(super) type DeviceSearch<'a> = (&'a Devices, Rc<RefCell<PodDevices>>);
 pub(super) struct Volumes<'a> {
     pub(super) own: Arc<PodVolumes>,
     pub(super) storage: &'a Storage,
-    pub(super) templates: &'a [Compiled],
+    pub(super) templates: &'a [Arc<Compiled>],
     pub(super) pods: &'a [Pod],
     pub(super) belongings: &'a HashMap<PodId, Belongings>,
 }

@@ -50,21 +50,20 @@ impl Images {
     }
 
     fn made(&self, images: &[EcoString], nodes: usize) -> Option<Vec<u16>> {
-        let mut sums: HashMap<NodeId, i64> = HashMap::new();
+        let mut sums = vec![0_i64; nodes];
+        let mut any = false;
         for holders in images.iter().filter_map(|name| self.holders.get(name)) {
+            any |= !holders.is_empty();
             for (node, size) in holders {
-                *sums.entry(*node).or_default() += spread_size(*size, holders.len(), nodes);
+                sums[node.index()] += spread_size(*size, holders.len(), nodes);
             }
         }
-        if sums.is_empty() {
+        if !any {
             return None;
         }
         let most = MOST * i64::try_from(images.len()).unwrap_or(1);
-        let mut scores = vec![0; nodes];
-        for (node, sum) in sums {
-            let share = 100 * (sum.clamp(LEAST, most) - LEAST) / (most - LEAST);
-            scores[node.index()] = u16::try_from(share).unwrap_or(0);
-        }
+        let share = |sum: i64| 100 * (sum.clamp(LEAST, most) - LEAST) / (most - LEAST);
+        let scores = sums.into_iter().map(|sum| u16::try_from(share(sum)).unwrap_or(0)).collect();
         Some(scores)
     }
 }

@@ -47,22 +47,20 @@ impl Judged {
         selection: Arc<Selection>,
         layout: Arc<Layout>,
         images: Option<Arc<Vec<u16>>>,
-        older: Option<Box<Self>>,
-    ) -> Box<Self> {
-        let mut judged = older.unwrap_or_else(|| {
-            Box::new(Self {
-                selection: Arc::clone(&selection),
-                layout: Arc::clone(&layout),
-                codes: Vec::new(),
-                base: Vec::new(),
-                refusals: Vec::new(),
-                kinds: Vec::new(),
-                counts: Vec::new(),
-                fitting: Vec::new(),
-                images: None,
-                seen: 0,
-                epoch: 0,
-            })
+        older: Option<Self>,
+    ) -> Self {
+        let mut judged = older.unwrap_or_else(|| Self {
+            selection: Arc::clone(&selection),
+            layout: Arc::clone(&layout),
+            codes: Vec::new(),
+            base: Vec::new(),
+            refusals: Vec::new(),
+            kinds: Vec::new(),
+            counts: Vec::new(),
+            fitting: Vec::new(),
+            images: None,
+            seen: 0,
+            epoch: 0,
         });
         (judged.selection, judged.layout) = (selection, layout);
         (judged.seen, judged.epoch) = (nodes.log().len(), nodes.epoch());
@@ -88,6 +86,11 @@ impl Judged {
 
     pub(super) fn is_of(&self, epoch: u64) -> bool {
         self.epoch == epoch
+    }
+
+    /// Whether nodes changed since they were judged.
+    pub(super) fn is_behind(&self, nodes: &Nodes) -> bool {
+        self.seen < nodes.log().len()
     }
 
     /// Judges the nodes that changed.

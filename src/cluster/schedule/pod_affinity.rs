@@ -134,11 +134,17 @@ impl Neighbors {
         if pod.anti_affinity.iter().any(avoided) {
             return Some(Refusal::of(Reason::PodAntiAffinity, true, Plugins::POD_AFFINITY));
         }
-        let avoids = |((key, value), count): (&(usize, u32), &i64)| {
-            *count > 0 && nodes.topology_of(*key).values[node.index()] == *value
-        };
-        if self.avoiding.iter().any(avoids) {
-            return Some(Refusal::of(Reason::ExistingAntiAffinity, true, Plugins::POD_AFFINITY));
+        // The keys are few; the domains of a key may be as many as the nodes.
+        let mut from = 0;
+        while let Some(((key, _), _)) = self.avoiding.range((from, 0)..).next() {
+            if count(&self.avoiding, *key).is_some_and(|count| count > 0) {
+                return Some(Refusal::of(
+                    Reason::ExistingAntiAffinity,
+                    true,
+                    Plugins::POD_AFFINITY,
+                ));
+            }
+            from = key + 1;
         }
         None
     }

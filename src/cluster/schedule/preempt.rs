@@ -15,6 +15,7 @@ use super::template::Compiled;
 use ecow::EcoString;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const NO_VICTIMS: &str = "No preemption victims found for incoming pod";
 const NO_HELP: &str = "Preemption is not helpful for scheduling";
@@ -28,7 +29,7 @@ pub(super) struct Preemption<'a> {
     pub(super) view: &'a View<'a>,
     pub(super) judged: &'a Judged,
     pub(super) pods: &'a [Pod],
-    pub(super) templates: &'a [Compiled],
+    pub(super) templates: &'a [Arc<Compiled>],
     pub(super) nominated: &'a Nominated,
     pub(super) budgets: &'a Budgets,
     /// Some bound pod has a lower priority.
@@ -80,14 +81,14 @@ impl<'a> Preemption<'a> {
     pub(super) fn kept_for(
         nominated: &Nominated,
         pods: &[Pod],
-        templates: &'a [Compiled],
+        templates: &'a [Arc<Compiled>],
         node: NodeId,
         pod: Option<PodId>,
         priority: i32,
     ) -> Vec<(PodId, &'a Compiled)> {
         let list = nominated.get(&node).into_iter().flatten();
         let list = list.filter(|other| Some(**other) != pod);
-        list.map(|other| (*other, &templates[pods[other.index()].template.index()]))
+        list.map(|other| (*other, &*templates[pods[other.index()].template.index()]))
             .filter(|(_, other)| other.pod.priority >= priority)
             .collect()
     }

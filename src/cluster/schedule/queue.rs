@@ -117,7 +117,7 @@ fn matches_all(index: &LabelIndex, terms: &[AffinityTerm], other: &Compiled) -> 
 pub(super) struct Hints<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) index: &'a LabelIndex,
-    pub(super) templates: &'a [Compiled],
+    pub(super) templates: &'a [Arc<Compiled>],
 }
 
 impl Hints<'_> {

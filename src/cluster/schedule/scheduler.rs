@@ -79,7 +79,7 @@ pub struct Scheduler {
     pub(super) index: LabelIndex,
     pub(super) terms: Terms,
     pub(super) classes: Classes,
-    pub(super) templates: Vec<Compiled>,
+    pub(super) templates: Vec<Arc<Compiled>>,
     pub(super) pods: Vec<Pod>,
     pub(super) nominated: Nominated,
     pub(super) budgets: Budgets,
@@ -145,7 +145,8 @@ impl Scheduler {
     pub fn template(&mut self, pod: Arc<PodTemplate>) -> TemplateId {
         let id = TemplateId::new(self.templates.len());
         let Self { nodes, index, terms, classes, storage, .. } = self;
-        self.templates.push(Compiled::new(pod, nodes, index, terms, classes, storage));
+        let own = Compiled::new(pod, nodes, index, terms, classes, storage);
+        self.templates.push(Arc::new(own));
         id
     }
 

@@ -26,7 +26,11 @@ pub(super) fn matters(fleet: &Fleet, claims: &[Claim], pods: usize) -> Vec<EcoSt
     }
     let mut found = BTreeSet::new();
     let mut random = Sequence(u64::try_from(pods).unwrap_or(1));
-    for tried in 0..ORDERS.min(WORK / pods) {
+    // Each time all pods are placed, also those that run.
+    let running = fleet.workloads.iter().map(|own| own.running.len());
+    let all = pods + running.sum::<usize>() + fleet.others.len();
+    let orders = (WORK / all).clamp(usize::from(pods <= WORK), ORDERS);
+    for tried in 0..orders {
         let mut order = new.clone();
         if tried == 0 {
             order.reverse();
