@@ -44,6 +44,10 @@ fn pages() -> BTreeMap<&'static str, String> {
         "rollout --all --base base -f in",
         "matrix -f in",
         "drift -f in --live base",
+        "drain gpu-l40s-0 -f in",
+        "drain --max -f in",
+        "plan --each node -f in",
+        "plan --without node=gpu-l40s-0 -f in",
         "validate bad.yaml in",
     ]
     .into_iter()

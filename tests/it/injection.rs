@@ -79,6 +79,9 @@ fn input_values_never_start_an_output_line() {
         for call in [
             "plan -f in",
             "plan -f in -o markdown",
+            "plan --each node -f in",
+            "drain --max -f in",
+            "drain --max -f in -o markdown",
             "explain -f in --all --comparisons --merge",
             "validate in --min-severity info",
             "diff --base base -f in --all",

@@ -231,3 +231,6 @@ fn answer(
         runs: site.today.runs,
     }
 }
+
+#[cfg(test)]
+mod tests;

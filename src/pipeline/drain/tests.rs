@@ -1,0 +1,202 @@
+use super::*;
+use crate::api::Semantics;
+use crate::load::{self, Request};
+use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
+use crate::pipeline::{Each, losses};
+use crate::workspace::{ReadOptions, World};
+use crate::yaml::Limits;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const CONTROL: &str = "node-role.kubernetes.io/control-plane";
+
+fn world(documents: &[Value]) -> World {
+    let text: Vec<String> = documents.iter().map(|own| format!("---\n{own}\n")).collect();
+    let text = text.concat();
+    let loaded = load::load(
+        &Request { paths: &[PathBuf::from("-")], ..Request::default() },
+        &mut text.as_bytes(),
+        &Limits::default(),
+    );
+    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented, &KTHENA_DOCUMENTED))
+}
+
+fn node(name: &str, label: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, label: "x"}},
+        "status": {"allocatable": {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}}})
+}
+
+/// A pod that runs; `owner` is the kind and the name of its controller.
+fn pod(name: &str, on: &str, gpus: i64, owner: Option<(&str, &str)>) -> Value {
+    let app = owner.map_or(name, |(_, owner)| owner);
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": "ml", "labels": {"app": app}},
+        "spec": {"nodeName": on, "containers": [{"name": "main", "image": "example/server:v1",
+            "resources": {"requests": {"nvidia.com/gpu": gpus.to_string()}, "limits": {"nvidia.com/gpu": gpus.to_string()}}}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
+    if let Some((kind, owner)) = owner {
+        pod["metadata"]["ownerReferences"] = json!([{"apiVersion": "apps/v1", "kind": kind, "name": owner,
+            "uid": "00000000-0000-4000-8000-000000000001", "controller": true}]);
+    }
+    pod
+}
+
+/// A pod of ReplicaSet `APP-7c9b6d`.
+fn replica(app: &str, number: usize, on: &str, gpus: i64) -> Value {
+    let set = format!("{app}-7c9b6d");
+    let mut own = pod(&format!("{set}-{number}"), on, gpus, Some(("ReplicaSet", &set)));
+    own["metadata"]["labels"] = json!({"app": app, "pod-template-hash": "7c9b6d"});
+    own
+}
+
+fn budget(app: &str, spec: Value) -> Value {
+    let mut spec = spec;
+    spec["selector"] = json!({"matchLabels": {"app": app}});
+    json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": {"name": app, "namespace": "ml"}, "spec": spec})
+}
+
+fn asked(documents: &[Value], asked: &Drained) -> Drain {
+    let world = world(documents);
+    let semantics = Semantics::Documented.into();
+    drain(&world.catalog, semantics, &KTHENA_DOCUMENTED, At::Min, asked, None)
+        .expect("the nodes report their resources")
+}
+
+fn of(documents: &[Value], names: &[&str]) -> Drain {
+    asked(documents, &Drained::Named(names.iter().map(|own| (*own).into()).collect()))
+}
+
+fn moves(drain: &Drain) -> Vec<String> {
+    drain.moves.iter().map(|own| format!("{} {} {}", own.pod, own.from, own.to)).collect()
+}
+
+fn blocked(drain: &Drain) -> Option<(&str, &str, &str)> {
+    drain.blocked.as_ref().map(|own| (own.by, own.node.as_str(), own.pod.as_str()))
+}
+
+fn fix(drain: &Drain) -> &str {
+    drain.fix.as_ref().map_or("", |own| &own.edit)
+}
+
+#[test]
+fn no_pod_moves_to_a_node_that_is_drained_later() {
+    let fleet = [
+        node("a", "l"),
+        node("b", "l"),
+        node("c", "l"),
+        replica("chat", 0, "a", 4),
+        // The node with the least in use, which the scheduler would take.
+        replica("rank", 0, "c", 4),
+    ];
+    let drained = of(&fleet, &["a", "b"]);
+    assert_eq!(moves(&drained), ["ml/chat-7c9b6d-0 a c"]);
+    assert!(drained.is_complete() && drained.done == 2, "{drained:?}");
+}
+
+#[test]
+fn a_pod_that_nothing_creates_again_blocks_and_one_of_a_daemon_set_does_not() {
+    let nodes = [node("a", "l"), node("b", "l")];
+    let bare = [&nodes[..], &[pod("lone", "a", 1, None)]].concat();
+    let drained = of(&bare, &["a"]);
+    assert_eq!(blocked(&drained), Some(("bare-pod", "a", "ml/lone")));
+    assert!(fix(&drained).starts_with("delete pod ml/lone"), "{}", fix(&drained));
+    assert_eq!(drained.done, 0);
+    let agent = pod("agent-x", "a", 1, Some(("DaemonSet", "agent")));
+    let drained = of(&[&nodes[..], &[agent]].concat(), &["a"]);
+    assert!(drained.is_complete() && drained.moves.is_empty(), "{drained:?}");
+}
+
+#[test]
+fn a_budget_gives_way_by_no_more_than_it_has_to() {
+    let fleet =
+        [node("a", "l"), node("b", "l"), replica("chat", 0, "a", 2), replica("chat", 1, "a", 2)];
+    for (spec, edit) in [
+        (json!({"minAvailable": 2}), "set spec.minAvailable to 1"),
+        (json!({"maxUnavailable": 0}), "set spec.maxUnavailable to 1"),
+        (
+            json!({"minAvailable": "100%"}),
+            "set spec.maxUnavailable to 1 instead of spec.minAvailable",
+        ),
+    ] {
+        let drained = of(&[&fleet[..], &[budget("chat", spec)]].concat(), &["a"]);
+        assert_eq!(blocked(&drained).map(|own| own.0), Some("budget"), "{edit}");
+        assert_eq!(fix(&drained), format!("{edit} in PodDisruptionBudget ml/chat"));
+    }
+    // One at a time: the second pod is evicted when the first is ready again.
+    let drained = of(&[&fleet[..], &[budget("chat", json!({"minAvailable": 1}))]].concat(), &["a"]);
+    assert!(drained.is_complete(), "{drained:?}");
+    let evicted: Vec<usize> = drained.stages.iter().map(|own| own.evicted.len()).collect();
+    assert_eq!(evicted.iter().sum::<usize>(), 2);
+    assert!(evicted.iter().all(|own| *own <= 1), "{evicted:?}");
+}
+
+#[test]
+fn pods_without_room_block_and_nodes_are_proposed_until_they_fit() {
+    let full = |at: usize, on: &str| replica("big", at, on, 8);
+    let fleet =
+        [node("a", "l"), node("b", "l"), node("c", "l"), full(0, "a"), full(1, "b"), full(2, "c")];
+    let drained = of(&fleet, &["a", "b"]);
+    assert_eq!(blocked(&drained).map(|own| (own.0, own.1)), Some(("no-room", "a")));
+    assert_eq!(fix(&drained), "add 2 more nodes like a first");
+    assert!(!drained.is_complete());
+}
+
+#[test]
+fn the_nodes_that_go_have_the_fewest_pods_and_can_be_drained() {
+    let fleet = [
+        node("a", "l"),
+        node("b", "l"),
+        node("c", "l"),
+        node("d", "l"),
+        node("z", CONTROL),
+        replica("one", 0, "a", 1),
+        replica("two", 0, "b", 1),
+        replica("two", 1, "b", 1),
+        pod("lone", "c", 1, None),
+        replica("rank", 0, "d", 1),
+        budget("rank", json!({"minAvailable": 1})),
+    ];
+    let one = asked(&fleet, &Drained::Count(1));
+    assert_eq!(one.nodes, ["a"]);
+    assert!(one.is_complete() && one.moves.len() == 1, "{one:?}");
+    // Those of the control plane, of the lone pod and of the budget stay.
+    let most = asked(&fleet, &Drained::Most);
+    assert_eq!(most.nodes.iter().collect::<BTreeSet<_>>().len(), 2);
+    assert!(most.nodes.iter().all(|own| own == "a" || own == "b"), "{:?}", most.nodes);
+    assert!(most.bound.is_some_and(|bound| bound >= 2) && most.blocked.is_none());
+    let more = asked(&fleet, &Drained::Count(3));
+    assert!(!more.is_complete() && more.nodes.len() < 3, "{more:?}");
+}
+
+#[test]
+fn equal_losses_each_have_a_row_and_what_waited_before_does_not_count() {
+    let full = |at: usize, on: &str| replica("big", at, on, 8);
+    let mut waits = replica("late", 0, "a", 8);
+    waits["spec"]["nodeName"] = Value::Null;
+    waits["status"] = json!({"phase": "Pending"});
+    let fleet = world(&[
+        node("a", "l"),
+        node("b", "l"),
+        node("c", "l"),
+        full(0, "a"),
+        full(1, "b"),
+        waits,
+        // Holds all but two devices, so that no other pod fits beside it.
+        replica("small", 0, "c", 6),
+        pod("agent-a", "a", 0, Some(("DaemonSet", "agent"))),
+    ]);
+    let semantics = Semantics::Documented.into();
+    let all = losses(&fleet.catalog, semantics, &KTHENA_DOCUMENTED, At::Min, Each::Node)
+        .expect("the nodes report their resources");
+    let rows: Vec<(String, usize, usize, i64)> = all
+        .rows
+        .iter()
+        .map(|own| (own.without.to_string(), own.pods, own.pending, own.gpus_short))
+        .collect();
+    let row = |name: &str, gpus: i64| (format!("node={name}"), 1, 1, gpus);
+    assert_eq!(rows, [row("a", 8), row("b", 8), row("c", 6)]);
+    assert_eq!(all.tried, 3);
+    assert!(all.runs);
+}
