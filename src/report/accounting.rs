@@ -48,6 +48,13 @@ pub fn not_compared(rows: &[InputRow]) -> Option<String> {
     (!left_out.is_empty()).then(|| format!("not compared: {}", left_out.join(", ")))
 }
 
+/// The kinds of an input, in one line; `None` if it has no object.
+pub fn kinds(rows: &[InputRow]) -> Option<String> {
+    let kinds: Vec<String> =
+        rows.iter().filter(|row| row.kind != "*" && !row.is_passed_over()).map(names).collect();
+    (!kinds.is_empty()).then(|| format!("the input has {}", kinds.join(", ")))
+}
+
 /// What is not planned and what is not counted, in one line; `None` if that is nothing.
 pub fn line(rows: &[InputRow]) -> Option<String> {
     let passed: Vec<String> = rows.iter().filter(|row| row.is_passed_over()).map(names).collect();

@@ -36,6 +36,8 @@ const SHORTEST: usize = 12;
 /// Number of services to name for a cause.
 const NAMED: usize = 10;
 
+/// Causes of errors that a page shows; `--all` has all of them.
+const CAUSES: usize = 10;
 /// Columns that only `-o wide` has.
 static WIDE: [&str; 6] = ["SIZE", "MEMORY/GPU", "KV CACHE", "CONTEXT", "REQUESTS", "$/HOUR"];
 
@@ -127,7 +129,9 @@ impl<'a> Plan<'a> {
         if !errors.is_empty() {
             out.end_line();
         }
-        for error in &errors {
+        // Of many causes the first ones fit a screen, and each service has its own page.
+        let most = if matches!(self.extent, Extent::Short) { CAUSES } else { errors.len() };
+        for error in errors.iter().take(most) {
             paragraph(&mut out, &format!("✗ {}", error.sentence), style);
             for service in &error.services {
                 line!(out, "    {service}");
@@ -135,6 +139,14 @@ impl<'a> Plan<'a> {
             if let Some(help) = error.help {
                 paragraph(&mut out, &format!("  help: {help}"), style);
             }
+        }
+        let more: usize = errors.iter().skip(most).map(|error| error.count).sum();
+        if more > 0 {
+            let are = if more == 1 { "service is" } else { "services are" };
+            let text = format!(
+                "✗ {more} more {are} in error: `ome explain NAMESPACE/NAME` shows why, `--all` all of them"
+            );
+            paragraph(&mut out, &text, style);
         }
         let mut notices = self.notices(&shown).peekable();
         if notices.peek().is_some() {
@@ -375,12 +387,13 @@ impl<'a> Plan<'a> {
         }
         let mut found = Vec::new();
         for (sentence, (error, mut services)) in causes {
-            let more = services.len().saturating_sub(NAMED);
+            let count = services.len();
+            let more = count.saturating_sub(NAMED);
             if more > 0 {
                 services.truncate(NAMED);
                 services.push(format!("and {more} more"));
             }
-            found.push(Cause { sentence, services, help: error.help.as_deref() });
+            found.push(Cause { sentence, services, count, help: error.help.as_deref() });
         }
         found
     }
@@ -536,6 +549,8 @@ fn paragraph(out: &mut Page, text: &str, style: Style) {
 struct Cause<'a> {
     sentence: String,
     services: Vec<String>,
+    /// How many there are.
+    count: usize,
     help: Option<&'a str>,
 }
 

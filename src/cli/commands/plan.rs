@@ -239,6 +239,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !planned.is_empty() || is_answer {
                 plan.pieces(style, |piece| io.print(piece))?;
             }
+            if let Some(kinds) = accounting::kinds(&session.world.input)
+                && planned.is_empty()
+                && is_answer
+            {
+                io.print_line(&kinds)?;
+            }
             if !servings.is_empty() {
                 let gap = if planned.is_empty() { "" } else { "\n" };
                 io.print(&format!(
