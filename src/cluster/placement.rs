@@ -120,6 +120,17 @@ impl BlockedNodes {
 }
 
 impl Shape {
+    /// A pod with these requests, in thousandths, and this `nodeSelector` and `tolerations`.
+    pub(crate) fn new(
+        amounts: impl IntoIterator<Item = (EcoString, Milli)>,
+        selector: Option<Node>,
+        tolerations: Vec<Node>,
+    ) -> Self {
+        let mut amounts: BTreeMap<EcoString, Milli> = amounts.into_iter().collect();
+        amounts.insert(PODS.into(), 1000);
+        Self { amounts, unknown: false, selector, affinity: None, tolerations }
+    }
+
     /// Returns the requests of a pod spec.
     pub fn of(pod: &Node) -> Self {
         let mut unknown = false;

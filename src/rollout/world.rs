@@ -5,6 +5,7 @@ use super::deployment::{Deployment, DeploymentSpec};
 use super::job::{Job, JobSpec, JobStatus};
 use super::kept::{Keeping, Kept, KeptPod};
 use super::leader_worker_set::{GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
+use super::play::StageOf;
 use super::single::{BarePod, BareSet};
 use super::stateful_workload::{StatefulSetSpec, StatefulWorkload};
 use crate::cluster::Machine;
@@ -331,6 +332,46 @@ impl World {
     /// Whether the containers of a pod were started.
     pub(super) fn has_started(&self, pod: PodId) -> bool {
         self.pods.is_running(pod)
+    }
+
+    /// New pods with a label wait until [`World::open_gate`].
+    pub fn gate(&mut self, label: &'static str) {
+        self.pods.scheduler.gate(label);
+    }
+
+    /// Removes the gate of a pod.
+    pub fn open_gate(&mut self, pod: PodId) {
+        self.pods.scheduler.open_gate(pod);
+    }
+
+    /// A pod keeps its gate, for a reason.
+    pub fn keep_gate(&mut self, pod: PodId, message: EcoString) {
+        self.pods.scheduler.keep_gate(pod, message);
+    }
+
+    /// The pods that are there, terminating ones included.
+    pub fn present(&self) -> impl Iterator<Item = PodId> {
+        self.pods.all().filter(|pod| self.pods.phase(*pod) != PodPhase::Gone)
+    }
+
+    /// The group of each pod of LeaderWorkerSets.
+    pub fn groups(&self) -> HashMap<PodId, (WorkloadId, usize)> {
+        let mut found = HashMap::new();
+        for id in self.workload_ids() {
+            let Some(StageOf::Groups { groups, .. }) = self.stage_of(id) else { continue };
+            for (group, members) in groups {
+                found.extend(members.iter().map(|own| (own.pod, (id, group))));
+            }
+        }
+        found
+    }
+
+    /// The current version of a LeaderWorkerSet.
+    pub fn group_revision(&self, workload: WorkloadId) -> Option<&GroupRevision> {
+        match self.workloads.get(workload.0)? {
+            Workload::Groups(own) => Some(&own.spec.revision),
+            _ => None,
+        }
     }
 
     /// No new pod may use a node.

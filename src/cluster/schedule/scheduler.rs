@@ -103,6 +103,10 @@ pub struct Scheduler {
     period: u64,
     pub(super) events: Vec<Event>,
     ignore_ready: bool,
+    /// New pods with this label wait until a queue admits them.
+    gate: Option<&'static str>,
+    /// Those that wait, in the order of their creation.
+    gated: BTreeSet<PodId>,
 }
 
 /// The message for a pod with a scheduling gate.
@@ -138,6 +142,8 @@ impl Scheduler {
             period: 1,
             events: Vec::new(),
             ignore_ready: options.ignore_ready,
+            gate: None,
+            gated: BTreeSet::new(),
         }
     }
 
@@ -246,15 +252,46 @@ impl Scheduler {
                 self.bind(pod, node);
             }
         } else if spec.gated {
-            let rejection = Rejection {
-                message: GATED.into(),
-                counts: BTreeMap::new(),
-                plugins: super::reason::Plugins::default(),
-            };
-            self.pods[pod.index()].rejection = Some(Arc::new(rejection));
+            self.say(pod, GATED.into());
+        } else if self.gate.is_some_and(|label| spec.labels.get(label).is_some()) {
+            self.gated.insert(pod);
+            self.say(pod, GATED.into());
         } else if !spec.foreign {
             self.enqueue(pod, Place::Active);
         }
+    }
+
+    /// Why a pod is in no queue.
+    fn say(&mut self, pod: PodId, message: EcoString) {
+        let plugins = super::reason::Plugins::default();
+        let rejection = Rejection { message, counts: BTreeMap::new(), plugins };
+        self.pods[pod.index()].rejection = Some(Arc::new(rejection));
+    }
+
+    /// New pods with a label get a scheduling gate.
+    pub fn gate(&mut self, label: &'static str) {
+        self.gate = Some(label);
+    }
+
+    /// The pods with that gate, those of high priority first, then by creation.
+    pub fn gated(&self) -> Vec<PodId> {
+        let waits = |pod: &PodId| self.pods[pod.index()].state == PodState::Waiting;
+        let mut all: Vec<PodId> = self.gated.iter().copied().filter(waits).collect();
+        all.sort_by_key(|pod| std::cmp::Reverse(self.compiled(*pod).pod.priority));
+        all
+    }
+
+    /// Removes the gate of a pod.
+    pub fn open_gate(&mut self, pod: PodId) {
+        if self.gated.remove(&pod) {
+            self.pods[pod.index()].rejection = None;
+            self.enqueue(pod, Place::Active);
+        }
+    }
+
+    /// A pod keeps its gate, for a reason.
+    pub fn keep_gate(&mut self, pod: PodId, message: EcoString) {
+        self.say(pod, message);
     }
 
     /// Pods of a gang that a controller creates; one that admission refuses refuses all.

@@ -15,6 +15,7 @@ pub(crate) mod fix;
 pub(crate) mod order;
 pub(crate) mod outcome;
 mod play;
+mod queues;
 pub(crate) mod serving;
 pub(crate) mod side;
 pub(crate) mod stages;
@@ -358,8 +359,13 @@ fn settle_tracks(
     );
     // What runs is part of the state before.
     ground.arriving.fleet.others.clear();
+    let is_queued = queues::is_known(ground);
     for workload in &mut ground.arriving.fleet.workloads {
         workload.running.clear();
+        if is_queued {
+            // The queues of the simulation hold them.
+            workload.replicas.iter_mut().for_each(|own| own.held = false);
+        }
     }
     for track in tracks.iter_mut().filter(is_new) {
         let (api, service) = name(track);

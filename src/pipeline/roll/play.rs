@@ -3,7 +3,7 @@
 use super::outcome::{ComponentRollout, RollEnd, RollStage};
 use super::serving::Coupled;
 use super::track::{Begins, Kind, Placed, Track};
-use super::{Ground, end, stages};
+use super::{Ground, end, queues, stages};
 use crate::api::serving_names;
 use crate::cluster::Machine;
 use crate::cluster::fleet::Slot;
@@ -51,6 +51,7 @@ pub(super) fn play(
             if scale(&mut world, &mut placed)
                 || switch(&mut world, tracks, &placed)
                 || drive(&mut world, &mut placed)
+                || queues::advance(&mut world, ground)
             {
                 continue;
             }
@@ -120,6 +121,7 @@ pub(super) fn in_order(
                 if !scale(&mut world, &mut placed)
                     && !switch(&mut world, tracks, &placed)
                     && !drive(&mut world, &mut placed)
+                    && !queues::advance(&mut world, ground)
                 {
                     break;
                 }
@@ -155,6 +157,7 @@ fn start(
         return start_running(ground, tracks, more);
     };
     let mut world = World::new(scheduler);
+    queues::begin(&mut world, ground);
     for slot in slots.iter().flatten().flatten() {
         if let (Some(pod), Some(number)) = (slot.pod, slot.number)
             && !ground.pod(number).ready
@@ -168,14 +171,14 @@ fn start(
             Begins::With(kind) => {
                 let pods =
                     track.settled.map(|at| SettledPods { workloads: before, slots: &slots, at });
-                let mut placed = settled_in(&mut world, kind, pods);
+                let mut placed = settled_in(&mut world, kind, pods, queues::is_known(ground));
                 placed.same = is_same(track, kind);
                 placed
             }
             Begins::Nothing | Begins::Running => Placed::default(),
         })
         .collect();
-    rest(&mut world, &mut placed);
+    rest(&mut world, ground, &mut placed);
     let none = tracks.iter().map(|_| Vec::new()).collect();
     (world, placed, none)
 }
@@ -245,13 +248,19 @@ impl SettledPods<'_> {
 }
 
 /// Adds a workload whose pods a fleet placed.
-fn settled_in(world: &mut World, kind: &Kind, pods: Option<SettledPods<'_>>) -> Placed {
+fn settled_in(
+    world: &mut World,
+    kind: &Kind,
+    pods: Option<SettledPods<'_>>,
+    is_queued: bool,
+) -> Placed {
     let mut placed = Placed::default();
     match kind {
         Kind::Deployment(spec) | Kind::Knative(spec) => {
             let mut spec = spec.clone();
-            // Replicas that a queue holds are not created; those that admission refuses are retried.
-            if let Some(pods) = &pods {
+            // Without a queue that was read, replicas that wait for it are not created; those that
+            // admission refuses are retried.
+            if let Some(pods) = pods.as_ref().filter(|_| !is_queued) {
                 spec.replicas = i64::try_from(pods.wanted()).unwrap_or(i64::MAX);
             }
             let pods = pods.map(|pods| pods.of_template());
@@ -317,12 +326,13 @@ fn start_running(
         adopted.push(own);
     }
     let mut world = World::new(scheduler);
+    queues::begin(&mut world, ground);
     let mut placed: Vec<Placed> = tracks
         .iter()
         .zip(&adopted)
         .map(|(track, own)| begin(&mut world, ground, track, own))
         .collect();
-    rest(&mut world, &mut placed);
+    rest(&mut world, ground, &mut placed);
     (world, placed, adopted)
 }
 
@@ -338,7 +348,7 @@ fn turn(
     let created = matches!(track.begins, Begins::Nothing);
     if let (true, Some(kind), Some(at)) = (created, &track.after, track.arrives) {
         let pods = SettledPods { workloads: &ground.arriving, slots: arrived, at };
-        *placed = settled_in(world, kind, Some(pods));
+        *placed = settled_in(world, kind, Some(pods), queues::is_known(ground));
         return;
     }
     if let (Begins::Running, Some(coupled)) = (&track.begins, &mut placed.coupled) {
@@ -354,14 +364,14 @@ fn drive(world: &mut World, placed: &mut [Placed]) -> bool {
 }
 
 /// Advances time until nothing moves: this is the state before the change.
-fn rest(world: &mut World, placed: &mut [Placed]) {
+fn rest(world: &mut World, ground: &Ground<'_>, placed: &mut [Placed]) {
     for tick in 0..MOST_STAGES {
         if tick > 0 {
             world.advance(&mut First);
         }
         loop {
             world.settle();
-            if !drive(world, placed) {
+            if !drive(world, placed) && !queues::advance(world, ground) {
                 break;
             }
         }

@@ -47,7 +47,7 @@ pub(super) fn hold(
 }
 
 /// The reason for waiting.
-fn message(decision: &QueueDecision) -> EcoString {
+pub(in crate::pipeline) fn message(decision: &QueueDecision) -> EcoString {
     let local = &decision.queue.value;
     if let Some(obstacle) = &decision.obstacle {
         return obstacle.into();

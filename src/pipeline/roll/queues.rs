@@ -1,0 +1,168 @@
+//! Kueue in a rollout: new pods of a queue have a scheduling gate until there is quota for them.
+//!
+//! A pod of a Deployment is a workload of its own, a group of a LeaderWorkerSet is one
+//! (pkg/controller/jobs/pod and pkg/controller/jobs/leaderworkerset). Quota is what the pods that
+//! were admitted before leave, terminating ones among them. A workload that does not fit lets later
+//! ones pass (`BestEffortFIFO`).
+
+use super::Ground;
+use crate::api::Field;
+use crate::cluster::schedule::{PodId, PodTemplate};
+use crate::cluster::{Milli, Shape, Toleration};
+use crate::operators::kueue::admit::{PodSet, admit};
+use crate::operators::kueue::cohort::Ledger;
+use crate::pipeline::together::quota::message;
+use crate::rollout::{WorkloadId, World};
+use crate::yaml::{Map, Node, Origin, Rule, Value};
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// The label that names a queue.
+const QUEUE: &str = "kueue.x-k8s.io/queue-name";
+
+static POD: Rule = Rule {
+    id: "kueue-pod",
+    text: "Kueue reads the node selector and the tolerations of a pod",
+    cite: "pkg/scheduler/flavorassigner/flavorassigner.go, findFlavorForPodSets",
+};
+
+/// What Kueue admits as one: a pod, or the pods of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Unit {
+    Pod(PodId),
+    Group(WorkloadId, usize),
+}
+
+/// Whether Kueue holds pods back in an input.
+pub(super) fn is_known(ground: &Ground<'_>) -> bool {
+    ground.world.catalog.cluster_queues().len() > 0
+}
+
+/// New pods of queues wait for quota from now on.
+pub(super) fn begin(world: &mut World, ground: &Ground<'_>) {
+    if is_known(ground) {
+        world.gate(QUEUE);
+    }
+}
+
+/// Admits the pods for which there is quota; returns whether any was.
+pub(super) fn advance(world: &mut World, ground: &Ground<'_>) -> bool {
+    let gated = world.scheduler().gated();
+    if gated.is_empty() {
+        return false;
+    }
+    let waits: BTreeSet<PodId> = gated.iter().copied().collect();
+    let groups = world.groups();
+    let unit = |pod: PodId| {
+        groups.get(&pod).map_or(Unit::Pod(pod), |(workload, group)| Unit::Group(*workload, *group))
+    };
+    let template = |pod: PodId| Arc::clone(world.scheduler().template_of(pod));
+    // The pods of each unit, by what they request.
+    let mut units: BTreeMap<Unit, Vec<PodId>> = BTreeMap::new();
+    for pod in world.present().filter(|pod| template(*pod).labels.get(QUEUE).is_some()) {
+        units.entry(unit(pod)).or_default().push(pod);
+    }
+    let is_admitted = |pods: &[PodId]| pods.iter().any(|pod| !waits.contains(pod));
+    let mut ledger = Ledger::default();
+    for (unit, pods) in units.iter().filter(|(_, pods)| is_admitted(pods)) {
+        // What was admitted stays, whatever the quota is now.
+        let _answer = ask(world, ground, *unit, pods, &template, &mut ledger);
+    }
+    let mut known: HashMap<Unit, Result<(), EcoString>> = HashMap::new();
+    let mut answers = Vec::new();
+    for pod in gated {
+        let unit = unit(pod);
+        let pods = units.get(&unit).map(Vec::as_slice).unwrap_or_default();
+        let answer = known.entry(unit).or_insert_with(|| {
+            if is_admitted(pods) {
+                return Ok(());
+            }
+            ask(world, ground, unit, pods, &template, &mut ledger)
+        });
+        answers.push((pod, answer.clone()));
+    }
+    let mut changed = false;
+    for (pod, answer) in answers {
+        match answer {
+            Ok(()) => {
+                world.open_gate(pod);
+                changed = true;
+            }
+            Err(why) => world.keep_gate(pod, why),
+        }
+    }
+    changed
+}
+
+/// Gives a unit its quota, or says why it waits.
+fn ask(
+    world: &World,
+    ground: &Ground<'_>,
+    unit: Unit,
+    pods: &[PodId],
+    template: &impl Fn(PodId) -> Arc<PodTemplate>,
+    ledger: &mut Ledger,
+) -> Result<(), EcoString> {
+    let Some(first) = pods.first().map(|pod| template(*pod)) else { return Ok(()) };
+    let mut sets: Vec<(Arc<PodTemplate>, usize)> = Vec::new();
+    let mut add = |own: Arc<PodTemplate>, count: usize| match sets
+        .iter_mut()
+        .find(|(known, _)| known.spec == own.spec)
+    {
+        Some((_, known)) => *known += count,
+        None => sets.push((own, count)),
+    };
+    match unit {
+        // The workers of a group are created after its leader.
+        Unit::Group(workload, _)
+            if let Some(own) = world.group_revision(workload)
+                && pods.len() < own.size =>
+        {
+            add(Arc::clone(&own.leader), 1);
+            add(Arc::clone(&own.worker), own.size.saturating_sub(1));
+        }
+        _ => pods.iter().for_each(|pod| add(template(*pod), 1)),
+    }
+    let shapes: Vec<(Shape, usize)> =
+        sets.iter().map(|(own, count)| (shape(own), *count)).collect();
+    let sets: Vec<PodSet<'_>> = shapes
+        .iter()
+        .map(|(shape, count)| PodSet { shape, count: i64::try_from(*count).unwrap_or(i64::MAX) })
+        .collect();
+    let queue = first.labels.get(QUEUE).cloned().unwrap_or_default();
+    let queue = Field::new(queue, Origin::Derived(&POD));
+    let catalog = &ground.world.catalog;
+    let decision = admit(catalog, &first.namespace, queue, &sets, 1, ledger);
+    if decision.known && decision.admitted.is_empty() { Err(message(&decision)) } else { Ok(()) }
+}
+
+/// What Kueue reads of a pod.
+fn shape(pod: &PodTemplate) -> Shape {
+    let origin = Origin::Derived(&POD);
+    let amounts = pod.requests.iter().map(|(name, amount)| {
+        let times = if name == "cpu" { 1 } else { 1000 };
+        (name.clone(), Milli::from(*amount) * times)
+    });
+    let mut selector = Map::default();
+    for own in pod.node_selector.requirements() {
+        if let Some(value) = own.values().first() {
+            selector.insert(own.key(), Node::str(value.clone(), origin));
+        }
+    }
+    let selector = (!selector.is_empty()).then(|| Node::new(Value::Map(selector), origin));
+    let tolerations = pod.tolerations.iter().map(|own| toleration(own, origin)).collect();
+    Shape::new(amounts, selector, tolerations)
+}
+
+fn toleration(own: &Toleration, origin: Origin) -> Node {
+    let mut map = Map::default();
+    let operator = if own.exists { "Exists" } else { "Equal" };
+    map.insert("operator", Node::str(operator, origin));
+    for (key, value) in [("key", &own.key), ("value", &own.value), ("effect", &own.effect)] {
+        if !value.is_empty() {
+            map.insert(key, Node::str(value.clone(), origin));
+        }
+    }
+    Node::new(Value::Map(map), origin)
+}
