@@ -209,7 +209,7 @@ impl Model {
     pub fn remedy(&self) -> Option<String> {
         let command = self.known.import.as_ref()?;
         let other = if command.starts_with("ome import hf://") {
-            "; without access to the Hub, `ome import config.json` reads a file"
+            "; without access to the Hub, it reads the file that it is given (`ome import config.json --help`)"
         } else {
             ""
         };

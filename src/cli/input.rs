@@ -5,7 +5,7 @@ use super::incomplete::{Gap, Partial};
 use super::releases::{self, Followed};
 use super::session_options::SessionOptions;
 use super::settings::Read as SettingsRead;
-use super::{Failure, Io, Outcome, incomplete, threads, verbose, waiting};
+use super::{Failure, Io, Outcome, incomplete, proposals, threads, verbose, waiting};
 use crate::api::{Api, Follow, Runtime, Semantics};
 use crate::builtin;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -59,6 +59,8 @@ pub(crate) struct Session {
     all_builtin: bool,
     /// Findings about documents that became no object and may matter to an answer.
     pub(super) gaps: Vec<Diagnostic>,
+    /// The arguments of the input, for the commands that findings propose.
+    typed: String,
 }
 
 impl Session {
@@ -256,6 +258,7 @@ impl Session {
             limits,
             all_builtin: builtin == BuiltinMode::Always,
             gaps,
+            typed: args.typed().unwrap_or_default(),
         };
         session.refuse();
         Ok(session)
@@ -277,6 +280,11 @@ impl Session {
                 diagnostic.span().is_none_or(|span| sources.get(span.source).reported)
             })
             .map(|diagnostic| self.partial_reference(diagnostic))
+            .map(|mut diagnostic| {
+                diagnostic.help =
+                    diagnostic.help.map(|help| proposals::complete(&help, &self.typed));
+                diagnostic
+            })
             .filter_map(|diagnostic| match self.settings.severity.get(diagnostic.code.as_str()) {
                 None => Some(diagnostic),
                 Some(None) => None,

@@ -44,27 +44,35 @@ impl InputArgs {
 
     /// A text with the arguments of the input in the commands that it quotes with backticks.
     pub(crate) fn complete(&self, text: &str) -> String {
-        let typed = self.typed().filter(|typed| !typed.is_empty() && text.contains("`ome "));
-        let Some(typed) = typed else { return text.to_owned() };
-        let mut parts = text.split('`').peekable();
-        let mut out = String::with_capacity(text.len() + typed.len());
-        let mut is_quoted = false;
-        while let Some(part) = parts.next() {
-            out.push_str(part);
-            let reads = part
-                .strip_prefix("ome ")
-                .and_then(|rest| rest.split(' ').next())
-                .is_some_and(|command| READING.contains(&command));
-            if is_quoted && reads && !part.contains(" -f ") && !part.contains(" -k ") {
-                out.push_str(&typed);
-            }
-            if parts.peek().is_some() {
-                out.push('`');
-            }
-            is_quoted = !is_quoted;
-        }
-        out
+        self.typed().map_or_else(|| text.to_owned(), |typed| complete(text, &typed))
     }
+}
+
+/// A text with some arguments in the commands that it quotes with backticks and that read an input;
+/// commands that have them, or read another input, stay.
+pub(crate) fn complete(text: &str, typed: &str) -> String {
+    if typed.is_empty() || !text.contains("`ome ") {
+        return text.to_owned();
+    }
+    let mut parts = text.split('`').peekable();
+    let mut out = String::with_capacity(text.len() + typed.len());
+    let mut is_quoted = false;
+    while let Some(part) = parts.next() {
+        out.push_str(part);
+        let reads = part
+            .strip_prefix("ome ")
+            .and_then(|rest| rest.split(' ').next())
+            .is_some_and(|command| READING.contains(&command));
+        let is_complete = [" -f ", " -k ", typed].iter().any(|own| part.contains(own));
+        if is_quoted && reads && !is_complete {
+            out.push_str(typed);
+        }
+        if parts.peek().is_some() {
+            out.push('`');
+        }
+        is_quoted = !is_quoted;
+    }
+    out
 }
 
 /// A word as a shell takes it.
@@ -99,6 +107,7 @@ mod tests {
             ("`ome plan -f c.yaml`", "`ome plan -f c.yaml`"),
         ] {
             assert_eq!(args.complete(text), expected);
+            assert_eq!(args.complete(expected), expected);
         }
         let stdin = InputArgs { files: vec![PathBuf::from("-")], ..InputArgs::default() };
         assert_eq!(stdin.complete("`ome plan`"), "`ome plan`");

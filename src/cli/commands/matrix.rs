@@ -53,7 +53,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         );
     }
     for (nothing, what, other) in [
-        (matrix.models.is_empty(), "models", "`ome import` writes a model from its config.json"),
+        (
+            matrix.models.is_empty(),
+            "models",
+            "`ome import --help` shows how one is written from its config.json",
+        ),
         (
             matrix.classes.is_empty(),
             "accelerator classes",
