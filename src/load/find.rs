@@ -134,9 +134,12 @@ impl Finder {
         let raise = if by_flag { ", or raise `--max-files`" } else { "" };
         self.found.missing = true;
         self.found.diagnostics.push(
-            Diagnostic::new(Code::FileNotRead, format!("{what} are below `{root}`: no file below it is read"))
-                .in_file(root)
-                .help(format!("name the directories that hold manifests{raise}")),
+            Diagnostic::new(
+                Code::FileNotRead,
+                format!("{what} are below `{root}`: no file below it is read"),
+            )
+            .in_file(root)
+            .help(format!("name the directories that hold manifests{raise}")),
         );
         true
     }

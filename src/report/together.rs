@@ -105,6 +105,9 @@ pub(super) fn json(together: &Together) -> Value {
     if !together.order_matters.is_empty() {
         out["orderMatters"] = together.order_matters.iter().map(EcoString::as_str).collect();
     }
+    if let Some(tried) = together.order_tried {
+        out["orderTried"] = tried.into();
+    }
     if !together.assumed.is_empty() {
         let one = |own: &AssumedToleration| json!({ "resource": own.resource.as_str(), "nodes": own.nodes, "shown": own.is_shown, "decides": own.decides });
         out["assumed"] = together.assumed.iter().map(one).collect();
@@ -376,6 +379,8 @@ pub fn text(
     if !together.order_matters.is_empty() {
         let names = first_of(together.order_matters.iter(), NAMED);
         line!(out, "fits in this order; {names} must not come last");
+    } else if together.order_tried == Some(0) {
+        line!(out, "fits in this order; no other order was tried");
     }
     let shown: HashSet<EcoString> = planned
         .iter()

@@ -98,8 +98,10 @@ pub struct Together {
     pub pending: Vec<Pending>,
     /// What is not judged; with any of it, the verdict is unknown unless pods do not fit.
     pub not_judged: Vec<NotJudged>,
-    /// Services with pods that have no node when everything is applied in another order.
+    /// Services with pods that have no node or quota when everything is applied in another order.
     pub order_matters: Vec<EcoString>,
+    /// How many other orders were tried; `None` if there is no other one.
+    pub order_tried: Option<usize>,
     /// Tolerations that the placement assumes.
     pub assumed: Vec<AssumedToleration>,
     /// The workloads that no operator writes.

@@ -50,6 +50,7 @@ use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::quantity::{Quantity, is_accelerator};
 use claims::{Claim, Who};
 use ecow::{EcoString, eco_format};
+use order::Orders;
 use reasons::Reasons;
 pub use remedies::RemedyFound;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -293,6 +294,13 @@ fn place<'a>(
             other.pending().next().is_none() != placed.pending().next().is_none()
         };
     let others_hold = held_by_others(&placed, &claims);
+    let orders = if beside.settled || verdict != Verdict::Fits {
+        Orders::default()
+    } else {
+        order::others(&fleet, &claims, placed.all().count(), |sequence| {
+            quota::waiting(catalog, planned, &claims, sequence)
+        })
+    };
     let is_there = |pod: &&RunningPod<'_>| beside.lost.is_none_or(|lost| !lost.contains(&pod.node));
     let mut answer = Together {
         verdict,
@@ -304,11 +312,8 @@ fn place<'a>(
         },
         pending: Vec::new(),
         not_judged,
-        order_matters: if beside.settled || verdict != Verdict::Fits {
-            Vec::new()
-        } else {
-            order::matters(&fleet, &claims, placed.all().count())
-        },
+        order_matters: orders.matters,
+        order_tried: orders.tried,
         assumed: assumed::tolerations(&fleet, &placed, catalog.device_tolerations()),
         others: OtherWorkloads::default(),
         victims: victims(&placed, &running, &own, &claims),

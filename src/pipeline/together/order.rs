@@ -11,9 +11,23 @@ pub(super) const MOST: usize = 500;
 const ORDERS: usize = 50;
 const WORK: usize = 20_000;
 
-/// The services that have pods without a node in another order of the new workloads: the reverse,
-/// and as many shuffles as the size of the fleet allows.
-pub(super) fn matters(fleet: &Fleet, claims: &[Claim], pods: usize) -> Vec<EcoString> {
+/// What other orders of the new workloads show.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Orders {
+    /// The services with pods that have no node, or no quota, in one of them.
+    pub(super) matters: Vec<EcoString>,
+    /// How many were tried; `None` if there is no other order.
+    pub(super) tried: Option<usize>,
+}
+
+/// Tries the reverse order of the new workloads, and as many shuffles as the size of the fleet
+/// allows. `waits` has the workloads that get no quota in an order.
+pub(super) fn others(
+    fleet: &Fleet,
+    claims: &[Claim],
+    pods: usize,
+    waits: impl Fn(&[usize]) -> BTreeSet<usize>,
+) -> Orders {
     // What runs came before, and what is of another priority does not change places.
     let new: Vec<usize> = (0..fleet.workloads.len())
         .filter(|at| {
@@ -21,16 +35,19 @@ pub(super) fn matters(fleet: &Fleet, claims: &[Claim], pods: usize) -> Vec<EcoSt
             own.running.is_empty() && !own.replicas.is_empty()
         })
         .collect();
-    if new.len() < 2 || fleet.workloads.len() > MOST || pods == 0 {
-        return Vec::new();
+    if new.len() < 2 || pods == 0 {
+        return Orders::default();
     }
-    let mut found = BTreeSet::new();
-    let mut random = Sequence(u64::try_from(pods).unwrap_or(1));
     // Each time all pods are placed, also those that run.
     let running = fleet.workloads.iter().map(|own| own.running.len());
     let all = pods + running.sum::<usize>() + fleet.others.len();
-    let orders = (WORK / all).clamp(usize::from(pods <= WORK), ORDERS);
-    for tried in 0..orders {
+    let tries = match fleet.workloads.len() {
+        0..=MOST => (WORK / all).clamp(usize::from(pods <= WORK), ORDERS),
+        _ => 0,
+    };
+    let mut found = BTreeSet::new();
+    let mut random = Sequence(u64::try_from(pods).unwrap_or(1));
+    for tried in 0..tries {
         let mut order = new.clone();
         if tried == 0 {
             order.reverse();
@@ -39,23 +56,30 @@ pub(super) fn matters(fleet: &Fleet, claims: &[Claim], pods: usize) -> Vec<EcoSt
                 order.swap(at, random.below(at + 1));
             }
         }
-        found.extend(pending(fleet, &new, &order));
+        found.extend(pending(fleet, &new, &order, &waits));
     }
     let names: BTreeSet<EcoString> =
         found.into_iter().map(|at| claims[at].service.clone()).collect();
-    names.into_iter().collect()
+    Orders { matters: names.into_iter().collect(), tried: Some(tries) }
 }
 
 /// The workloads with pending pods when those at `places` come in this order.
-fn pending(fleet: &Fleet, places: &[usize], order: &[usize]) -> BTreeSet<usize> {
+fn pending(
+    fleet: &Fleet,
+    places: &[usize],
+    order: &[usize],
+    waits: &impl Fn(&[usize]) -> BTreeSet<usize>,
+) -> BTreeSet<usize> {
     let mut from: Vec<usize> = (0..fleet.workloads.len()).collect();
     for (place, at) in places.iter().zip(order) {
         from[*place] = *at;
     }
     let workloads = from.iter().map(|at| fleet.workloads[*at].clone()).collect();
     let other = Fleet { workloads, ..fleet.clone() };
+    let sequence: Vec<usize> = other.sequence().into_iter().map(|at| from[at]).collect();
+    let waiting = waits(&sequence);
     let placed = other.place(Manner::default());
-    placed.pending().map(|([at, ..], _)| from[at]).collect()
+    placed.pending().map(|([at, ..], _)| from[at]).chain(waiting).collect()
 }
 
 /// A fixed sequence of numbers: the same input always gets the same answer.

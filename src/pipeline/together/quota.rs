@@ -8,8 +8,9 @@ use crate::decision::QueueDecision;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
 use crate::pipeline::planned::Planned;
+use crate::pipeline::question::Question;
 use ecow::{EcoString, eco_format};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Holds the replicas that have to wait for quota. Returns, by index of the claim, the reason.
 pub(super) fn hold(
@@ -25,13 +26,7 @@ pub(super) fn hold(
         let planned = &mut planned[service];
         let own = &mut planned.components[component];
         let (Some(decision), Some(question)) = (own.queue.take(), &own.question) else { continue };
-        let decision = if decision.known {
-            let namespace = &planned.service.namespace;
-            let (pods, fewest) = (question.sets(), question.fewest);
-            queue::admit(catalog, namespace, decision.queue, &pods, fewest, &mut ledger)
-        } else {
-            *decision
-        };
+        let decision = admit(catalog, &planned.service.namespace, *decision, question, &mut ledger);
         let waiting = usize::try_from(decision.waiting).unwrap_or(0);
         let replicas = &mut fleet.workloads[at].replicas;
         let waiting = if decision.obstacle.is_some() { replicas.len() } else { waiting };
@@ -44,6 +39,41 @@ pub(super) fn hold(
         own.queue = Some(Box::new(decision));
     }
     held
+}
+
+/// What a queue admits of a component, after what the ledger has.
+fn admit(
+    catalog: &Catalog,
+    namespace: &str,
+    decision: QueueDecision,
+    question: &Question,
+    ledger: &mut Ledger,
+) -> QueueDecision {
+    if !decision.known {
+        return decision;
+    }
+    queue::admit(catalog, namespace, decision.queue, &question.sets(), question.fewest, ledger)
+}
+
+/// The workloads of which replicas wait for quota when they come in this sequence.
+pub(super) fn waiting(
+    catalog: &Catalog,
+    planned: &[Planned<'_>],
+    claims: &[Claim],
+    sequence: &[usize],
+) -> BTreeSet<usize> {
+    let mut ledger = Ledger::default();
+    let mut waits = |at: &usize| {
+        let Who::Component(service, component) = claims[*at].who else { return false };
+        let planned = &planned[service];
+        let own = &planned.components[component];
+        let (Some(decision), Some(question)) = (&own.queue, &own.question) else { return false };
+        let namespace = &planned.service.namespace;
+        let decision =
+            admit(catalog, namespace, QueueDecision::clone(decision), question, &mut ledger);
+        decision.waiting > 0 || decision.obstacle.is_some()
+    };
+    sequence.iter().copied().filter(|at| waits(at)).collect()
 }
 
 /// The reason for waiting.
