@@ -264,6 +264,11 @@ impl Session {
         Ok(session)
     }
 
+    /// What the settings leave out of `drift`.
+    pub(super) fn drift_ignore(&self) -> &[String] {
+        &self.settings.drift_ignore
+    }
+
     /// All findings of the run: those of reading and those that came later, graded by the settings,
     /// sorted, once each.
     pub(crate) fn settle(&self, later: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {

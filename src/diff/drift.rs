@@ -7,6 +7,7 @@
 //! autoscaler sizes, within its limits.
 
 use super::added;
+use super::ignored::Ignored;
 use crate::api::{Failure, Object, ObjectRef, Service, Views};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
@@ -42,7 +43,7 @@ pub struct DriftField {
 }
 
 impl DriftField {
-    fn of(change: Change, layer: Option<Layer>, manager: Option<EcoString>) -> Self {
+    pub(super) fn of(change: Change, layer: Option<Layer>, manager: Option<EcoString>) -> Self {
         let Change { path, from, to, shown, .. } = change;
         Self { path, from, to, layer, manager, shown }
     }
@@ -166,6 +167,7 @@ pub(crate) fn drift<'a>(
     services: &[&'a Views],
     gone: &[&Service],
     live: &[Object],
+    ignored: Ignored<'_>,
 ) -> Drift {
     let mut found = Drift { services: services.len() + gone.len(), ..Drift::default() };
     let live = Live::new(live);
@@ -183,7 +185,7 @@ pub(crate) fn drift<'a>(
             found.failed.push((name, error));
             continue;
         }
-        let objects = compare(service, &rendered.objects, &live, &layers);
+        let objects = compare(service, &rendered.objects, &live, &layers, ignored);
         join(&mut groups, service, objects);
     }
     for service in gone {
@@ -221,6 +223,7 @@ fn compare(
     rendered: &[RenderedObject],
     live: &Live<'_>,
     layers: &Layers<'_>,
+    ignored: Ignored<'_>,
 ) -> Vec<DriftObject> {
     let mut objects = Vec::new();
     let sized = sized(rendered);
@@ -252,6 +255,7 @@ fn compare(
         let added = added::fields(&there.node, node).into_iter();
         fields.extend(added.map(|own| DriftField::of(own.change, None, own.manager)));
         fields.extend(sized.get(&id.name).and_then(|limits| out_of_range(&there.node, *limits)));
+        fields.retain(|own| !ignored.has(own));
         fields.sort_by(|one, other| one.path.cmp(&other.path));
         if !fields.is_empty() {
             objects.push(DriftObject { id, action: Action::Update, fields });

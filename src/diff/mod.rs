@@ -22,6 +22,7 @@ pub(crate) mod edit;
 pub(crate) mod effects;
 pub mod expect;
 pub(crate) mod group;
+pub(crate) mod ignored;
 pub(crate) mod inputs;
 pub(crate) mod kthena_upgrade;
 pub(crate) mod side;

@@ -24,7 +24,7 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "required-version",
     "semantics",
     "kthena-profile",
@@ -40,7 +40,10 @@ const KEYS: [&str; 15] = [
     "device-tolerations",
     "severity",
     "limits",
+    "drift",
 ];
+/// Keys of `[drift]`.
+const DRIFT: [&str; 1] = ["ignore"];
 /// Keys of `[limits]`.
 const LIMITS: [&str; 4] = ["max-file-size", "max-depth", "max-nodes", "max-files"];
 /// Values of `model-facts`.
@@ -78,6 +81,9 @@ pub struct Settings {
     pub model_facts: Option<String>,
     /// `device-tolerations`: they are assumed.
     pub device_tolerations: Option<bool>,
+    /// `[drift] ignore`: containers, managers, labels, annotations and fields that `drift` leaves
+    /// out.
+    pub drift_ignore: Vec<String>,
     /// `[severity]`: `None` switches a finding off.
     pub severity: BTreeMap<&'static str, Option<Severity>>,
     /// `[limits] max-file-size`, in bytes.
@@ -177,6 +183,7 @@ impl Settings {
             model_configs: self.model_configs.or(other.model_configs),
             model_facts: self.model_facts.or(other.model_facts),
             device_tolerations: self.device_tolerations.or(other.device_tolerations),
+            drift_ignore: [self.drift_ignore, other.drift_ignore].concat(),
             severity,
             max_file_size: self.max_file_size.or(other.max_file_size),
             max_depth: self.max_depth.or(other.max_depth),
@@ -419,6 +426,8 @@ impl Reader<'_> {
                 self.settings.exclude.push((base, globs));
             }
             ("exclude", _) => self.invalid("exclude", value, "a list of globs"),
+            ("drift", DeValue::Table(table)) => self.drift(table),
+            ("drift", _) => self.invalid("drift", value, "a table with `ignore`"),
             ("severity", DeValue::Table(table)) => self.severity(table),
             ("severity", _) => self.invalid("severity", value, "a table of codes"),
             ("limits", DeValue::Table(table)) => self.limits(table),
@@ -550,6 +559,27 @@ impl Reader<'_> {
                 }
                 None => self.invalid(doc.id, value, "\"error\", \"warning\", \"info\" or \"off\""),
             }
+        }
+    }
+
+    fn drift(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let found = self.found.len();
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("ignore", DeValue::Array(items)) => {
+                    for item in items {
+                        match item.get_ref() {
+                            DeValue::String(text) if !text.is_empty() => {
+                                self.settings.drift_ignore.push(text.to_string());
+                            }
+                            _ => self.invalid("drift.ignore", item, "a list of names"),
+                        }
+                    }
+                }
+                ("ignore", _) => self.invalid("drift.ignore", value, "a list of names"),
+                _ => self.unknown(key, &DRIFT, "setting of drift"),
+            }
+            self.note(format!("drift.{}", key.get_ref()), key, value, found);
         }
     }
 

@@ -215,6 +215,7 @@ impl Asked<'_> {
         list("paths", Vec::new(), &|own| paths(&own.paths));
         list("presets", paths(&self.input.presets), &|own| paths(&own.presets));
         list("exclude", self.input.exclude.clone(), &globs);
+        list("drift.ignore", Vec::new(), &|own| own.drift_ignore.clone());
         rows
     }
 }

@@ -7,6 +7,7 @@ use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diff::drift;
+use crate::diff::ignored::Ignored;
 use crate::pipeline::Renderer;
 use crate::report::drift as view;
 use ecow::EcoString;
@@ -69,7 +70,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some(live) if args.services.is_empty() => not_in(&session, live)?,
         _ => Vec::new(),
     };
-    let mut answer = drift::drift(&session.world.catalog, &renderer, &services, &gone, objects);
+    let ignored = Ignored(session.drift_ignore());
+    let catalog = &session.world.catalog;
+    let mut answer = drift::drift(catalog, &renderer, &services, &gone, objects, ignored);
     let found = session.settle(std::mem::take(&mut answer.diagnostics));
     let found = About::selected(&session, &services, &[], &found).of(&session, found);
     // Of the dump only what was not read touches the answer.
