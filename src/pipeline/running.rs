@@ -48,14 +48,18 @@ pub(crate) enum Creator {
 pub(crate) type Owner = (Api, EcoString, EcoString);
 
 impl RunningPod<'_> {
-    fn of(object: &Object) -> Option<RunningPod<'_>> {
+    /// A pod with a node, or one that waits for a node.
+    fn of(object: &Object, waits: bool) -> Option<RunningPod<'_>> {
         let text = |path: &[&str]| object.node.at(path).and_then(Node::scalar_text);
         if object.id.kind != "Pod"
             || matches!(text(&["status", "phase"]).as_deref(), Some("Succeeded" | "Failed"))
         {
             return None;
         }
-        let node = text(&["spec", "nodeName"]).filter(|node| !node.is_empty())?;
+        let node = text(&["spec", "nodeName"]).unwrap_or_default();
+        if node.is_empty() != waits {
+            return None;
+        }
         let conditions = object.node.at(&["status", "conditions"]).map(Node::items);
         let ready = conditions
             .unwrap_or_default()
@@ -181,7 +185,20 @@ pub struct RunningPods<'a> {
 impl<'a> RunningPods<'a> {
     /// The running pods among `objects`.
     pub fn new(objects: &'a [Object]) -> Self {
-        let mut all: Vec<RunningPod<'a>> = objects.iter().filter_map(RunningPod::of).collect();
+        Self::of_pods(objects.iter().filter_map(|own| RunningPod::of(own, false)).collect())
+    }
+
+    /// The pods among `objects` that wait for a node, in the order of their creation.
+    pub(crate) fn waiting(objects: &'a [Object]) -> Self {
+        let waits = objects.iter().filter_map(|own| RunningPod::of(own, true));
+        let mut all: Vec<RunningPod<'a>> = waits.filter(|own| !own.ends).collect();
+        for own in &mut all {
+            own.started = own.object.created().map(Into::into);
+        }
+        Self::of_pods(all)
+    }
+
+    fn of_pods(mut all: Vec<RunningPod<'a>>) -> Self {
         all.sort_by(|one, other| {
             let key = |pod: &RunningPod<'_>| (pod.started.is_none(), pod.started.clone());
             key(one).cmp(&key(other)).then_with(|| one.object.id.cmp(&other.object.id))

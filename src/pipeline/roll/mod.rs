@@ -25,14 +25,14 @@ pub use changes::{Before, Changes, ServiceChange, ServingChange, State};
 pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 
 use super::render::Renderer;
-use super::running::RunningPod;
+use super::running::{RunningPod, RunningPods};
 use super::together::options;
 use super::together::settled::{Ground as Cluster, Workloads};
 use crate::api::{Api, ComponentKind, Failure, Follow, Views};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet;
-use crate::cluster::schedule::Scheduler;
+use crate::cluster::schedule::{PodTemplate, Scheduler};
 use crate::diag::Diagnostic;
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::rollout::Start;
@@ -154,6 +154,9 @@ const DOMAIN: &str = "cluster.local";
 /// The simulated cluster: nodes, running pods, and the state before the change.
 struct Ground<'a> {
     cluster: Cluster<'a>,
+    /// Pods of the input that wait for a node, with their templates; their indices follow those of
+    /// the running pods.
+    waiting: (RunningPods<'a>, Vec<Arc<PodTemplate>>),
     world: &'a World,
     /// Indices of the running pods of the services that change, if these pods are the state before.
     own: BTreeSet<usize>,
@@ -182,8 +185,23 @@ impl Ground<'_> {
         scheduler
     }
 
+    /// The index of the first pod that waits.
+    fn first_waiting(&self) -> usize {
+        self.cluster.running.all.len()
+    }
+
     fn pod(&self, at: usize) -> &RunningPod<'_> {
-        &self.cluster.running.all[at]
+        match at.checked_sub(self.first_waiting()) {
+            Some(at) => &self.waiting.0.all[at],
+            None => &self.cluster.running.all[at],
+        }
+    }
+
+    fn template(&self, at: usize) -> &Arc<PodTemplate> {
+        match at.checked_sub(self.first_waiting()) {
+            Some(at) => &self.waiting.1[at],
+            None => &self.cluster.templates[at],
+        }
     }
 }
 
@@ -207,8 +225,11 @@ pub fn roll<'a>(
         let placed = all.settle(&[]);
         (all, placed)
     });
+    let waiting = RunningPods::waiting(catalog.others());
+    let templates = waiting.templates(&context);
     let mut ground = Ground {
         cluster,
+        waiting: (waiting, templates),
         world,
         own: BTreeSet::new(),
         before,
@@ -247,7 +268,14 @@ pub fn roll<'a>(
             (Some(_), None) => (Vec::new(), None),
             (None, before) => (after.workloads, before),
         };
-        let own = side::own(&ground.cluster.running, service, &after_made, before.as_deref());
+        let of = |pods| side::own(pods, service, &after_made, before.as_deref());
+        let mut own = of(&ground.cluster.running);
+        if before.is_none() {
+            let first = ground.first_waiting();
+            for ((_, own), (_, waits)) in own.iter_mut().zip(of(&ground.waiting.0)) {
+                own.extend(waits.into_iter().map(|at| at + first));
+            }
+        }
         ground.own.extend(own.iter().flat_map(|(_, pods)| pods.iter().copied()));
         tracks.extend(side::tracks(rollouts.len(), after_made, before, &own));
         rollouts.push(ServiceRollout {

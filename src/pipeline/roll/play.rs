@@ -313,19 +313,38 @@ fn start_running(
 ) -> (World, Vec<Placed>, Vec<Adopted>) {
     let mut scheduler = ground.scheduler(more);
     let mut adopted: Vec<Adopted> = Vec::new();
+    let first = ground.first_waiting();
     for track in tracks {
         let mut own = Vec::new();
-        for at in &track.pods {
+        for at in track.pods.iter().filter(|at| **at < first) {
             let pod = ground.pod(*at);
-            let template: TemplateId =
-                scheduler.template(Arc::clone(&ground.cluster.templates[*at]));
+            let template: TemplateId = scheduler.template(Arc::clone(ground.template(*at)));
             if let Some(id) = scheduler.run(template, &pod.node, pod.started.as_deref()) {
                 own.push((*at, id));
             }
         }
         adopted.push(own);
     }
+    // What waits has its turn before pods that the change creates.
+    let mut waits: Vec<(usize, usize)> = tracks
+        .iter()
+        .enumerate()
+        .flat_map(|(track, own)| own.pods.iter().map(move |at| (*at, track)))
+        .filter(|(at, _)| *at >= first)
+        .collect();
+    waits.sort_unstable();
     let mut world = World::new(scheduler);
+    let waits = world.arrive(|mut scheduler| {
+        let mut add = |(at, track): (usize, usize)| {
+            let template = scheduler.template(Arc::clone(ground.template(at)));
+            (at, track, scheduler.add(template))
+        };
+        let added: Vec<(usize, usize, PodId)> = waits.into_iter().map(&mut add).collect();
+        (scheduler, added)
+    });
+    for (at, track, pod) in waits {
+        adopted[track].push((at, pod));
+    }
     queues::begin(&mut world, ground);
     let mut placed: Vec<Placed> = tracks
         .iter()
@@ -384,7 +403,8 @@ fn rest(world: &mut World, ground: &Ground<'_>, placed: &mut [Placed]) {
 /// The state of a track before the change.
 fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Placed {
     let nothing = Placed { adopted: own.len(), ..Placed::default() };
-    for (_, pod) in own.iter().filter(|(at, _)| !ground.pod(*at).ready) {
+    let first = ground.first_waiting();
+    for (_, pod) in own.iter().filter(|(at, _)| *at < first && !ground.pod(*at).ready) {
         world.unready(*pod);
     }
     if let Some(placed) = begin_serving(ground, track, own) {
@@ -456,8 +476,9 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
         }
         Kind::Ray | Kind::Serving(_) | Kind::Refused(_) => Vec::new(),
     };
+    let replaced = old.iter().filter(|(at, _)| *at < first).count();
     let same = same && (!runs || count(world, &ids) == wanted(track));
-    Placed { ids, same, adopted: if runs { old.len() } else { 0 }, ..Placed::default() }
+    Placed { ids, same, adopted: if runs { replaced } else { 0 }, ..Placed::default() }
 }
 
 /// Like `begin`, for a ModelServing.
@@ -500,7 +521,7 @@ fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
         let mut all = own.iter();
         let found = all
             .find(|(at, _)| ground.pod(*at).group().is_some_and(|(_, index)| index > 0) == worker);
-        found.map(|(at, _)| Arc::clone(&ground.cluster.templates[*at]))
+        found.map(|(at, _)| Arc::clone(ground.template(*at)))
     };
     match kind {
         Kind::Deployment(spec) | Kind::Knative(spec) => {
