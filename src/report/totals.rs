@@ -107,11 +107,11 @@ pub(super) fn stopped(planned: &[Planned<'_>]) -> String {
 }
 
 /// The symbol of a plan: whether any service is in error, any pod is pending, or a part of the input
-/// was not read.
+/// was not read; `!` where a part of the answer is not known.
 pub(super) fn mark(totals: &Totals, pending: usize, is_partly_read: bool) -> &'static str {
     if totals.failed > 0 || pending > 0 || is_partly_read {
         "✗"
-    } else if totals.unplanned > 0 {
+    } else if totals.unplanned + totals.components_not_counted + totals.servings_not_counted > 0 {
         "!"
     } else {
         "✓"
