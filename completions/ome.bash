@@ -25,6 +25,9 @@ _ome() {
             ome,completions)
                 cmd="ome__subcmd__completions"
                 ;;
+            ome,config)
+                cmd="ome__subcmd__config"
+                ;;
             ome,convert)
                 cmd="ome__subcmd__convert"
                 ;;
@@ -126,6 +129,9 @@ _ome() {
                 ;;
             ome__subcmd__help,completions)
                 cmd="ome__subcmd__help__subcmd__completions"
+                ;;
+            ome__subcmd__help,config)
+                cmd="ome__subcmd__help__subcmd__config"
                 ;;
             ome__subcmd__help,convert)
                 cmd="ome__subcmd__help__subcmd__convert"
@@ -260,7 +266,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help"
+            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code config completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -366,7 +372,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -508,6 +514,10 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -550,7 +560,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -657,6 +667,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -719,8 +733,8 @@ _ome() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ome__subcmd__convert)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
+        ome__subcmd__config)
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -827,6 +841,148 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__convert)
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --presets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kserve=odh kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head kubernetes=1.35 kubernetes=1.36 kubernetes=1.37 lws=v0.7.0 lws=v0.8.0 lws=v0.9.0 lws=v0.10.0 ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=17b77eda ome=v1.1.0 ome=v1.2.0 ome=v1.2.2 ome=head" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --model-configs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hf-cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-facts)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --device-tolerations)
+                    COMPREPLY=($(compgen -W "assume never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -858,7 +1014,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --base --fail-on --from-release --to-release --own-catalog --at --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --base --fail-on --from-release --to-release --own-catalog --at --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -965,6 +1121,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1032,7 +1192,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1139,6 +1299,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1170,7 +1334,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__drain)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --nodes --max --class --at --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --nodes --max --class --at --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1277,6 +1441,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1332,7 +1500,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__drift)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1439,6 +1607,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1508,7 +1680,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1615,6 +1787,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1666,7 +1842,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1776,6 +1952,10 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1820,7 +2000,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help)
-            opts="discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help"
+            opts="discover import plan explain why render diff drain drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code config completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1904,6 +2084,20 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__help__subcmd__config)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2296,7 +2490,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__import)
-            opts="-f -o -v -q -h --all --filename --offline --model-configs --hf-cache --timeout --index --into --name --overwrite --size --storage-uri --output --max-file-size --max-depth --max-nodes --color --verbose --quiet --no-pager --help"
+            opts="-f -o -v -q -h --all --filename --offline --model-configs --hf-cache --timeout --index --into --name --overwrite --size --storage-uri --output --max-file-size --max-depth --max-nodes --max-files --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2362,6 +2556,10 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2392,7 +2590,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2499,6 +2697,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2530,7 +2732,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2637,6 +2839,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2742,7 +2948,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2864,6 +3070,10 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2880,7 +3090,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__lsp)
-            opts="-f -k -R -n -A -l -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2987,6 +3197,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3024,7 +3238,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3131,6 +3345,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3176,7 +3394,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__payload__subcmd__check)
-            opts="-o -v -q -h --protocol --kind --request --output --strict --max-file-size --max-depth --max-nodes --color --verbose --quiet --no-pager --help"
+            opts="-o -v -q -h --protocol --kind --request --output --strict --max-file-size --max-depth --max-nodes --max-files --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3211,6 +3429,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3268,7 +3490,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__plan)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --all --at --without --each --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --all --at --without --each --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3375,6 +3597,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3430,7 +3656,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3537,6 +3763,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3604,7 +3834,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3711,6 +3941,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3808,7 +4042,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__test)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3915,6 +4149,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3962,7 +4200,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4069,6 +4307,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4146,7 +4388,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4253,6 +4495,10 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
