@@ -39,6 +39,11 @@ impl ComponentKind {
     /// The components of KServe in order.
     pub const KSERVE: [Self; 3] = [Self::Predictor, Self::Transformer, Self::Explainer];
 
+    /// The components of all operators.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::OME.into_iter().chain(Self::KSERVE)
+    }
+
     /// Returns the name used as key in the service, as name suffix and as label value.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -110,7 +110,7 @@ pub(super) fn components() -> ArgValueCompleter {
         let catalog = &session.world.catalog;
         let services = catalog.services().flat_map(|views| {
             let service = views.of(session.semantics);
-            let kinds = ComponentKind::OME.into_iter().chain(ComponentKind::KSERVE);
+            let kinds = ComponentKind::every();
             let own = kinds.filter(|kind| service.component(*kind).is_some());
             own.map(|kind| format!("{}/{}", service.name(), kind.as_str()))
         });

@@ -7,6 +7,7 @@
 //! autoscaler sizes, within its limits.
 
 use super::added;
+pub use super::drift_field::DriftField;
 use super::ignored::Ignored;
 use crate::api::{Failure, Object, ObjectRef, Service, Views};
 use crate::catalog::Catalog;
@@ -19,35 +20,11 @@ use crate::pipeline::render::Renderer;
 use crate::pipeline::why::{Layer, Layers};
 use crate::schema;
 use crate::secret::Place;
-use crate::tree::{Change, differences};
+use crate::tree::differences;
 use crate::yaml::{FieldPath, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
-
-/// A field that differs from what the operator would write.
-#[derive(Clone, Debug)]
-pub struct DriftField {
-    /// The field.
-    pub path: FieldPath,
-    /// Its value in the cluster.
-    pub from: Option<Node>,
-    /// What the operator would write.
-    pub to: Option<Node>,
-    /// The layer that sets it; none of a field that the operator would remove.
-    pub layer: Option<Layer>,
-    /// The manager that owns a field that the operator would remove.
-    pub manager: Option<EcoString>,
-    /// Determines which of the values may be shown.
-    pub shown: [Place; 2],
-}
-
-impl DriftField {
-    pub(super) fn of(change: Change, layer: Option<Layer>, manager: Option<EcoString>) -> Self {
-        let Change { path, from, to, shown, .. } = change;
-        Self { path, from, to, layer, manager, shown }
-    }
-}
 
 /// An object that differs from what the operator would write.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! What the settings leave out of drift: names of injected containers and volumes, of managers, of
 //! labels and annotations, and fields.
 
-use super::drift::DriftField;
+use super::drift_field::DriftField;
 use crate::quantity::glob;
 use crate::yaml::{FieldPath, Node, Segment, Value};
 
@@ -62,7 +62,7 @@ impl Ignored<'_> {
 #[cfg(test)]
 mod tests {
     use super::Ignored;
-    use crate::diff::drift::DriftField;
+    use crate::diff::drift_field::DriftField;
     use crate::operators::ome::compose::testing::node;
     use crate::tree::changes;
 

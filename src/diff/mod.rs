@@ -18,6 +18,7 @@ pub(crate) mod comparison;
 pub(crate) mod cost;
 pub(crate) mod decision_change;
 pub(crate) mod drift;
+mod drift_field;
 pub(crate) mod edit;
 pub(crate) mod effects;
 pub mod expect;

@@ -54,5 +54,5 @@ pub(super) fn retain(inputs: &mut Vec<Input>, exclude: &Exclude) {
 
 fn full(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    super::kustomize::plain(&path)
+    super::listed::plain(&path)
 }

@@ -10,7 +10,6 @@
 use super::files::{is_fifo, not_read, reason, what};
 use super::scope::{Lies, Scope};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::quantity::grouped;
 use ignore::WalkBuilder;
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -122,9 +121,9 @@ impl Finder {
     fn is_beyond(&mut self, root: &Path) -> bool {
         let (most, entries) = (self.most, self.most.saturating_mul(ENTRIES));
         let (what, by_flag) = if self.found.inputs.len() > most {
-            (format!("more than {} files", grouped(most as u128)), true)
+            (format!("more than {most} files"), true)
         } else if self.entries > entries {
-            (format!("more than {} files and directories", grouped(entries as u128)), true)
+            (format!("more than {entries} files and directories"), true)
         } else if self.bytes > BYTES {
             ("more than 4 GiB of manifests".to_owned(), false)
         } else {

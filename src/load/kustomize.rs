@@ -8,13 +8,13 @@
 
 use super::files::{self, Unread};
 use super::find::{Input, repository_root};
-use super::listed::Listed;
+use super::listed::{Listed, NAMES, plain};
 use crate::diag::{Code, Diagnostic};
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,8 +23,6 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// The interval between two checks for the end of a build.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Names of the file that describes a tree.
-pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// The programs that build a tree, in the order in which they are looked for.
 const PROGRAMS: [&[&str]; 2] = [&["kustomize", "build"], &["kubectl", "kustomize"]];
 
@@ -293,19 +291,6 @@ fn includes(node: &Node) -> impl Iterator<Item = &str> {
         .filter_map(|key| node.get(key))
         .flat_map(Node::items)
         .filter_map(Node::as_str)
-}
-
-/// A path without `.` and `..`, by its text alone.
-pub(super) fn plain(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

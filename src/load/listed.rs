@@ -6,13 +6,28 @@
 use super::files::Unread;
 use super::find::Input;
 use super::kinds::{self, Whose};
-use super::kustomize::{NAMES, plain};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Kustomized;
 use crate::yaml::Node;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+/// Names of the file that describes a tree.
+pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// A path without `.` and `..`, by its text alone.
+pub(super) fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
+            other => out.push(other),
+        }
+    }
+    out
+}
 
 /// A kustomization.
 struct Kustomization {
@@ -145,6 +160,7 @@ impl Listed {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests write their input")]
 mod tests {
     use super::super::documents::{Request, load};
     use crate::diag::Code;

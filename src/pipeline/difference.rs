@@ -1,54 +1,14 @@
 //! Differences between the decisions of the two modes about a service.
 
 use super::built::Workload;
-use super::planned::{Planned, PlannedService};
-use crate::api::{ComponentKind, DeploymentMode, Failure, ObjectRef};
-use crate::cluster::schedule::PodSpec;
+use super::planned::{Difference, OtherPlaced, OtherPods, Planned, PlannedService};
+use crate::api::{ComponentKind, DeploymentMode, Failure};
 use crate::decision::{AcceleratorDecision, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::Policy;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The parts of the other mode's decision that differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// Release that the other mode follows.
-    pub release: &'static str,
-    /// Its runtime, if it differs: `Some(None)` means that it selects no runtime.
-    pub runtime: Option<Option<ObjectRef>>,
-    /// The criterion that selected its runtime.
-    pub decided_by: Option<&'static str>,
-    /// Its deployment modes by component, if any of them differs.
-    pub modes: Option<BTreeMap<&'static str, &'static str>>,
-    /// Its classes by component, where they differ; `None` if it selects no class.
-    pub accelerators: BTreeMap<&'static str, Option<EcoString>>,
-    /// Its error, if this mode has no error or one with another code.
-    pub error: Option<(Code, String)>,
-    /// The pods that it would place, by component, where their number differs.
-    pub placed: BTreeMap<&'static str, OtherPlaced>,
-}
-
-/// The pods of a component that the other mode would place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherPlaced {
-    /// Those with a node.
-    pub placed: usize,
-    /// All of them.
-    pub wanted: usize,
-    /// Why the others have none.
-    pub reason: Option<EcoString>,
-}
-
-/// The pods of the other mode.
-#[derive(Clone, Debug)]
-pub(crate) struct OtherPods {
-    /// Release that the other mode follows.
-    pub(crate) release: &'static str,
-    /// Specs of this mode with those of the other one, by component.
-    pub(crate) specs: Vec<(ComponentKind, Arc<PodSpec>, Arc<PodSpec>)>,
-}
 
 impl OtherPods {
     /// The pods of `there` that differ from those of `here`; none if the workloads are other ones.

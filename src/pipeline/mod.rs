@@ -37,11 +37,11 @@ pub use built::{PodContext, Workload, WorkloadKind};
 
 pub use costs::{Costs, costs};
 
-pub use difference::Difference;
 pub use drain::{Drain, DrainBlocked, DrainFix, DrainStage, Drained, Move, drain};
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merged::{MergedPart, MergedService};
 pub use plan::Planner;
+pub use planned::Difference;
 pub use planned::{Depth, Planned, PlannedComponent, Unplanned};
 
 pub use built::identity;

@@ -2,8 +2,9 @@
 
 use super::advice;
 use super::built::{PodContext, Workload};
-use super::difference::{OtherPods, Side, difference, differs};
+use super::difference::{Side, difference, differs};
 use super::engines::Engines;
+use super::planned::OtherPods;
 use super::planned::{Depth, Planned, PlannedComponent, Unplanned};
 use super::question::Question;
 use super::refusals::Server;

@@ -1,13 +1,13 @@
 //! A service with all decisions about it, as data.
 
 use super::built::Workload;
-use super::difference::{Difference, OtherPods};
 use super::placement::Placement;
 use super::question::Question;
 use crate::api::{
-    AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, Service,
+    AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, ObjectRef, Service,
 };
 use crate::catalog::Catalog;
+use crate::cluster::schedule::PodSpec;
 use crate::decision::{
     AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution, Verdict,
 };
@@ -17,6 +17,7 @@ use crate::policy::Policy;
 use crate::quantity::Count;
 use crate::source::Span;
 use ecow::{EcoString, EcoVec};
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
@@ -258,4 +259,43 @@ impl<'a> Planned<'a> {
             self.resolution.accelerators.iter().filter(|decision| decision.chosen.is_none());
         failed.filter(move |_| refused).flat_map(AcceleratorDecision::bounds)
     }
+}
+
+/// The parts of the other mode's decision that differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Release that the other mode follows.
+    pub release: &'static str,
+    /// Its runtime, if it differs: `Some(None)` means that it selects no runtime.
+    pub runtime: Option<Option<ObjectRef>>,
+    /// The criterion that selected its runtime.
+    pub decided_by: Option<&'static str>,
+    /// Its deployment modes by component, if any of them differs.
+    pub modes: Option<BTreeMap<&'static str, &'static str>>,
+    /// Its classes by component, where they differ; `None` if it selects no class.
+    pub accelerators: BTreeMap<&'static str, Option<EcoString>>,
+    /// Its error, if this mode has no error or one with another code.
+    pub error: Option<(Code, String)>,
+    /// The pods that it would place, by component, where their number differs.
+    pub placed: BTreeMap<&'static str, OtherPlaced>,
+}
+
+/// The pods of a component that the other mode would place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherPlaced {
+    /// Those with a node.
+    pub placed: usize,
+    /// All of them.
+    pub wanted: usize,
+    /// Why the others have none.
+    pub reason: Option<EcoString>,
+}
+
+/// The pods of the other mode.
+#[derive(Clone, Debug)]
+pub(crate) struct OtherPods {
+    /// Release that the other mode follows.
+    pub(crate) release: &'static str,
+    /// Specs of this mode with those of the other one, by component.
+    pub(crate) specs: Vec<(ComponentKind, Arc<PodSpec>, Arc<PodSpec>)>,
 }

@@ -188,7 +188,7 @@ impl<'a> RunningPods<'a> {
         Self::of_pods(objects.iter().filter_map(|own| RunningPod::of(own, false)).collect())
     }
 
-    /// The pods among `objects` that wait for a node, in the order of their creation.
+    /// The pods among `objects` that have no node yet, in the order of their creation.
     pub(crate) fn waiting(objects: &'a [Object]) -> Self {
         let waits = objects.iter().filter_map(|own| RunningPod::of(own, true));
         let mut all: Vec<RunningPod<'a>> = waits.filter(|own| !own.ends).collect();

@@ -40,8 +40,8 @@ pub(crate) use leader_worker_set::release as leader_worker_set_releases;
 pub use leader_worker_set::{
     GroupMember, GroupRevision, LeaderWorkerSetRelease, LeaderWorkerSetSpec,
 };
-pub use play::{End, StageOf};
+pub use play::End;
 pub use pods::{PodPhase, Revision, Start, Version};
 pub use read::revision_name;
 pub use stateful_workload::StatefulSetSpec;
-pub use world::{WorkloadId, World};
+pub use world::{StageOf, WorkloadId, World};

@@ -1,33 +1,10 @@
 //! The state of a workload during its update, and the end of the update.
 
-use super::leader_worker_set::{GroupMember, GroupStatus};
+use super::leader_worker_set::GroupStatus;
 use super::pods::PodPhase;
-use super::replica_set::Counts;
-use super::world::{Workload, WorkloadId, World};
+use super::world::{StageOf, Workload, WorkloadId, World};
 use crate::cluster::schedule::{PodId, Rejection};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The state of a workload at a tick.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StageOf {
-    /// A Deployment: pods of old versions, and of the current version.
-    Deployment {
-        /// Pods of old versions.
-        old: Counts,
-        /// Pods of the current version.
-        new: Counts,
-    },
-    /// A LeaderWorkerSet.
-    Groups {
-        /// Pods by group, the leader first.
-        groups: BTreeMap<usize, Vec<GroupMember>>,
-        /// Replicas of the StatefulSet of leaders.
-        replicas: usize,
-        /// Groups with lower ordinals are not updated yet.
-        partition: usize,
-    },
-}
 
 /// The outcome of a simulation for a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

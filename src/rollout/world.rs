@@ -4,8 +4,8 @@ use super::daemon_set::{DaemonSet, DaemonSetSpec};
 use super::deployment::{Deployment, DeploymentSpec};
 use super::job::{Job, JobSpec, JobStatus};
 use super::kept::{Keeping, Kept, KeptPod};
-use super::leader_worker_set::{GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
-use super::play::StageOf;
+use super::leader_worker_set::{GroupMember, GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
+use super::replica_set::Counts;
 use super::single::{BarePod, BareSet};
 use super::stateful_workload::{StatefulSetSpec, StatefulWorkload};
 use crate::cluster::Machine;
@@ -14,8 +14,29 @@ use crate::cluster::schedule::{
 };
 use crate::rollout::pods::{Life, PodPhase, Pods, Revision, Start};
 use ecow::EcoString;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+
+/// The state of a workload at a tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StageOf {
+    /// A Deployment: pods of old versions, and of the current version.
+    Deployment {
+        /// Pods of old versions.
+        old: Counts,
+        /// Pods of the current version.
+        new: Counts,
+    },
+    /// A LeaderWorkerSet.
+    Groups {
+        /// Pods by group, the leader first.
+        groups: BTreeMap<usize, Vec<GroupMember>>,
+        /// Replicas of the StatefulSet of leaders.
+        replicas: usize,
+        /// Groups with lower ordinals are not updated yet.
+        partition: usize,
+    },
+}
 
 /// A workload of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

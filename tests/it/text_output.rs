@@ -149,7 +149,7 @@ fn a_matrix_without_models_names_the_step_that_adds_models() {
     let line = |what: &str| said.lines().find(|line| line.starts_with(what)).map(str::to_owned);
     let [models, classes] = ["no models", "no accelerator classes"].map(line);
     let models = models.expect("models are missing");
-    assert!(models.contains("`ome import`") && !models.contains("--builtin"), "{models}");
+    assert!(models.contains("`ome import --help`") && !models.contains("--builtin"), "{models}");
     assert!(classes.is_some_and(|line| line.contains("`--builtin always`")), "{said}");
 }
 

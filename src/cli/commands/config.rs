@@ -230,11 +230,18 @@ fn origin(place: &Place) -> SettingOrigin {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests write their input")]
 mod tests {
     use crate::cli::{Io, run};
     use serde_json::Value;
     use std::ffi::OsString;
+    use std::io::Write as _;
+
+    /// A file of settings.
+    fn settings(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::Builder::new().suffix(".toml").tempfile().expect("a file");
+        file.write_all(text.as_bytes()).expect("it is written");
+        file
+    }
 
     /// The rows of a command line, by their names.
     fn rows(arguments: &str) -> (u8, Vec<Value>) {
@@ -252,12 +259,10 @@ mod tests {
 
     #[test]
     fn a_flag_goes_over_a_file_and_a_list_has_a_row_for_each_origin() {
-        let folder = tempfile::tempdir().expect("a directory");
-        let file = folder.path().join("own.toml");
         let text = "no-builtin = true\nmodel-facts = \"never\"\nexclude = [\"a\"]\n[releases]\nome = \"v0.1.4\"\n[limits]\nmax-depth = 70\n[severity]\nsame-priority = \"off\"\n";
-        std::fs::write(&file, text).expect("it is written");
+        let file = settings(text);
         let (code, rows) =
-            rows(&format!("--config {} --exclude b --model-facts auto", file.display()));
+            rows(&format!("--config {} --exclude b --model-facts auto", file.path().display()));
         assert_eq!(code, 0);
         let of = |name: &str| {
             let row = row(&rows, name)[0];
@@ -278,10 +283,8 @@ mod tests {
 
     #[test]
     fn an_invalid_setting_is_not_followed_and_ends_with_exit_1() {
-        let folder = tempfile::tempdir().expect("a directory");
-        let file = folder.path().join("own.toml");
-        std::fs::write(&file, "semantics = \"upstream\"\n").expect("it is written");
-        let (code, rows) = rows(&format!("--config {}", file.display()));
+        let file = settings("semantics = \"upstream\"\n");
+        let (code, rows) = rows(&format!("--config {}", file.path().display()));
         let semantics = row(&rows, "semantics")[0];
         assert_eq!((code, semantics["origin"].as_str()), (1, Some("default")));
     }

@@ -154,7 +154,7 @@ const DOMAIN: &str = "cluster.local";
 /// The simulated cluster: nodes, running pods, and the state before the change.
 struct Ground<'a> {
     cluster: Cluster<'a>,
-    /// Pods of the input that wait for a node, with their templates; their indices follow those of
+    /// Pods of the input that have no node yet, with their templates; their indices follow those of
     /// the running pods.
     waiting: (RunningPods<'a>, Vec<Arc<PodTemplate>>),
     world: &'a World,
