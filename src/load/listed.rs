@@ -162,8 +162,8 @@ impl Listed {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests write their input")]
 mod tests {
-    use super::super::documents::{Request, load};
     use crate::diag::Code;
+    use crate::load::documents::{Request, load};
     use crate::yaml::Limits;
     use std::fs;
 

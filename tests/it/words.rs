@@ -449,7 +449,7 @@ fn examples_of_helps_run() {
     for (verb, examples) in ome::cli::examples::EXAMPLES {
         assert!((2..=4).contains(&examples.len()), "{verb} has 2 to 4 examples");
         for (typed, _) in *examples {
-            let done = crate::process::in_directory(env!("CARGO_BIN_EXE_ome"), &scratch)
+            let done = crate::process::in_directory(crate::process::binary(), &scratch)
                 .args(typed.split(' '))
                 .output()
                 .expect("it runs");
