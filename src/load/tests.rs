@@ -533,3 +533,53 @@ fn reader_conformance_cases_pass() {
     }
     assert!(checked > 30, "{checked}");
 }
+
+#[test]
+fn manifests_that_no_kustomization_lists_are_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let object = |name: &str| {
+        format!("apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata: {{name: {name}}}\n")
+    };
+    write("base/kustomization.yaml", "resources: [a.yaml, more/b.yaml]\n");
+    write("base/a.yaml", &object("a"));
+    write("base/more/b.yaml", &object("b"));
+    write("base/draft.yaml", &object("draft"));
+    write("base/widget.yaml", "apiVersion: x.example/v1\nkind: Widget\nmetadata: {name: w}\n");
+    write(
+        "over/kustomization.yaml",
+        "resources: [../base]\nlabels: [{pairs: {a: b}, includeSelectors: true}]\n",
+    );
+    // A file of Flux has the same name and lists nothing.
+    write(
+        "flux/kustomization.yaml",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {path: ./over}\n",
+    );
+    write("flux/c.yaml", &object("c"));
+    write("templated/kustomization.yaml", "resources: ['{{ name }}.yaml']\n");
+    write("templated/d.yaml", &object("d"));
+    let paths = [root.path().to_owned()];
+    let request = Request { paths: &paths, ..Request::default() };
+    let loaded = load(&request, &mut std::io::empty(), &Limits::default());
+    let name = |own: &crate::load::Document| {
+        own.node.at(&["metadata", "name"]).and_then(|own| own.as_str()).unwrap().to_owned()
+    };
+    let mut names: Vec<String> =
+        loaded.documents.iter().filter(|own| own.kind == "ClusterBaseModel").map(name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["a", "b", "c", "d"]);
+    let left: Vec<&str> = loaded
+        .diagnostics
+        .iter()
+        .filter(|finding| finding.code == Code::NotDeployed)
+        .map(|finding| finding.message.as_str())
+        .collect();
+    assert_eq!(left, ["`draft.yaml` is in no kustomization: it is not deployed"]);
+    let own = loaded.documents.iter().find(|own| name(own) == "a").unwrap();
+    let kustomized = loaded.sources.get(own.source).kustomized.clone().unwrap();
+    assert!(kustomized.tree.ends_with("over") && kustomized.selects);
+}

@@ -23,7 +23,8 @@ fn deployment(service: &str) -> String {
     format!("out/ns/{service}/deployment-{service}-engine.yaml")
 }
 
-const RENDER: &str = "render -f in -o dir=out --no-builtin --no-config";
+/// A file that is too large costs nothing: it is not read.
+const RENDER: &str = "render -f in -o dir=out --no-builtin --no-config --max-file-size 1MiB";
 
 /// A folder with an input of some services, rendered once.
 fn rendered(services: &[&str]) -> Folder {

@@ -61,7 +61,8 @@ fn render(folder: &Folder, flags: &[&str]) -> (u8, String) {
     arguments.push(folder.at("in").into());
     arguments.push("-o".into());
     arguments.push(format!("dir={}", folder.at("out").display()).into());
-    arguments.extend(["--no-builtin", "--no-config"].map(OsString::from));
+    arguments
+        .extend(["--no-builtin", "--no-config", "--max-file-size", "1MiB"].map(OsString::from));
     arguments.extend(flags.iter().map(OsString::from));
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let code = cli::run(arguments, &mut Io::plain(&mut out, &mut err));
