@@ -6,8 +6,8 @@
 //! through them and do not name one.
 
 use crate::api::{
-    Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics,
-    Service,
+    Api, ComponentKind, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime,
+    Semantics, Service,
 };
 use crate::catalog::Catalog;
 use crate::check::Check;
@@ -19,7 +19,7 @@ use crate::pods::built::{Built, Component, Outcome, Unfinished};
 use crate::policy::upgrade::Upgrade;
 use crate::policy::{Policy, Unknown};
 use crate::select::{Request, Search};
-use crate::yaml::Node;
+use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 
 /// An operator: its names in a cluster, its releases, its rules of `validate`.
@@ -142,6 +142,12 @@ pub(crate) trait Services: Sync {
     /// The path at which a service references its runtime; `None` in a form of the service that has
     /// no such field.
     fn runtime_field(&self, service: &Service) -> Option<&'static str>;
+
+    /// The fields of a service that may name the accelerator class of a component, those that do
+    /// first; none where services name no class.
+    fn class_fields(&self, _object: &Object, _component: ComponentKind) -> Vec<FieldPath> {
+        Vec::new()
+    }
 
     /// The deployment mode of all components of a service, where the operator has one for all.
     fn mode(

@@ -23,6 +23,8 @@ pub(crate) mod render;
 pub(crate) mod roll;
 pub(crate) mod running;
 pub mod serving;
+#[cfg(test)]
+pub(crate) mod testing;
 pub(crate) mod together;
 pub(crate) mod totals;
 pub(crate) mod upgrade;

@@ -9,7 +9,7 @@ use super::planned::{Depth, Planned, PlannedComponent, Unplanned};
 use super::question::Question;
 use super::refusals::Server;
 use crate::api::{
-    Api, DeploymentMode, Failure, Field, Follow, PerReading, Semantics, Service, Views,
+    Api, DeploymentMode, Failure, Field, Follow, Object, PerReading, Semantics, Service, Views,
 };
 use crate::catalog::Catalog;
 use crate::cluster::{self as machines, Shape};
@@ -21,7 +21,7 @@ use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
-use crate::quantity::Range;
+use crate::quantity::{Memory, Range};
 use crate::workspace::World;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -135,6 +135,27 @@ impl<'a> Planner<'a> {
     pub(crate) fn judging(mut self, world: &'a World) -> Self {
         self.server = Some(Server::new(world, self.semantics));
         self
+    }
+
+    /// The memory of one device of a class, as the operator of an API reads it.
+    pub(super) fn memory_of(&self, api: Api, class: &str) -> Option<Memory> {
+        self.selectors.get(&api)?.of(self.semantics.of(api)).memory_of(class)
+    }
+
+    /// A service whose object was edited, read as the one that it was.
+    pub(super) fn read_again(&self, object: &Object, was: &Views) -> Option<Views> {
+        let services = operators::services(object.api)?;
+        let read = |semantics: Semantics, was: &Service| {
+            let policy = self.catalog.policy(object.api, semantics)?;
+            let mut read = services.read(object.clone(), policy, &mut Vec::new());
+            // A flag may set the protocol of every service; the object does not contain it.
+            read.protocol.clone_from(&was.protocol);
+            Some(read)
+        };
+        Some(Views {
+            documented: read(Semantics::Documented, &was.documented)?,
+            controller: read(Semantics::Controller, &was.controller)?,
+        })
     }
 
     /// The engines in the pods.

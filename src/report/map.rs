@@ -22,6 +22,11 @@ pub(super) fn data(together: &Together) -> Option<Value> {
     picture(&together.map, &together.pending)
 }
 
+/// The data of the picture before nodes are lost; `None` if none are.
+pub(super) fn before(together: &Together) -> Option<Value> {
+    picture(&together.map_before, &[])
+}
+
 /// Nodes with their pods, and pods that wait.
 pub(super) fn picture(nodes: &[NodeUse], waiting: &[Pending]) -> Option<Value> {
     if nodes.is_empty() {

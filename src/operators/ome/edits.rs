@@ -4,6 +4,7 @@
 //! it, the best set first. The caller verifies a set by deciding the service again.
 
 use super::compose::container::{BLOCKLIST_VOLUME, PARALLELISM};
+use super::read::ACCELERATOR_CLASS;
 use crate::api::{Api, ComponentKind, DeploymentMode, FieldEdit, Object, ObjectRef, Scope, Today};
 use crate::policy::upgrade::EditRule;
 use crate::yaml::{FieldPath, Node, Segment};
@@ -72,6 +73,19 @@ fn without(object: &Object, fields: &[&str]) -> Option<FieldEdit> {
 fn one(edits: impl IntoIterator<Item = FieldEdit>) -> Edits {
     let edits: Vec<FieldEdit> = edits.into_iter().collect();
     if edits.is_empty() { Vec::new() } else { vec![edits] }
+}
+
+/// The fields that may name the class of a component, by precedence: annotations and the override of
+/// the component where they are set, then the selector of the service.
+pub(super) fn class_fields(object: &Object, component: ComponentKind) -> Vec<FieldPath> {
+    let places: [&[&str]; 3] = [
+        &["spec", component.as_str(), "annotations", ACCELERATOR_CLASS],
+        &["metadata", "annotations", ACCELERATOR_CLASS],
+        &["spec", component.as_str(), "acceleratorOverride", "acceleratorClass"],
+    ];
+    let set = places.into_iter().filter(|place| object.node.at(place).is_some());
+    let selector: &[&str] = &["spec", "acceleratorSelector", "acceleratorClass"];
+    set.chain([selector]).map(path).collect()
 }
 
 /// Names the class that the service has today.

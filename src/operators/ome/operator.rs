@@ -5,7 +5,8 @@ use super::objects::model_config::ModelConfig;
 use super::rules::Rules as _;
 use super::{admission, build, checks, objects, read, releases, select, upgrade};
 use crate::api::{
-    Api, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics, Service,
+    Api, ComponentKind, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics,
+    Service,
 };
 use crate::catalog::Catalog;
 use crate::check::Check;
@@ -18,6 +19,7 @@ use crate::pods::built::{Built, Component, Outcome, Unfinished};
 use crate::policy::upgrade::Upgrade;
 use crate::policy::{Policy, Unknown};
 use crate::select::{Request, Search};
+use crate::yaml::FieldPath;
 use ecow::EcoString;
 
 /// The operator.
@@ -93,6 +95,10 @@ impl Services for Ome {
 
     fn runtime_field(&self, _: &Service) -> Option<&'static str> {
         Some("spec.runtime.name")
+    }
+
+    fn class_fields(&self, object: &Object, component: ComponentKind) -> Vec<FieldPath> {
+        super::edits::class_fields(object, component)
     }
 
     fn ship(&self, policy: &Policy, config: &mut OperatorConfig) {

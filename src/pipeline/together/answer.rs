@@ -124,6 +124,8 @@ pub struct Together {
     pub costs: Vec<(EcoString, EcoString, Dollars)>,
     /// The pods on each node, if that was requested.
     pub map: Vec<NodeUse>,
+    /// The same before the nodes are lost, if any are.
+    pub map_before: Vec<NodeUse>,
     /// The pods that are placed, by workload, if that was requested.
     pub settled: Vec<SettledWorkload>,
     /// The nodes that are lost, if any are.

@@ -338,3 +338,6 @@ pub(super) fn counts(
         new: new.len(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@ pub(crate) mod claims;
 pub(crate) mod loss;
 pub(crate) mod map;
 mod order;
+mod other_class;
 mod other_mode;
 pub(crate) mod partial_groups;
 pub(crate) mod quota;
@@ -182,8 +183,7 @@ pub fn together_after<'a>(
     let (services, others) = not_among(planner, planned, servings);
     planned.extend(planner.plan_all(&services, Depth::Plan));
     servings.extend(plan_servings(&others, kthena));
-    let mut answer =
-        place(catalog, planner.semantics(), planned, servings, shown[0], beside, before);
+    let mut answer = place(planner, planned, servings, shown[0], beside, before);
     for (class, (_, asked)) in asked(&planned[shown[0]..], &servings[shown[1]..]) {
         *answer.in_use.entry(class.clone()).or_default() += asked;
     }
@@ -200,14 +200,14 @@ pub fn together_after<'a>(
 
 /// Places all planned pods; the first `shown` services are shown.
 fn place<'a>(
-    catalog: &'a Catalog,
-    semantics: Follow,
+    planner: &Planner<'a>,
     planned: &mut [Planned<'a>],
     servings: &mut [PlannedServing<'a>],
     shown: usize,
     beside: PlacementOptions<'_>,
     before: &[SettledWorkload],
 ) -> Together {
+    let (catalog, semantics) = (planner.catalog(), planner.semantics());
     let context = PodContext::of(catalog);
     let running = RunningPods::new(catalog.others());
     let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
@@ -252,9 +252,14 @@ fn place<'a>(
     run_where_placed(&mut claims, before);
     let mut fleet = fleet(catalog, &running, &templates, &own, &mut claims);
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
+    let mut map_before = Vec::new();
     if let Some(lost) = beside.lost {
         if running.all.is_empty() || beside.at == At::Max {
             fleet.settle_in();
+        }
+        if beside.map {
+            let placed = fleet.place(Manner::default());
+            map_before = map::nodes(catalog, semantics, &placed, &claims);
         }
         fleet.lose(lost, |at| loss::is_of_node(&claims[at].service));
     }
@@ -282,10 +287,19 @@ fn place<'a>(
         let pod = &running.all[number];
         !pod.ends && matches!(pod.creator(), Creator::Workload(_))
     };
-    let remedies = if beside.settled {
-        Vec::new()
+    let (remedies, other_classes) = if beside.settled {
+        (Vec::new(), Vec::new())
     } else {
-        fleet.remedies(&placed, verdict, is_service, may_move)
+        let scene = other_class::Scene {
+            planner,
+            context: &context,
+            running: &running,
+            claims: &claims,
+            fleet: &fleet,
+            placed: &placed,
+        };
+        let remedies = fleet.remedies(&placed, verdict, is_service, may_move);
+        (remedies, scene.remedies(planned))
     };
     let unplaced = placed.pending().count();
     let hangs_on_ties =
@@ -325,6 +339,7 @@ fn place<'a>(
         resources_in_use: by_resource(&others_hold),
         costs: Vec::new(),
         map: Vec::new(),
+        map_before,
         settled: if beside.settled {
             settled_workloads(&claims, &fleet, &placed)
         } else {
@@ -376,7 +391,8 @@ fn place<'a>(
     }
     sort_pending(&mut answer.pending, &fleet, &claims);
     let other = answer.pods.pending.saturating_sub(unplaced);
-    answer.remedies = remedies::found(remedies, &answer.add, &claims, &running, other);
+    answer.remedies =
+        remedies::found(remedies, other_classes, &answer.add, &claims, &running, other);
     answer
 }
 

@@ -41,9 +41,11 @@ fn cost(moves: &[Moved]) -> String {
     }
 }
 
-/// The remedies, the cheapest for a user first. `beside` more pods are pending that no node helps.
+/// The remedies, the cheapest for a user first: another class before moves of pods that run. `beside`
+/// more pods are pending that no node helps.
 pub(super) fn found(
     remedies: Vec<(Remedy, usize)>,
+    classes: Vec<RemedyFound>,
     add: &[MoreNodes],
     claims: &[Claim],
     running: &RunningPods<'_>,
@@ -99,7 +101,20 @@ pub(super) fn found(
         }
         out
     };
+    let moves = |(own, _): &(Remedy, usize)| match own {
+        Remedy::Move(_) => true,
+        Remedy::Pack(packing) => packing.moves,
+        Remedy::Uncordon(_) | Remedy::Tolerate(..) => false,
+    };
+    let at = remedies.iter().position(moves).unwrap_or(remedies.len());
     let mut all: Vec<RemedyFound> = remedies.into_iter().map(one).collect();
+    all.splice(
+        at..at,
+        classes.into_iter().map(|mut own| {
+            own.pending += beside;
+            own
+        }),
+    );
     if !add.is_empty() {
         let words: Vec<String> = add
             .iter()

@@ -68,6 +68,7 @@ impl View<'_> {
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
             "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
+            "before": self.together.and_then(map::before),
             "map": self.together.and_then(map::data),
             "losses": self.losses.map(|own| own.data()),
             "planned": self.planned.len(),
