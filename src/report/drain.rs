@@ -113,10 +113,12 @@ impl View<'_> {
         let drain = self.drain;
         let mut said = Vec::new();
         if drain.restarts > 0 {
-            said.push(format!(
-                "{} on other nodes restart: their groups restart as a whole",
-                plural(drain.restarts, "pod")
-            ));
+            said.push(match drain.restarts {
+                1 => "1 pod on another node restarts: its group restarts as a whole".to_owned(),
+                many => format!(
+                    "{many} pods on other nodes restart: their groups restart as a whole"
+                ),
+            });
         }
         if drain.guided {
             said.push(
