@@ -268,7 +268,7 @@ pub static USED: &[(&str, &[&str])] = &[
             "ServiceAccount",
         ],
     ),
-    ("serving.kserve.io", &["ClusterStorageContainer"]),
+    ("serving.kserve.io", &["ClusterStorageContainer", "LLMInferenceServiceConfig"]),
     ("infrastructure.opendatahub.io", &["HardwareProfile"]),
     ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
     ("kueue.x-k8s.io", &["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor"]),

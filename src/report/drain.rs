@@ -115,9 +115,9 @@ impl View<'_> {
         if drain.restarts > 0 {
             said.push(match drain.restarts {
                 1 => "1 pod on another node restarts: its group restarts as a whole".to_owned(),
-                many => format!(
-                    "{many} pods on other nodes restart: their groups restart as a whole"
-                ),
+                many => {
+                    format!("{many} pods on other nodes restart: their groups restart as a whole")
+                }
             });
         }
         if drain.guided {

@@ -7,7 +7,7 @@ use crate::report::SCHEMA_VERSION;
 use crate::report::releases::ReleaseRow;
 use serde_json::{Value, json};
 
-/// Print the version; with `-o json`, also the known releases of operators and how each is known.
+/// Print the version; with `-o json`, also the commit and its date, the known releases of operators and how each is known.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Output format.
@@ -23,6 +23,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.print_json(&json!({
             "schemaVersion": SCHEMA_VERSION,
             "version": env!("CARGO_PKG_VERSION"),
+            // `.ci/release` sets both; a build from a working tree has no commit that it is known to be.
+            "commit": option_env!("OME_COMMIT"),
+            "date": option_env!("OME_COMMIT_DATE"),
             "releases": releases,
         }))?;
     }
