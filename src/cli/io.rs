@@ -2,6 +2,7 @@
 //!
 //! Results go to stdout, diagnostics to stderr. This is the only place that prints.
 
+use super::jsonpath::Template;
 use crate::emit::stream;
 use crate::report::screen::{guarded, printable};
 use crate::report::table::Style;
@@ -36,6 +37,17 @@ pub enum ColorChoice {
     Never,
 }
 
+/// The form of a document for programs.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    /// As it is.
+    Json,
+    /// The same as YAML.
+    Yaml,
+    /// What a template takes of it.
+    Template(Template),
+}
+
 /// The streams of a command, and their properties.
 pub struct Io<'a> {
     out: &'a mut dyn Write,
@@ -45,8 +57,8 @@ pub struct Io<'a> {
     /// `TERM=dumb`: a terminal that obeys no control character.
     is_dumb: bool,
     quiet: bool,
-    /// JSON documents are written as YAML.
-    yaml: bool,
+    /// Of documents for programs.
+    form: Form,
     color: ColorChoice,
     /// The streams are those of the process.
     standard: bool,
@@ -66,7 +78,7 @@ impl<'a> Io<'a> {
             err_is_terminal: false,
             is_dumb: true,
             quiet: false,
-            yaml: false,
+            form: Form::Json,
             color: ColorChoice::Auto,
             standard: false,
             confirms_nothing: false,
@@ -83,7 +95,7 @@ impl<'a> Io<'a> {
             err_is_terminal: io::stderr().is_terminal(),
             is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
             quiet: false,
-            yaml: false,
+            form: Form::Json,
             color: ColorChoice::Auto,
             standard: true,
             confirms_nothing: false,
@@ -241,17 +253,24 @@ impl<'a> Io<'a> {
         let _ = self.err.flush();
     }
 
-    /// Writes JSON documents as YAML from here on.
-    pub fn set_yaml(&mut self, yaml: bool) {
-        self.yaml = yaml;
+    /// Writes documents for programs in this form from here on.
+    pub(super) fn set_form(&mut self, form: Form) {
+        self.form = form;
     }
 
-    /// Writes a JSON document, or the same as YAML.
+    /// Writes a JSON document, the same as YAML, or what a template takes of it.
     pub fn print_json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
-        if self.yaml {
-            let value = serde_json::to_value(value).map_err(io::Error::from)?;
-            let tree = Node::from_json(&value, Origin::Derived(&AS_YAML));
-            return self.print_data(&stream::document(&tree, stream::Format::Yaml));
+        let whole = || serde_json::to_value(value).map_err(io::Error::from);
+        match &self.form {
+            Form::Json => {}
+            Form::Yaml => {
+                let tree = Node::from_json(&whole()?, Origin::Derived(&AS_YAML));
+                return self.print_data(&stream::document(&tree, stream::Format::Yaml));
+            }
+            Form::Template(template) => {
+                let text = template.fill(&whole()?);
+                return self.print_data(&text);
+            }
         }
         serde_json::to_writer_pretty(Escaping(&mut *self.out), value).map_err(io::Error::from)?;
         self.out.write_all(b"\n")
@@ -311,7 +330,7 @@ mod tests {
                 err_is_terminal: true,
                 is_dumb: false,
                 quiet: false,
-                yaml: false,
+                form: Form::Json,
                 color: ColorChoice::Never,
                 standard: false,
                 confirms_nothing: false,

@@ -16,6 +16,7 @@ mod failure;
 mod incomplete;
 mod input;
 mod io;
+mod jsonpath;
 mod names;
 mod pager;
 mod proposals;
@@ -36,6 +37,7 @@ mod what_if;
 
 pub use exit::Outcome;
 pub use failure::Failure;
+use io::Form;
 pub use io::{ColorChoice, Io};
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, error::ErrorKind};
@@ -138,7 +140,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
     };
     io.set_color(cli.color);
     io.set_quiet(cli.quiet);
-    io.set_yaml(is_yaml(&matches));
+    io.set_form(form(&matches));
     if cli.quiet {
         waiting::off();
     }
@@ -217,10 +219,16 @@ fn jobs(matches: &ArgMatches) -> Option<usize> {
     of_verb(matches).try_get_one("jobs").ok().flatten().copied()
 }
 
-/// Whether the output is to be YAML.
-fn is_yaml(matches: &ArgMatches) -> bool {
+/// The form in which a document for programs is printed.
+fn form(matches: &ArgMatches) -> Form {
     let raw = of_verb(matches).try_get_raw("output").ok().flatten();
-    raw.is_some_and(|mut values| values.any(|value| value == "yaml"))
+    let Some(value) = raw.and_then(Iterator::last) else { return Form::Json };
+    match jsonpath::of(value) {
+        // What is no template was refused before.
+        Some(template) => template.map_or(Form::Json, Form::Template),
+        None if value == "yaml" => Form::Yaml,
+        None => Form::Json,
+    }
 }
 
 /// The definition of the command line, for completions, manual and reference.

@@ -3,6 +3,7 @@
 use crate::builtin;
 use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
@@ -52,7 +53,7 @@ struct ListArgs {
     #[arg(long, value_enum, default_value_t)]
     names: catalog::Names,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t)]
     output: ReportFormat,
     #[command(flatten)]
     input: InputArgs,
@@ -67,14 +68,14 @@ struct ShowArgs {
     #[arg(value_name = "[KIND] NAME", required = true, num_args = 1..=2, add = complete::items())]
     name: Vec<String>,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t)]
     output: ReportFormat,
 }
 
 #[derive(Debug, clap::Args)]
 struct ReleasesArgs {
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t)]
     output: ReportFormat,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::api::{Api, Semantics};
 use crate::cli::args::{InputArgs, ReportFormat};
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::releases::{Followed, followed};
 use crate::cli::settings::{Read, read};
 use crate::cli::{Failure, Io, Outcome, command, of_verb};
@@ -31,7 +32,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t, value_name = "FORMAT")]
     output: ReportFormat,
 }
 

@@ -3,6 +3,7 @@
 use crate::api::{ModelServing, Object, Views};
 use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::proposals::quoted;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t)]
     at: AtArg,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<PageFormat>::new(), default_value_t)]
     output: PageFormat,
     /// Show every field of every object, not only what fits on a screen.
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome, what_if};
 use crate::pipeline::{Drained, drain};
 use crate::report::drain as view;
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t)]
     at: AtArg,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<PageFormat>::new(), default_value_t)]
     output: PageFormat,
     #[command(flatten)]
     decision: DecisionArgs,

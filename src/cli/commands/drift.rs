@@ -3,6 +3,7 @@
 use crate::api::Service;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     live: Vec<PathBuf>,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<PageFormat>::new(), default_value_t)]
     output: PageFormat,
     /// The cluster's DNS domain.
     #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]

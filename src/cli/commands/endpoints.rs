@@ -3,6 +3,7 @@
 use crate::api::{Api, ComponentKind};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, ReportFormat};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::Diagnostic;
@@ -37,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DOMAIN", default_value = "cluster.local")]
     cluster_domain: String,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t)]
     output: ReportFormat,
     #[command(flatten)]
     decision: DecisionArgs,

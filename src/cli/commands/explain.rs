@@ -3,6 +3,7 @@
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::commands::subject::{Form, Subject};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long)]
     merge: bool,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<Format>::new(), default_value_t)]
     output: Format,
     /// Run again whenever the input changes.
     #[arg(long)]

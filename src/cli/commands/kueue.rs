@@ -3,6 +3,7 @@
 use crate::api::Api;
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::emit::stream;
@@ -80,7 +81,7 @@ enum VersionArg {
 #[command(verbatim_doc_comment)]
 struct ImportArgs {
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<Format>::new(), default_value_t)]
     output: Format,
     /// Which object to follow where a class written by hand and its flavor disagree.
     #[arg(long, value_enum, value_name = "WHO")]
@@ -108,7 +109,7 @@ struct ExportArgs {
     #[command(flatten)]
     input: InputArgs,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<Format>::new(), default_value_t)]
     output: Format,
     /// Which object to follow where a class and its flavor disagree.
     #[arg(long, value_enum, value_name = "WHO")]
@@ -131,7 +132,7 @@ struct DiffArgs {
     #[command(flatten)]
     input: InputArgs,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<Format>::new(), default_value_t)]
     output: Format,
     #[command(flatten)]
     shape: ShapeArgs,

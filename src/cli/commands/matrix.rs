@@ -2,6 +2,7 @@
 
 use crate::cli::args::{InputArgs, PageFormat};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
@@ -22,7 +23,7 @@ pub(crate) struct Args {
     #[arg(long)]
     context: bool,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<PageFormat>::new(), default_value_t)]
     output: PageFormat,
 }
 

@@ -1,6 +1,7 @@
 //! `ome payload check`: checks requests and responses by the inference protocols.
 
 use crate::cli::args::LimitArgs;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Diagnostic, Severity};
 use crate::load::{self, settings::Settings};
@@ -40,7 +41,7 @@ struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     request: Option<PathBuf>,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<Format>::new(), default_value_t)]
     output: Format,
     /// Findings of level warning count as errors.
     #[arg(long)]

@@ -3,6 +3,7 @@
 use crate::api::Views;
 use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
@@ -29,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<Format>::new(), default_value_t)]
     output: Format,
     /// Show every service, also of more than 200.
     ///

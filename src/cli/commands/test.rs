@@ -4,6 +4,7 @@ use super::validate;
 use crate::api::ObjectRef;
 use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome, what_if};
 use crate::diag::{Code, Diagnostic, Edit, Severity, nearest};
 use crate::diff::expect;
@@ -44,6 +45,7 @@ pub(crate) struct Args {
         long,
         visible_alias = "format",
         value_enum,
+        value_parser = FormatParser::<Format>::new(),
         default_value_t,
         value_name = "FORMAT"
     )]

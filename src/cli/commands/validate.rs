@@ -7,6 +7,7 @@ use crate::api::Object;
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
@@ -45,6 +46,7 @@ pub(crate) struct Args {
         long,
         visible_alias = "format",
         value_enum,
+        value_parser = FormatParser::<Format>::new(),
         default_value_t,
         value_name = "FORMAT"
     )]

@@ -2,6 +2,7 @@
 
 use super::catalog::known_releases;
 use crate::cli::args::ReportFormat;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome, command};
 use crate::report::SCHEMA_VERSION;
 use crate::report::releases::ReleaseRow;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t, value_name = "FORMAT")]
     output: ReportFormat,
 }
 

@@ -3,6 +3,7 @@
 use crate::api::{ModelServing, ObjectRef, Scope};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, ReportFormat, WorkloadArg};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Diagnostic, nearest};
 use crate::merge::history::History;
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     #[arg(num_args = 1..=3, required = true, value_names = ["KIND/NAME", "FIELD"])]
     words: Vec<String>,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t)]
     output: ReportFormat,
     /// The workload around the pods of engine and decoder.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]

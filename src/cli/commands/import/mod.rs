@@ -5,6 +5,7 @@ mod origin;
 
 use crate::api::{ObjectRef, Scope};
 use crate::cli::args::LimitArgs;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit;
@@ -78,7 +79,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URI", conflicts_with = "into")]
     storage_uri: Option<String>,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<Format>::new(), default_value_t)]
     output: Format,
     #[command(flatten)]
     limits: LimitArgs,

@@ -7,6 +7,7 @@ mod troubles;
 
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
+use crate::cli::jsonpath::FormatParser;
 use crate::cli::names;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
@@ -61,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long)]
     steps: bool,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_enum, value_parser = FormatParser::<PageFormat>::new(), default_value_t)]
     output: PageFormat,
     #[command(flatten)]
     decision: DecisionArgs,
