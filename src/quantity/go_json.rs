@@ -6,22 +6,30 @@ use std::fmt::Write;
 /// Unicode are escaped too.
 pub fn string(out: &mut String, text: &str) {
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            _ => out.push(c),
+    // Most texts are one run of characters that are written as they are.
+    let mut rest = text;
+    while let Some(at) = rest.find(is_escaped) {
+        out.push_str(&rest[..at]);
+        let mut after = rest[at..].chars();
+        match after.next() {
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\u{c}') => out.push_str("\\f"),
+            Some(other) => _ = write!(out, "\\u{:04x}", u32::from(other)),
+            None => {}
         }
+        rest = after.as_str();
     }
+    out.push_str(rest);
     out.push('"');
+}
+
+fn is_escaped(c: char) -> bool {
+    matches!(c, '"' | '\\' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}')
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ fn component(found: &MergedLeaf) -> String {
 /// Leaves of the containers as text.
 pub fn leaves(found: &[MergedLeaf], sources: &SourceMap, out: &mut Sheet) {
     let rows = found.iter().flat_map(|found| {
-        rows(found.path.clone(), &found.leaf, sources).into_iter().enumerate().map(
+        rows(found.path.clone(), &found.leaf, sources, LONGEST).into_iter().enumerate().map(
             |(index, mut row)| {
                 row.insert(0, if index == 0 { component(found) } else { String::new() });
                 row
@@ -96,7 +96,9 @@ pub fn leaves(found: &[MergedLeaf], sources: &SourceMap, out: &mut Sheet) {
 
 /// Leaves as text: a row per leaf, and a row per overridden value; below, the text of each rule.
 pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
-    let rows = leaves.iter().flat_map(|leaf| rows(leaf.path.to_string(), leaf, sources));
+    // A single field was asked for, and is shown whole.
+    let longest = if leaves.len() > 1 { LONGEST } else { usize::MAX };
+    let rows = leaves.iter().flat_map(|leaf| rows(leaf.path.to_string(), leaf, sources, longest));
     let mut out = table(&["FIELD", "VALUE", "LAYER", "SOURCE"], rows, style);
     let rules = rules(leaves);
     if !rules.is_empty() {
@@ -122,10 +124,21 @@ fn rules<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> Vec<String> {
     rules.into_iter().map(|rule| printable(&text(rule))).collect()
 }
 
-fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
+/// The characters of a value in a row among others: the longest value of a column is the width of
+/// all, and a script has thousands.
+const LONGEST: usize = 72;
+
+/// The beginning of a longer text, and how long it is.
+fn beginning(text: String, longest: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(longest) else { return text };
+    format!("{}… ({} characters)", &text[..end], text.chars().count())
+}
+
+fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<Vec<String>> {
     let value = |said: &Said| {
         let value = value(leaf, said);
-        value.as_str().map_or_else(|| value.to_string(), printable)
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        printable(&beginning(text, longest))
     };
     let by = |said: &Said| match (said.span, said.rule) {
         (Some(span), _) => {

@@ -15,7 +15,35 @@ const MAX_SIZE: usize = 1 << 20;
 /// Compiled patterns that a thread keeps. The schemas have about 30.
 const MAX_KEPT: usize = 256;
 
-type Compiled = Option<(PikeVM, Cache)>;
+/// Answers about one pattern that a thread keeps, and the bytes of the longest text that is kept: in a
+/// fleet the same few hundred words are matched again and again.
+const MAX_ANSWERS: usize = 1024;
+const MAX_TEXT: usize = 64;
+
+/// A compiled pattern and what it answered.
+struct Program {
+    machine: PikeVM,
+    cache: Cache,
+    answers: HashMap<String, bool>,
+}
+
+impl Program {
+    fn matches(&mut self, text: &str) -> bool {
+        if let Some(answer) = self.answers.get(text) {
+            return *answer;
+        }
+        let answer = self.machine.is_match(&mut self.cache, text);
+        if text.len() <= MAX_TEXT {
+            if self.answers.len() >= MAX_ANSWERS {
+                self.answers.clear();
+            }
+            self.answers.insert(text.to_owned(), answer);
+        }
+        answer
+    }
+}
+
+type Compiled = Option<Program>;
 
 thread_local! {
     static COMPILED: RefCell<HashMap<String, Compiled>> = RefCell::default();
@@ -31,20 +59,20 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
             compiled.insert(pattern.to_owned(), compile(pattern));
         }
         match compiled.get_mut(pattern) {
-            Some(Some((program, cache))) => program.is_match(cache, text),
+            Some(Some(program)) => program.matches(text),
             _ => true,
         }
     })
 }
 
 fn compile(pattern: &str) -> Compiled {
-    let program = PikeVM::builder()
+    let machine = PikeVM::builder()
         .syntax(syntax::Config::new().nest_limit(100))
         .thompson(thompson::Config::new().nfa_size_limit(Some(MAX_SIZE)))
         .build(&rust_syntax(pattern))
         .ok()?;
-    let cache = program.create_cache();
-    Some((program, cache))
+    let cache = machine.create_cache();
+    Some(Program { machine, cache, answers: HashMap::new() })
 }
 
 /// The pattern as this library writes it: its `\d`, `\s` and `\w` reach beyond ASCII where Go's do

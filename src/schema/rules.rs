@@ -12,6 +12,7 @@ use super::types::Schema;
 use crate::diag::Severity;
 use crate::source::{SourceMap, Span};
 use crate::yaml::{Node, Value};
+use std::fmt;
 use std::sync::OnceLock;
 
 /// A rule of one place of a kind.
@@ -95,7 +96,7 @@ impl Schema {
         self.default(&mut node);
         let mut found = Vec::new();
         for rule in &kind.rules {
-            each(&node, &rule.path, None, String::new(), &mut |place, key, path| {
+            each(&node, &rule.path, None, &Trail::Root, &mut |place, key, trail| {
                 let message = match cel::evaluate(&rule.test, place) {
                     Outcome::Holds => return,
                     Outcome::Fails | Outcome::Error => rule.message.to_owned(),
@@ -105,10 +106,29 @@ impl Schema {
                         cel::FUEL
                     ),
                 };
-                found.push(Broken { path, span: key.or_else(|| place.origin.span()), message });
+                let span = key.or_else(|| place.origin.span());
+                found.push(Broken { path: trail.to_string(), span, message });
             });
         }
         found
+    }
+}
+
+/// The way from the root to a value; written only of values that break a rule.
+enum Trail<'a> {
+    Root,
+    Field(&'a Trail<'a>, &'a str),
+    Item(&'a Trail<'a>, usize),
+}
+
+impl fmt::Display for Trail<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Field(Self::Root, name) => out.write_str(name),
+            Self::Field(up, name) => write!(out, "{up}.{name}"),
+            Self::Item(up, index) => write!(out, "{up}[{index}]"),
+        }
     }
 }
 
@@ -117,27 +137,26 @@ fn each(
     node: &Node,
     path: &[&str],
     key: Option<Span>,
-    so_far: String,
-    visit: &mut impl FnMut(&Node, Option<Span>, String),
+    so_far: &Trail<'_>,
+    visit: &mut impl FnMut(&Node, Option<Span>, &Trail<'_>),
 ) {
     let Some((step, rest)) = path.split_first() else { return visit(node, key, so_far) };
     match (*step, &node.value) {
         ("[]", Value::List(items)) => {
             for (index, item) in items.iter().enumerate() {
-                each(item, rest, None, format!("{so_far}[{index}]"), visit);
+                each(item, rest, None, &Trail::Item(so_far, index), visit);
             }
         }
         ("{}", Value::Map(map)) => {
             for entry in map {
                 let key = entry.key_origin.span();
-                each(&entry.node, rest, key, format!("{so_far}.{}", entry.key), visit);
+                each(&entry.node, rest, key, &Trail::Field(so_far, &entry.key), visit);
             }
         }
         (name, Value::Map(map)) => {
             if let Some(entry) = map.entry(name) {
-                let dot = if so_far.is_empty() { "" } else { "." };
                 let key = entry.key_origin.span();
-                each(&entry.node, rest, key, format!("{so_far}{dot}{name}"), visit);
+                each(&entry.node, rest, key, &Trail::Field(so_far, name), visit);
             }
         }
         _ => {}

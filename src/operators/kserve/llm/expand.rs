@@ -87,29 +87,64 @@ struct Walk<'v> {
 }
 
 impl Walk<'_> {
+    /// Expands a tree where it is. What holds no action stays shared with the trees that it was
+    /// merged from.
     fn node(&mut self, node: &mut Node) {
+        if let Some(expanded) = self.expanded(node) {
+            node.value = expanded;
+        }
+    }
+
+    /// The expanded value; none where it stays.
+    fn expanded(&mut self, node: &Node) -> Option<Value> {
         if self.broken.is_some() {
-            return;
+            return None;
         }
-        if !has_action(node) {
-            return;
-        }
-        let origin = node.origin;
-        match &mut node.value {
-            Value::Str(text) => match self.text(text) {
-                Some(expanded) => *text = expanded,
-                None => self.broken = Some(origin),
-            },
-            Value::List(items) => items.make_mut().iter_mut().for_each(|item| self.node(item)),
-            Value::Map(map) => {
-                for entry in map.iter_mut() {
-                    self.node(&mut entry.node);
+        match &node.value {
+            Value::Str(text) if text.contains("{{") => {
+                let expanded = self.text(text);
+                if expanded.is_none() {
+                    self.broken = Some(node.origin);
                 }
-                if map.iter().any(|entry| entry.key.contains("{{")) {
-                    self.broken.get_or_insert(origin);
-                }
+                expanded.map(Value::Str)
             }
-            _ => {}
+            Value::List(items) => {
+                let changed: Vec<(usize, Value)> = items
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, item)| Some((at, self.expanded(item)?)))
+                    .collect();
+                if changed.is_empty() {
+                    return None;
+                }
+                let mut items = items.clone();
+                for (at, value) in changed {
+                    items.make_mut()[at].value = value;
+                }
+                Some(Value::List(items))
+            }
+            Value::Map(map) => {
+                let changed: Vec<(usize, Value)> = map
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, entry)| Some((at, self.expanded(&entry.node)?)))
+                    .collect();
+                if map.iter().any(|entry| entry.key.contains("{{")) {
+                    self.broken.get_or_insert(node.origin);
+                }
+                if changed.is_empty() {
+                    return None;
+                }
+                let mut map = map.clone();
+                let mut changed = changed.into_iter().peekable();
+                for (at, entry) in map.iter_mut().enumerate() {
+                    if let Some((_, value)) = changed.next_if(|(place, _)| *place == at) {
+                        entry.node.value = value;
+                    }
+                }
+                Some(Value::Map(map))
+            }
+            _ => None,
         }
     }
 
@@ -120,17 +155,6 @@ impl Walk<'_> {
         let inner = &quoted[1..quoted.len() - 1];
         let expanded = expand_alone(inner, self.values)?;
         serde_json::from_str::<String>(&format!("\"{expanded}\"")).ok().map(EcoString::from)
-    }
-}
-
-fn has_action(node: &Node) -> bool {
-    match &node.value {
-        Value::Str(text) => text.contains("{{"),
-        Value::List(items) => items.iter().any(has_action),
-        Value::Map(map) => {
-            map.iter().any(|entry| entry.key.contains("{{") || has_action(&entry.node))
-        }
-        _ => false,
     }
 }
 
