@@ -3,6 +3,7 @@
 //! The merge reports each overridden value to a [`Record`]. `()` records nothing at no cost;
 //! [`History`] records every overridden value with its origin, so that `why` can list them.
 
+use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Segment};
 use ecow::EcoString;
 
@@ -40,6 +41,8 @@ pub trait Record {
     fn leave(&mut self);
     /// Records that `winner` replaced `loser` at the current path; `None`: `loser` was removed.
     fn lost(&mut self, loser: &Node, winner: Option<&Node>);
+    /// Records that an action of the template at `text` printed a value, which `from` has.
+    fn filled(&mut self, _text: Span, _filled: impl FnOnce() -> Filled) {}
     /// Whether anything is recorded: a merge whose result is known need not be done again.
     fn keeps(&self) -> bool {
         true
@@ -57,6 +60,17 @@ impl Record for () {
     fn keeps(&self) -> bool {
         false
     }
+}
+
+/// What an action of a template printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filled {
+    /// The action, without its braces.
+    pub action: EcoString,
+    /// What it printed.
+    pub value: EcoString,
+    /// The value that it reads, if a file has it.
+    pub from: Option<Span>,
 }
 
 /// One overridden value.
@@ -84,6 +98,8 @@ pub struct History {
     on: bool,
     place: FieldPath,
     overridden: Vec<Overridden>,
+    /// What filled each template in, by its place.
+    filled: Vec<(Span, Filled)>,
 }
 
 impl History {
@@ -105,6 +121,11 @@ impl History {
     /// Sets the path of the tree of the next merges; all recorded paths start with it.
     pub fn stand(&mut self, place: FieldPath) {
         self.place = place;
+    }
+
+    /// Returns what filled the template at a place in, in order.
+    pub fn filled(&self, text: Span) -> impl Iterator<Item = &Filled> {
+        self.filled.iter().filter(move |(at, _)| *at == text).map(|(_, filled)| filled)
     }
 
     /// Returns every overridden value, oldest first.
@@ -172,5 +193,11 @@ impl Record for History {
             loser: loser.clone(),
             winner: winner.cloned(),
         });
+    }
+
+    fn filled(&mut self, text: Span, filled: impl FnOnce() -> Filled) {
+        if self.on {
+            self.filled.push((text, filled()));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::{ModelServing, Object};
 use crate::catalog::Catalog;
-use crate::merge::history::{History, Overridden};
+use crate::merge::history::{Filled, History, Overridden};
 use crate::operators::is_service;
 use crate::operators::kthena::objects::{API_VERSION, Replaced};
 use crate::schema;
@@ -102,6 +102,8 @@ pub struct Leaf {
     pub said: Said,
     /// The overridden values.
     pub overrides: Vec<Said>,
+    /// What the actions of the template printed that the value was.
+    pub filled: Vec<Filled>,
     /// Determines which of the values may be shown.
     pub shown: Place,
 }
@@ -185,6 +187,11 @@ fn gather(node: &Node, blocks: &mut Vec<Block>) {
 pub trait Losers {
     /// The values that a leaf overrides, the latest first.
     fn losers<'a>(&'a self, object: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node>;
+
+    /// What the actions of the template printed that a leaf was.
+    fn filled(&self, _: &Node) -> Vec<Filled> {
+        Vec::new()
+    }
 }
 
 /// The overridden values of a history, by the value that overrides them. The merge records paths of
@@ -192,6 +199,7 @@ pub trait Losers {
 /// value: a location in a file belongs to one value only, and a rule is matched together with the
 /// name of the field.
 pub struct Overrides<'h> {
+    history: &'h History,
     all: &'h [Overridden],
     /// By writer of a part of an overriding value: the index of the entry, oldest first, and the
     /// path of the part.
@@ -238,7 +246,7 @@ impl<'h> Overrides<'h> {
                 }
             });
         }
-        Self { all, winners }
+        Self { history, all, winners }
     }
 
     /// The scalar at the place of the leaf, in the latest overridden value.
@@ -266,6 +274,11 @@ impl Losers for Overrides<'_> {
             }
         }
         losers
+    }
+
+    fn filled(&self, leaf: &Node) -> Vec<Filled> {
+        let place = leaf.origin.span();
+        place.map_or_else(Vec::new, |place| self.history.filled(place).cloned().collect())
     }
 }
 
@@ -379,6 +392,7 @@ pub fn leaf(
             .into_iter()
             .map(|loser| said(layers, loser, path))
             .collect(),
+        filled: losers.filled(node),
         shown: Place::at(object, path),
     }
 }

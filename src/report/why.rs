@@ -8,10 +8,11 @@ use super::sheet::Sheet;
 use super::table::{Style, table, wrapped};
 use crate::api::ObjectRef;
 use crate::emit::{ValueSource, comment};
+use crate::merge::history::Filled;
 use crate::pipeline::{Leaf, MergedLeaf, Said};
 use crate::report::screen::printable;
 use crate::source::SourceMap;
-use crate::yaml::{FieldPath, Rule};
+use crate::yaml::{FieldPath, Node, Rule};
 use serde_json::{Value, json};
 
 /// The documented JSON format: a single leaf is at the root, several are in `leaves`.
@@ -28,7 +29,7 @@ pub fn json(object: &ObjectRef, field: &FieldPath, leaves: &[Leaf], sources: &So
 
 fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
     let place = leaf.said.span.map(|span| sources.locate(span));
-    json!({
+    let mut out = json!({
         "field": leaf.path.to_string(),
         "value": value(leaf, &leaf.said),
         "origin": {
@@ -41,7 +42,29 @@ fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
             "rule": leaf.said.rule.map(|rule| json!({ "id": rule.id, "text": rule.text, "source": rule.cite })),
         },
         "overrides": leaf.overrides.iter().map(|said| overridden(leaf, said, sources)).collect::<Vec<_>>(),
+    });
+    if !leaf.filled.is_empty() {
+        out["filled"] = leaf.filled.iter().map(|filled| printed(leaf, filled, sources)).collect();
+    }
+    out
+}
+
+/// What an action printed, with the place of the value that it reads.
+fn printed(leaf: &Leaf, filled: &Filled, sources: &SourceMap) -> Value {
+    let place = filled.from.map(|span| sources.locate(span));
+    json!({
+        "action": filled.action.as_str(),
+        "value": shown(leaf, filled),
+        "file": place.as_ref().map(|place| place.file.to_string()),
+        "line": place.as_ref().map(|place| place.line),
+        "column": place.map(|place| place.column),
     })
+}
+
+/// What an action printed, without secrets.
+fn shown(leaf: &Leaf, filled: &Filled) -> Value {
+    let node = Node::str(filled.value.clone(), leaf.said.value.origin);
+    leaf.shown.shown(&node).to_json()
 }
 
 /// A value of a leaf, without secrets.
@@ -140,21 +163,33 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<V
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         printable(&beginning(text, longest))
     };
+    let place = |span| {
+        let place = sources.locate(span);
+        format!("{}:{}:{}", place.file, place.line, place.column)
+    };
     let by = |said: &Said| match (said.span, said.rule) {
-        (Some(span), _) => {
-            let place = sources.locate(span);
-            format!("{}:{}:{}", place.file, place.line, place.column)
-        }
+        (Some(span), _) => place(span),
         (None, Some(rule)) => format!("rule {}", rule.id),
         (None, None) => {
             said.fact.map_or(String::new(), |source| printable(&sources.get(source).name))
         }
     };
+    let filled = leaf.filled.iter().map(|filled| {
+        let value = shown(leaf, filled);
+        let action = format!("  {{{{ {} }}}}", filled.action);
+        vec![
+            printable(&beginning(action, longest)),
+            printable(&beginning(value.as_str().unwrap_or_default().to_owned(), longest)),
+            String::new(),
+            filled.from.map_or(String::new(), place),
+        ]
+    });
+    let filled: Vec<Vec<String>> = filled.collect();
     let own = vec![path, value(&leaf.said), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
     let lost = leaf.overrides.iter().map(|said| {
         vec!["  over".to_owned(), value(said), said.layer.as_str().to_owned(), by(said)]
     });
-    std::iter::once(own).chain(lost).collect()
+    std::iter::once(own).chain(filled).chain(lost).collect()
 }
 
 /// A leaf as a comment: `runtime catalog.yaml:14, over default replicas`.

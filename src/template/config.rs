@@ -2,7 +2,7 @@
 //! built-in ones.
 
 use super::error::{Error, Failure, Kind};
-use super::exec::execute_with;
+use super::exec::{Output, execute_with};
 use super::parse::parse_with;
 use super::value::{Functions, KV_CACHE, ObjectValues, POD, Root, Value};
 use crate::quantity::Quantity;
@@ -24,13 +24,27 @@ pub(crate) fn expand(text: &str, values: &ObjectValues<'_>) -> Result<String, Er
 
 /// Expands a text that is a template of its own: its branches begin and end in it. `None` for any
 /// other text, and where an action fails.
-pub(crate) fn expand_alone(text: &str, values: &ObjectValues<'_>) -> Option<String> {
+pub(crate) fn expand_alone(text: &str, values: &ObjectValues<'_>) -> Option<Expanded> {
     let program = parse_with("config", text, &OWN).ok()?;
     if program.definition.is_some() {
         return None;
     }
     let output = execute_with(&program, &ConfigFunctions, Root::Object(values)).ok()?;
-    Some(output.text)
+    Some(Expanded(output))
+}
+
+/// The text of a template that is its own.
+pub(crate) struct Expanded(Output);
+
+impl Expanded {
+    pub(crate) fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// What each action of the template printed, with the text of the action.
+    pub(crate) fn of_actions<'o>(&'o self, template: &'o str) -> Vec<(&'o str, &'o str)> {
+        self.0.of_actions(template)
+    }
 }
 
 const OWN: [&str; 3] = ["ChildName", "kvTransferConfig", "shutdownTimeout"];

@@ -45,6 +45,25 @@ impl Output {
         let after = self.marks.partition_point(|(written, _)| *written <= offset);
         self.marks.get(after.saturating_sub(1)).map_or(0, |(_, pos)| *pos)
     }
+
+    /// What each action of the template printed, in order, with the text of the action.
+    pub(super) fn of_actions<'o>(&'o self, template: &'o str) -> Vec<(&'o str, &'o str)> {
+        let ends = self.marks.iter().skip(1).map(|(written, _)| *written);
+        let pieces = self.marks.iter().zip(ends.chain([self.text.len()]));
+        let of_action = |((written, pos), end): (&(usize, usize), usize)| {
+            // A text begins outside of the braces.
+            let before = template.get(..*pos)?;
+            let open = before.rfind("{{")?;
+            if before[open..].contains("}}") {
+                return None;
+            }
+            let inner = &template[open + 2..];
+            let action = &inner[..inner.find("}}")?];
+            let action = action.trim_matches(|c: char| c == '-' || c.is_whitespace());
+            Some((action, &self.text[*written..end]))
+        };
+        pieces.filter_map(of_action).collect()
+    }
 }
 
 /// Executes a program.

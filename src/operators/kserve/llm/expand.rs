@@ -11,8 +11,10 @@ use super::convert::spec_type;
 use super::rules::TEMPLATE;
 use super::scene::{SYSTEM, Scene};
 use crate::api::Failure;
+use crate::merge::history::{Filled, Record};
 use crate::quantity::{go_json, names::child_name};
 use crate::schema::{self, Library};
+use crate::source::Span;
 use crate::template::Metadata;
 use crate::template::config::{expand, expand_alone};
 use crate::template::value::{ObjectValues, Struct};
@@ -41,7 +43,12 @@ fn gateway(setting: &str) -> (EcoString, EcoString) {
 ///
 /// # Errors
 /// When the controller cannot parse or execute the template or read its output, with its message.
-pub(super) fn replace(scene: &Scene<'_>, own: &Node, mut merged: Node) -> Result<Node, Failure> {
+pub(super) fn replace<R: Record>(
+    scene: &Scene<'_>,
+    own: &Node,
+    mut merged: Node,
+    rec: &mut R,
+) -> Result<Node, Failure> {
     let object = &scene.service.object;
     let settings = scene.settings();
     let (namespace, name) = gateway(&settings.gateway);
@@ -65,7 +72,7 @@ pub(super) fn replace(scene: &Scene<'_>, own: &Node, mut merged: Node) -> Result
         switches: vec![("EnableTLS", settings.tls)],
         setting_names: &SETTINGS,
     };
-    let mut walk = Walk { values: &values, broken: None };
+    let mut walk = Walk { values: &values, object: &object.node, rec, broken: None };
     // The metadata of the service are part of the template; only an error in them has an effect.
     let mut metadata = object.node.get("metadata").cloned().unwrap_or_else(|| merged.clone());
     let before = merged.clone();
@@ -80,13 +87,16 @@ pub(super) fn replace(scene: &Scene<'_>, own: &Node, mut merged: Node) -> Result
     }
 }
 
-struct Walk<'v> {
+struct Walk<'v, R> {
     values: &'v ObjectValues<'v>,
+    /// The service.
+    object: &'v Node,
+    rec: &'v mut R,
     /// Where the first text is that is no template of its own.
     broken: Option<Origin>,
 }
 
-impl Walk<'_> {
+impl<R: Record> Walk<'_, R> {
     /// Expands a tree where it is. What holds no action stays shared with the trees that it was
     /// merged from.
     fn node(&mut self, node: &mut Node) {
@@ -102,7 +112,7 @@ impl Walk<'_> {
         }
         match &node.value {
             Value::Str(text) if text.contains("{{") => {
-                let expanded = self.text(text);
+                let expanded = self.text(text, node.origin);
                 if expanded.is_none() {
                     self.broken = Some(node.origin);
                 }
@@ -149,13 +159,52 @@ impl Walk<'_> {
     }
 
     /// The value of one text; none when it is no template of its own.
-    fn text(&self, text: &str) -> Option<EcoString> {
+    fn text(&mut self, text: &str, origin: Origin) -> Option<EcoString> {
         let mut quoted = String::with_capacity(text.len() + 16);
         go_json::string(&mut quoted, text);
         let inner = &quoted[1..quoted.len() - 1];
         let expanded = expand_alone(inner, self.values)?;
-        serde_json::from_str::<String>(&format!("\"{expanded}\"")).ok().map(EcoString::from)
+        if let Some(place) = origin.span().filter(|_| self.rec.keeps()) {
+            for (action, value) in expanded.of_actions(inner) {
+                let filled = || Filled {
+                    action: unquoted(action).unwrap_or_else(|| action.into()),
+                    value: unquoted(value).unwrap_or_else(|| value.into()),
+                    from: read_by(self.object, action),
+                };
+                self.rec.filled(place, filled);
+            }
+        }
+        unquoted(expanded.text())
     }
+}
+
+/// A text from between the quotes of JSON.
+fn unquoted(text: &str) -> Option<EcoString> {
+    serde_json::from_str::<String>(&format!("\"{text}\"")).ok().map(EcoString::from)
+}
+
+/// Where the first field of the service is written that an action reads: `.Spec.Model.Name` is
+/// `spec.model.name`.
+fn read_by(object: &Node, action: &str) -> Option<Span> {
+    let is_apart = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '|' | ',' | '"' | '`');
+    let mut chains =
+        action.split(is_apart).filter_map(|word| word.trim_start_matches('$').strip_prefix('.'));
+    chains.find_map(|chain| field_of(object, chain)?.origin.span())
+}
+
+/// A field by the names of Go's struct, which differ from those of the manifest in their case.
+fn field_of<'n>(object: &'n Node, chain: &str) -> Option<&'n Node> {
+    let mut names = chain.split('.').peekable();
+    let mut node = match names.next_if(|name| matches!(*name, "Spec" | "ObjectMeta")) {
+        Some("Spec") => object.get("spec")?,
+        Some(_) => object.get("metadata")?,
+        // The metadata are part of the object itself.
+        None => object.get("metadata").filter(|_| matches!(chain, "Name" | "Namespace"))?,
+    };
+    for name in names {
+        node = &node.entries().find(|entry| entry.key.eq_ignore_ascii_case(name))?.node;
+    }
+    Some(node)
 }
 
 /// Expands the whole configuration as one text.
