@@ -17,6 +17,11 @@ pub fn is_stuck(components: &[ComponentRollout]) -> bool {
     components.iter().any(|component| component.end == RollEnd::Stuck)
 }
 
+/// Whether the end of any update hangs on a choice among equals.
+pub fn depends(components: &[ComponentRollout]) -> bool {
+    components.iter().any(|component| component.end == RollEnd::Depends)
+}
+
 fn stage(stage: &RollStage) -> Value {
     json!({
         "old": { "ready": stage.old.ready, "pending": stage.old.pending, "total": stage.old.total },
@@ -67,6 +72,9 @@ pub(super) fn json(own: &ComponentRollout, sources: &SourceMap) -> Value {
         "lowestReady": own.lowest_ready,
         "peakGpus": own.peak_gpus,
     });
+    if own.end == RollEnd::Depends {
+        out["ends"] = [RollEnd::Complete, RollEnd::Stuck].map(RollEnd::as_str).to_vec().into();
+    }
     if let Some(stuck) = &own.stuck {
         out["stuck"] = json!({ "pod": stuck.pod.as_str(), "message": stuck.message.as_str() });
     }
@@ -97,7 +105,7 @@ pub(super) fn end(end: RollEnd) -> String {
     let symbol = match end {
         RollEnd::Complete => "✓ ",
         RollEnd::Stuck => "✗ ",
-        RollEnd::Waits => "! ",
+        RollEnd::Waits | RollEnd::Depends => "! ",
         RollEnd::NothingToDo => "",
     };
     format!("{symbol}{}", end.as_str())
@@ -168,6 +176,11 @@ pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
                 why(stuck)
             ));
         }
+        (RollEnd::Depends, stuck) => {
+            let why = why(stuck);
+            out.push(format!("! may get stuck: the choice among equal pods or nodes decides{why}"));
+            out.push(format!("meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
+        }
         (RollEnd::Stuck, stuck) => {
             let why = why(stuck);
             out.push(format!("✗ stuck{why}"));
@@ -176,7 +189,8 @@ pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
     }
     out.extend(own.fix.iter().map(|fix| {
         let cost = cost(fix.lowest_ready, fix.peak_gpus);
-        format!("would complete with {}: {cost}", words(fix, sources))
+        let would = if own.end == RollEnd::Depends { "completes" } else { "would complete" };
+        format!("{would} with {}: {cost}", words(fix, sources))
     }));
     if own.end == RollEnd::Stuck && own.fix.is_empty() {
         out.push(

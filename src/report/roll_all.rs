@@ -84,12 +84,20 @@ impl All<'_> {
             1 => "1 is stuck".to_owned(),
             stuck => format!("{stuck} are stuck"),
         };
-        let symbol = if failed > 0 || self.stuck() > 0 { "✗" } else { "✓" };
+        let depends = self.services.iter().filter(|own| roll::depends(&own.components)).count();
+        let symbol = match depends {
+            _ if failed > 0 || self.stuck() > 0 => "✗",
+            0 => "✓",
+            _ => "!",
+        };
         let mut out = format!(
             "{symbol} {changed} of {} {verb}; {stuck}; at most {} in use",
             plural(self.services.len(), "service"),
             plural(peak_gpus(self.services), "GPU")
         );
+        if depends > 0 {
+            let _ = write!(out, "; {depends} may get stuck");
+        }
         if failed > 0 {
             let is = if failed == 1 { "is" } else { "are" };
             let _ = write!(out, "; {} in error {is} left unchanged", plural(failed, "service"));
@@ -115,7 +123,8 @@ impl All<'_> {
 
     /// The stuck components: their names, and the sentences about each.
     fn said(&self) -> Vec<(String, Vec<String>)> {
-        let stuck = self.changed().filter(|(_, own)| own.end == RollEnd::Stuck);
+        let is_said = |end| matches!(end, RollEnd::Stuck | RollEnd::Depends);
+        let stuck = self.changed().filter(|(_, own)| is_said(own.end));
         let said = |(service, own): (&ServiceRollout, &ComponentRollout)| {
             (format!("{} {}", name(service), own.component), roll::sentences(own, self.sources))
         };

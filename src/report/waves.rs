@@ -105,13 +105,20 @@ impl Answer for Waves<'_> {
 impl Waves<'_> {
     /// "quickstart/chat: 2 workloads; stuck: engine".
     fn summary(&self) -> String {
-        let stuck = self.components.iter().filter(|own| own.end == RollEnd::Stuck);
-        let stuck: Vec<&str> = stuck.map(|own| own.component).collect();
-        let end = match (self.components.is_empty(), stuck.is_empty()) {
+        let of = |end: RollEnd| -> Vec<&str> {
+            let own = self.components.iter().filter(|own| own.end == end);
+            own.map(|own| own.component).collect()
+        };
+        let (stuck, depends) = (of(RollEnd::Stuck), of(RollEnd::Depends));
+        let mut end = match (self.components.is_empty(), stuck.is_empty()) {
             (true, _) => String::new(),
+            (_, true) if !depends.is_empty() => String::new(),
             (_, true) => "; no update is stuck".to_owned(),
             (_, false) => format!("; stuck: {}", stuck.join(", ")),
         };
+        if !depends.is_empty() {
+            end += &format!("; may get stuck: {}", depends.join(", "));
+        }
         let workloads = plural(self.workloads.len(), "workload");
         format!("{}/{}: {workloads}{end}", self.service.namespace, self.service.name())
     }

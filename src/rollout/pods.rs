@@ -84,6 +84,17 @@ pub(super) struct Pods {
     pub(super) scheduler: Scheduler,
     pub(super) lives: Vec<Life>,
     pub(super) tick: u32,
+    /// Which of equal pods of a ReplicaSet is deleted.
+    pub(super) surplus: Surplus,
+}
+
+/// The choice among equal surplus pods of a ReplicaSet, which upstream leaves to chance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Surplus {
+    /// The oldest one is deleted, and not the newest one.
+    pub(super) oldest: bool,
+    /// There was such a choice.
+    pub(super) was_open: bool,
 }
 
 impl Pods {

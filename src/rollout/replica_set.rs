@@ -119,7 +119,15 @@ impl ReplicaSet {
         }
         let less = usize::try_from(-more).unwrap_or(0);
         if less > 0 {
-            active.sort_by_cached_key(|pod| goes_before(*pod, pods, beside));
+            let oldest = pods.surplus.oldest;
+            active.sort_by_cached_key(|pod| {
+                let newest = (!oldest).then_some(Reverse(*pod));
+                (rank(*pod, pods, beside), newest, *pod)
+            });
+            // Whether a pod that is deleted and one that stays are alike.
+            let last = active.get(less - 1).zip(active.get(less));
+            pods.surplus.was_open |= last
+                .is_some_and(|(one, other)| rank(*one, pods, beside) == rank(*other, pods, beside));
         }
         for pod in active.into_iter().take(less) {
             pods.delete(pod);
@@ -129,11 +137,10 @@ impl ReplicaSet {
     }
 }
 
-/// Sort key for the order in which pods are deleted (`ActivePodsWithRanks`): first pods without a
-/// node, then those that do not run, are not ready, share their node with more pods of the
-/// Deployment, are ready for a shorter time, or are newer. Upstream compares times by their
-/// logarithm and then picks one at random; here the newest is deleted.
-fn goes_before(pod: PodId, pods: &Pods, beside: &BTreeMap<NodeId, usize>) -> impl Ord + use<> {
+/// The order in which pods are deleted (`ActivePodsWithRanks`): first pods without a node, then those
+/// that do not run, are not ready, share their node with more pods of the Deployment, or are ready
+/// for a shorter time. Upstream compares times by their logarithm and then picks one at random.
+fn rank(pod: PodId, pods: &Pods, beside: &BTreeMap<NodeId, usize>) -> impl Ord + use<> {
     let node = pods.scheduler.state(pod).node();
     let together = node.and_then(|node| beside.get(&node)).copied().unwrap_or(0);
     (
@@ -142,6 +149,5 @@ fn goes_before(pod: PodId, pods: &Pods, beside: &BTreeMap<NodeId, usize>) -> imp
         pods.phase(pod) == PodPhase::Ready,
         Reverse(together),
         Reverse(pods.ready_since(pod)),
-        Reverse(pod),
     )
 }

@@ -12,7 +12,7 @@ use crate::cluster::Machine;
 use crate::cluster::schedule::{
     First, NodeId, Options, PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak,
 };
-use crate::rollout::pods::{Life, PodPhase, Pods, Revision, Start};
+use crate::rollout::pods::{Life, PodPhase, Pods, Revision, Start, Surplus};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl World {
     /// A simulation of a cluster. Bound pods run and are ready; pods that are already being deleted
     /// are never removed.
     pub fn new(scheduler: Scheduler) -> Self {
-        let mut pods = Pods { scheduler, lives: Vec::new(), tick: 0 };
+        let mut pods = Pods { scheduler, lives: Vec::new(), tick: 0, surplus: Surplus::default() };
         for pod in pods.all() {
             let lingers = matches!(pods.scheduler.state(pod), PodState::Terminating(_));
             *pods.life_mut(pod) = Life { running: true, ready: true, lingers, ..Life::default() };
@@ -92,6 +92,24 @@ impl World {
     #[cfg(test)]
     pub fn scheduler_mut(&mut self) -> &mut Scheduler {
         &mut self.pods.scheduler
+    }
+
+    /// Of equal surplus pods of a ReplicaSet the oldest one is deleted, not the newest one.
+    pub fn delete_oldest(&mut self) {
+        self.pods.surplus.oldest = true;
+    }
+
+    /// Whether a controller deleted one of several equal pods.
+    pub fn chose_pods(&self) -> bool {
+        self.pods.surplus.was_open
+    }
+
+    /// Of equally good nodes the last by name is chosen, not the first one.
+    pub fn prefer_last(&mut self) {
+        let scheduler = &mut self.pods.scheduler;
+        let mut nodes: Vec<NodeId> = scheduler.nodes().map(|(node, _)| node).collect();
+        nodes.sort_by_key(|node| std::cmp::Reverse(scheduler.node(*node).name.clone()));
+        scheduler.prefer(&nodes);
     }
 
     fn push(&mut self, workload: Workload) -> WorkloadId {

@@ -1,8 +1,8 @@
 //! Searches the smallest edits that complete a stuck update. Each edit is simulated.
 
+use super::chance::play;
 use super::edit::{self, EditKind, Fewer, Subject};
 use super::outcome::{ComponentRollout, RollEnd};
-use super::play::play;
 use super::track::Track;
 use super::{Fix, Ground, RollEdit, another};
 use crate::api::Follow;
@@ -42,7 +42,8 @@ pub(super) fn all<'a>(
 ) {
     let stuck: Vec<usize> = (0..tracks.len())
         .filter(|at| {
-            played[*at].end == RollEnd::Stuck && only.is_none_or(|own| own == tracks[*at].service)
+            matches!(played[*at].end, RollEnd::Stuck | RollEnd::Depends)
+                && only.is_none_or(|own| own == tracks[*at].service)
         })
         .collect();
     let groups: Vec<&[usize]> =

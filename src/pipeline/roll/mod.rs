@@ -8,6 +8,7 @@
 //!
 //! RayClusters: KubeRay does not replace the pods of a changed template, so they have no rollout.
 
+pub(crate) mod chance;
 pub(crate) mod changes;
 pub(crate) mod edit;
 pub(crate) mod end;
@@ -322,7 +323,7 @@ pub fn roll<'a>(
             track.arrives = None;
         }
     }
-    let mut played = play::play(&ground, &tracks, &[]);
+    let mut played = chance::play(&ground, &tracks, &[]);
     let subject = |track: &Track| {
         if let Some(change) = services.get(track.service) {
             return change.service(semantics).map(Subject::Service);

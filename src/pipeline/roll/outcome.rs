@@ -11,6 +11,8 @@ pub enum RollEnd {
     Complete,
     /// It is stuck.
     Stuck,
+    /// It is complete or stuck: that hangs on a choice among equal pods or nodes.
+    Depends,
     /// Nothing changes.
     NothingToDo,
     /// Nothing changes, and pods have no node.
@@ -28,6 +30,7 @@ impl RollEnd {
         match self {
             Self::Complete => "complete",
             Self::Stuck => "stuck",
+            Self::Depends => "depends",
             Self::NothingToDo => "nothing-to-do",
             Self::Waits => "waits",
         }

@@ -1,5 +1,6 @@
 //! The simulation: the state before the change, the change, and the stages until nothing moves.
 
+use super::chance::Choices;
 use super::outcome::{ComponentRollout, RollEnd, RollStage};
 use super::serving::Coupled;
 use super::track::{Begins, Kind, Placed, Track};
@@ -20,13 +21,22 @@ use std::sync::Arc;
 /// A safeguard against endless simulations: no update takes this many stages.
 const MOST_STAGES: usize = 10_000;
 
-/// Simulates all tracks at once, with `more` nodes.
+/// Simulates all tracks at once, with `more` nodes. Returns the choices among equals, too, that there
+/// were.
 pub(super) fn play(
     ground: &Ground<'_>,
     tracks: &[Track],
     more: &[Arc<Machine>],
-) -> Vec<ComponentRollout> {
+    choices: Choices,
+) -> (Vec<ComponentRollout>, Choices) {
     let (mut world, mut placed, adopted) = start(ground, tracks, more);
+    if choices.nodes {
+        world.prefer_last();
+    }
+    if choices.pods {
+        world.delete_oldest();
+    }
+    let ties = world.scheduler().ties();
     // Pods of workloads that run come before those of new ones: the queue holds them in this order.
     let is_new = |track: &Track| matches!(track.begins, Begins::Nothing);
     let mut each = tracks.iter().zip(&adopted).zip(&mut placed).collect::<Vec<_>>();
@@ -84,12 +94,10 @@ pub(super) fn play(
             stages.pop();
         }
     }
-    tracks
-        .iter()
-        .zip(placed)
-        .zip(stages)
-        .map(|((track, placed), stages)| end::outcome(&world, track, &placed, stages))
-        .collect()
+    let met = Choices { nodes: world.scheduler().ties() > ties, pods: world.chose_pods() };
+    let all = tracks.iter().zip(placed).zip(stages);
+    let ends = all.map(|((track, placed), stages)| end::outcome(&world, track, &placed, stages));
+    (ends.collect(), met)
 }
 
 /// Simulates services one after the other. Each starts when the one before it is complete.

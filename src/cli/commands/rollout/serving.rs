@@ -214,7 +214,7 @@ fn fits_as_simulated(outcome: &Played, rolled: &[ComponentRollout]) -> Vec<bool>
 /// The ends that the table of groups does not show.
 fn shown(rolled: Option<&[ComponentRollout]>) -> impl Iterator<Item = &ComponentRollout> {
     let all = rolled.unwrap_or_default().iter();
-    all.filter(|own| matches!(own.end, RollEnd::Stuck | RollEnd::Waits))
+    all.filter(|own| matches!(own.end, RollEnd::Stuck | RollEnd::Depends | RollEnd::Waits))
 }
 
 /// The groups that run at the lowest point by the releases since v0.4.0, if the document lets more
