@@ -102,6 +102,9 @@ pub mod operators {
         }
     }
 }
+pub mod pipeline {
+    pub use crate::pipeline::counted_kinds;
+}
 pub mod pods {
     pub mod rules {
         pub use crate::pods::rules::ALL;

@@ -60,8 +60,8 @@ pub use together::{
     AssumedToleration, At, Each, Example, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost,
     MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
     PlacementOptions, PodCounts, RemedyFound, SettledWorkload, Stands, Together, Verdict, Victim,
-    Waiting, advice, has_current, has_room, losses, other_workloads, same_room, together,
-    together_after,
+    Waiting, advice, counted_kinds, has_current, has_room, losses, other_workloads, same_room,
+    together, together_after,
 };
 
 pub use totals::{ClassTotal, Totals, totals};

@@ -222,11 +222,13 @@ fn pods_without_a_workload_start_together_end_and_fail() {
     let mut world = World::new(scheduler(&[2]));
     let spec = deployment(2, 0, 1, "one");
     let template = world.template(spec.revision.pod.clone());
-    let [first] = world.start_together(&[(template, Start::Ready)])[..] else { panic!("one pod") };
+    let first =
+        world.start_together(&[(template, Start::Ready)]).expect("nothing limits the pods")[0];
     play(&mut world, |_| ());
     assert_eq!(world.phase(first), PodPhase::Ready);
     // Two more have no room together, so none of them gets a node.
     let two = world.start_together(&[(template, Start::Ready), (template, Start::NeverReady)]);
+    let two = two.expect("nothing limits the pods");
     play(&mut world, |_| ());
     assert_eq!(two.iter().map(|pod| world.phase(*pod)).collect::<Vec<_>>(), [PodPhase::Pending; 2]);
     world.end(first);

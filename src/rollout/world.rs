@@ -133,18 +133,22 @@ impl World {
 
     /// Starts pods of a controller that is not simulated here. Several pods get nodes together, or
     /// none of them does.
-    pub fn start_together(&mut self, pods: &[(TemplateId, Start)]) -> Vec<PodId> {
+    ///
+    /// # Errors
+    /// The server's answer when admission refuses one of them.
+    pub fn start_together(
+        &mut self,
+        pods: &[(TemplateId, Start)],
+    ) -> Result<Vec<PodId>, EcoString> {
         if let [(template, start)] = pods {
-            let pod = self.pods.scheduler.add(*template);
-            *self.pods.life_mut(pod) = Life { start: *start, ..Life::default() };
-            return vec![pod];
+            return Ok(vec![self.pods.create(*template, *start)?]);
         }
         let templates: Vec<TemplateId> = pods.iter().map(|(template, _)| *template).collect();
-        let created = self.pods.scheduler.add_gang(&templates);
+        let created = self.pods.scheduler.admit_gang(&templates)?;
         for (pod, (_, start)) in created.iter().zip(pods) {
             *self.pods.life_mut(*pod) = Life { start: *start, ..Life::default() };
         }
-        created
+        Ok(created)
     }
 
     /// Deletes a pod of such a controller.

@@ -112,13 +112,11 @@ fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
 /// Like `stuck`, for a ModelServing.
 fn stuck_serving(world: &World, track: &Track, placed: &Placed) -> Stuck {
     let waiting = placed.coupled.as_ref().and_then(|own| own.waiting(world));
-    let Some((pod, id)) = waiting else {
+    let Some((pod, message)) = waiting else {
         // Every pod is ready, but some groups keep the old revision.
         return Stuck { pod: track.name.clone(), message: "does not progress".into() };
     };
-    let said = id.and_then(|id| world.scheduler().rejection(id));
-    let message = said.map_or_else(|| "is never ready".into(), |said| said.message.clone());
-    Stuck { pod, message }
+    Stuck { pod, message: message.unwrap_or_else(|| "is never ready".into()) }
 }
 
 /// The name of a pod. Groups number their pods. Pods of a Deployment have a random suffix, so they

@@ -78,6 +78,9 @@ impl ServingKind {
     }
 }
 
+/// Pods that are created together, each with its template.
+type Batch = Vec<(DrivenPod, (TemplateId, Start))>;
+
 /// A ModelServing in a simulation, with its controller.
 #[derive(Debug)]
 pub(super) struct Coupled {
@@ -88,6 +91,9 @@ pub(super) struct Coupled {
     /// Pods that were reported to the controller as ready.
     ready: BTreeSet<DrivenPod>,
     ending: Vec<(DrivenPod, PodId)>,
+    /// Pods that admission refuses, those that start together in one list, with its answer. Their
+    /// controller tries again.
+    refused: Vec<(Batch, EcoString)>,
     /// Its running pods of the input, by name, that the simulation has not adopted yet.
     running: HashMap<EcoString, PodId>,
     /// All its running pods of the input.
@@ -114,6 +120,7 @@ impl Coupled {
             known: BTreeMap::new(),
             ready: BTreeSet::new(),
             ending: Vec::new(),
+            refused: Vec::new(),
             adopted,
             running,
             taken: HashMap::new(),
@@ -137,6 +144,7 @@ impl Coupled {
 
     /// Deletes all its pods.
     pub(super) fn end(&mut self, world: &mut World) {
+        self.refused.clear();
         for (pod, id) in std::mem::take(&mut self.known) {
             world.end(id);
             self.ending.push((pod, id));
@@ -206,6 +214,9 @@ impl Coupled {
         changed |= !requests.is_empty();
         for pod in requests.deleted {
             self.ready.remove(&pod);
+            for (batch, _) in &mut self.refused {
+                batch.retain(|(own, _)| *own != pod);
+            }
             match self.known.remove(&pod) {
                 Some(id) => {
                     world.end(id);
@@ -214,13 +225,33 @@ impl Coupled {
                 None => self.driven.gone(pod),
             }
         }
+        for (batch, _) in std::mem::take(&mut self.refused) {
+            changed |= self.start_all(batch, world);
+        }
         self.create(&requests.created, world);
         changed
     }
 
+    /// Starts pods together. Returns whether they were created.
+    fn start_all(&mut self, batch: Batch, world: &mut World) -> bool {
+        if batch.is_empty() {
+            return false;
+        }
+        let started: Vec<(TemplateId, Start)> = batch.iter().map(|(_, own)| *own).collect();
+        match world.start_together(&started) {
+            Ok(ids) => {
+                self.known.extend(batch.into_iter().map(|(pod, _)| pod).zip(ids));
+                true
+            }
+            Err(why) => {
+                self.refused.push((batch, why));
+                false
+            }
+        }
+    }
+
     fn create(&mut self, created: &[DrivenPod], world: &mut World) {
-        type Created = Vec<(DrivenPod, (TemplateId, Start))>;
-        let mut groups: BTreeMap<i64, [Created; 2]> = BTreeMap::new();
+        let mut groups: BTreeMap<i64, [Batch; 2]> = BTreeMap::new();
         for pod in created {
             if let Some(id) = self.running.remove(&self.driven.name(*pod)) {
                 self.known.insert(*pod, id);
@@ -234,12 +265,9 @@ impl Coupled {
                 .push((*pod, (template, start)));
         }
         for [together, alone] in groups.into_values() {
-            let started: Vec<(TemplateId, Start)> = together.iter().map(|(_, own)| *own).collect();
-            let ids = world.start_together(&started);
-            self.known.extend(together.into_iter().map(|(pod, _)| pod).zip(ids));
-            for (pod, template) in alone {
-                let ids = world.start_together(&[template]);
-                self.known.extend(ids.into_iter().map(|id| (pod, id)));
+            self.start_all(together, world);
+            for own in alone {
+                self.start_all(vec![own], world);
             }
         }
     }
@@ -286,7 +314,8 @@ impl Coupled {
                 own.total += 1;
                 own.ready +=
                     i64::from(group.runs && is(PodPhase::Ready).count() == group.pods.len());
-                own.pending += i64::from(is(PodPhase::Pending).next().is_some());
+                let is_refused = group.pods.iter().any(|pod| self.is_refused(*pod));
+                own.pending += i64::from(is_refused || is(PodPhase::Pending).next().is_some());
             }
         } else {
             let groups: BTreeSet<i64> = self.ending.iter().map(|(pod, _)| pod.group()).collect();
@@ -308,12 +337,21 @@ impl Coupled {
         }
     }
 
-    /// The first pod without a node, with its id; otherwise the first pod that is not ready,
-    /// without its id.
-    pub(super) fn waiting(&self, world: &World) -> Option<(EcoString, Option<PodId>)> {
+    fn is_refused(&self, pod: DrivenPod) -> bool {
+        self.refused.iter().any(|(batch, _)| batch.iter().any(|(own, _)| *own == pod))
+    }
+
+    /// The first pod without a node or that is not created, with the reason; otherwise the first pod
+    /// that is not ready, without one.
+    pub(super) fn waiting(&self, world: &World) -> Option<(EcoString, Option<EcoString>)> {
         let first = |phase: PodPhase| self.known.iter().find(|(_, id)| world.phase(**id) == phase);
         if let Some((pod, id)) = first(PodPhase::Pending) {
-            return Some((self.driven.name(*pod), Some(*id)));
+            let why = world.scheduler().rejection(*id).map(|own| own.message.clone());
+            return Some((self.driven.name(*pod), why));
+        }
+        let refused = self.refused.iter().find_map(|(batch, why)| Some((batch.first()?.0, why)));
+        if let Some((pod, why)) = refused {
+            return Some((self.driven.name(pod), Some(why.clone())));
         }
         first(PodPhase::Starting).map(|(pod, _)| (self.driven.name(*pod), None))
     }

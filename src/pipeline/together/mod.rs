@@ -56,6 +56,7 @@ use reasons::Reasons;
 pub use remedies::RemedyFound;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+pub use workload_kinds::counted as counted_kinds;
 pub use workloads::NotCounted;
 
 /// Requested devices by name of the class.

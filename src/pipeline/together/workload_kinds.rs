@@ -189,6 +189,48 @@ pub(super) static TABLE: &[Row] = &[
     },
 ];
 
+/// The kinds with their group and the number of their pods in words, for the page about them.
+pub fn counted() -> impl Iterator<Item = (&'static str, &'static str, String)> {
+    TABLE.iter().map(|row| (row.group, row.kind, row.pods.words()))
+}
+
+impl Pods {
+    fn words(&self) -> String {
+        match self {
+            Self::Parts(parts) => {
+                let parts: Vec<String> = parts.iter().map(Part::words).collect();
+                parts.join(", and ")
+            }
+            Self::Deployment => "`spec.replicas`".to_owned(),
+            Self::Groups => "`spec.replicas` groups, each as a whole".to_owned(),
+            Self::PerNode => "one per node that its pods may use".to_owned(),
+            Self::Itself => "itself, while it has no node and no owner".to_owned(),
+            Self::Knative => "annotation `autoscaling.knative.dev/min-scale`".to_owned(),
+            Self::Dynamo => "replicas × nodes of each service".to_owned(),
+        }
+    }
+}
+
+impl Part {
+    fn words(&self) -> String {
+        let field = |path: &[&str]| format!("`{}`", path.join("."));
+        let times = (!self.times.is_empty()).then(|| field(self.times));
+        let fields = self.replicas.iter().map(|(path, _)| field(path));
+        let factors: Vec<String> = times.into_iter().chain(fields).collect();
+        let mut words = match factors.as_slice() {
+            [] => "1".to_owned(),
+            _ => factors.join(" × "),
+        };
+        if let Some(most) = self.most {
+            words += &format!(", at most {}", field(most));
+        }
+        match self.each {
+            [] => words,
+            each => format!("{words} of each of {}", field(each)),
+        }
+    }
+}
+
 /// Kinds that hold pod templates and run no pods.
 pub(super) static NO_PODS: &[&str] = &[
     "PodTemplate",
