@@ -185,6 +185,23 @@ fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap
     }
 }
 
+/// The engines of a service: why a server does not start, and the arithmetic of its KV cache.
+pub fn engines(planned: &Planned<'_>, sources: &SourceMap) -> Sheet {
+    let mut out = Sheet::default();
+    for component in &planned.components {
+        let name = component.kind.as_str();
+        if component.cache.is_none() && component.stopped.is_none() {
+            continue;
+        }
+        out.heading(format!("{} of {}", name, planned.service));
+        out.lines(component.stopped.iter().map(|why| format!("will not start: {why}")));
+        if let Some(cache) = &component.cache {
+            out.drawn(super::kv_cache::text(name, cache, sources));
+        }
+    }
+    out
+}
+
 /// The edits that would make the requested runtime chosen.
 pub fn flip(flip: &Flip, sources: &SourceMap) -> Sheet {
     let mut out = Sheet::default();

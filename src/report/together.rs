@@ -151,8 +151,12 @@ fn remedy(own: &RemedyFound) -> Value {
 
 /// The remedies that no other sentence names, one line each.
 fn remedies_into(together: &Together, out: &mut Page) {
-    let named = ["add-nodes", "pack"];
-    for own in together.remedies.iter().filter(|own| !named.contains(&own.kind)) {
+    let is_named = |own: &&RemedyFound| match own.kind {
+        "add-nodes" => !together.add.is_empty(),
+        "pack" => matches!(together.verdict, Verdict::IfPacked(_)),
+        _ => false,
+    };
+    for own in together.remedies.iter().filter(|own| !is_named(own)) {
         let then = match own.pending {
             0 => "everything fits".to_owned(),
             1 => "1 pod still waits".to_owned(),

@@ -117,7 +117,8 @@ impl Waves<'_> {
             (_, false) => format!("; stuck: {}", stuck.join(", ")),
         };
         if !depends.is_empty() {
-            end += &format!("; may get stuck: {}", depends.join(", "));
+            end.push_str("; may get stuck: ");
+            end.push_str(&depends.join(", "));
         }
         let workloads = plural(self.workloads.len(), "workload");
         format!("{}/{}: {workloads}{end}", self.service.namespace, self.service.name())

@@ -266,16 +266,15 @@ fn place<'a>(
     }
     let placed = fleet.place(Manner::default());
     let loss = beside.lost.map(|lost| loss::counts(&fleet, &placed, &claims, lost, gone));
-    let verdict = match fleet.verdict(&placed) {
-        Verdict::Fits
-            if held.is_empty()
-                && placed.refused.is_empty()
-                && claims.iter().all(|claim| claim.refused.is_none()) =>
-        {
-            Verdict::Fits
-        }
-        Verdict::Fits => Verdict::DoesNotFit { proven: true },
-        other => other,
+    let packed = fleet.verdict(&placed);
+    let all_may_start = held.is_empty()
+        && placed.refused.is_empty()
+        && claims.iter().all(|claim| claim.refused.is_none());
+    let verdict = match packed {
+        Verdict::DoesNotFit { .. } => packed,
+        _ if all_may_start => packed,
+        // No node and no packing helps pods that are not created.
+        Verdict::Fits | Verdict::IfPacked(_) => Verdict::DoesNotFit { proven: true },
     };
     if !beside.settled && beside.lost.is_none() {
         other_mode::compare(&fleet, &placed, &claims, planned, shown);
@@ -299,7 +298,7 @@ fn place<'a>(
             fleet: &fleet,
             placed: &placed,
         };
-        let remedies = fleet.remedies(&placed, verdict, is_service, may_move);
+        let remedies = fleet.remedies(&placed, packed, is_service, may_move);
         (remedies, scene.remedies(planned))
     };
     let unplaced = placed.pending().count();
@@ -394,6 +393,10 @@ fn place<'a>(
     let other = answer.pods.pending.saturating_sub(unplaced);
     answer.remedies =
         remedies::found(remedies, other_classes, &answer.add, &claims, &running, other);
+    if other > 0 {
+        // With these nodes pods still wait that no node helps.
+        answer.add.clear();
+    }
     answer
 }
 

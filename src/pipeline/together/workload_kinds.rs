@@ -222,7 +222,8 @@ impl Part {
             _ => factors.join(" × "),
         };
         if let Some(most) = self.most {
-            words += &format!(", at most {}", field(most));
+            words.push_str(", at most ");
+            words.push_str(&field(most));
         }
         match self.each {
             [] => words,

@@ -347,6 +347,59 @@ fn every_name_with_a_definition_is_offered_by_completion() {
 }
 
 #[test]
+fn hover_over_an_argument_shows_the_arithmetic_of_the_engine() {
+    let runtime = "\
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: rt}
+spec:
+  supportedModelFormats:
+  - modelFormat: {name: safetensors, version: '1.0.0'}
+    autoSelect: true
+  engineConfig:
+    runner:
+      name: ome-container
+      image: vllm/vllm-openai:v0.11.0
+      args: ['--max-model-len=8k']
+      resources: {limits: {nvidia.com/gpu: '1'}}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: qwen}
+spec:
+  modelFormat: {name: safetensors, version: '1.0.0'}
+  storage: {storageUri: 'hf://Qwen/Qwen3-8B'}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n, labels: {nvidia.com/gpu.memory: '81559'}}
+status: {allocatable: {cpu: '8', memory: 64Gi, pods: '110', nvidia.com/gpu: '1'}}
+";
+    let service = "\
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: chat, namespace: team}
+spec:
+  model: {name: qwen}
+  runtime: {name: rt}
+  engine: {minReplicas: 1}
+";
+    let folder = Folder::new(&[("rt.yaml", runtime), ("chat.yaml", service)]);
+    let mut client = Client::open(folder.path(), &[]);
+    client.did_open("rt.yaml", runtime);
+    let params = client.place("rt.yaml", runtime, "--max-model-len", 3);
+    let found = client.ask("textDocument/hover", params);
+    let text = found["contents"]["value"].as_str().unwrap_or_default();
+    assert!(text.contains("KV cache of engine") && text.contains("team/chat"), "{text}");
+    assert!(text.contains("8,000 tokens"), "{text}");
+    let params = client.place("rt.yaml", runtime, "autoSelect", 3);
+    let found = client.ask("textDocument/hover", params);
+    let text = found["contents"]["value"].as_str().unwrap_or_default();
+    assert!(!text.contains("KV cache"), "{text}");
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
 fn code_actions_fix_the_findings() {
     let folder = folder();
     let mut client = Client::open(folder.path(), &[]);

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use crate::api::{Object, Views};
+use crate::decision::Verdict;
 use crate::editor::{self, Cursor, Naming, namings};
 use crate::pipeline::{
     Depth, Planned, Planner, runtimes_for_model, users_of_model, users_of_runtime,
@@ -12,6 +13,7 @@ use crate::report::table::Style;
 use crate::report::{explain, schema as fields, users};
 use crate::schema;
 use crate::source::{SourceId, Span};
+use crate::yaml::Segment;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, TextDocumentPositionParams};
 
 /// Describes a position: the object that is named there, the object whose name is there, or the
@@ -21,9 +23,17 @@ pub(super) fn hover(context: &Context, params: &TextDocumentPositionParams) -> O
     let place = context.place(id, params.position);
     let object = context.object(place)?;
     let cursor = editor::at(&object.node, place)?;
-    let (text, span) = match target(context, object, &cursor, place) {
-        Some((target, span)) => (about(context, target), span),
-        None => (field(object, &cursor)?, cursor.span),
+    let (text, span) = if let Some((target, span)) = target(context, object, &cursor, place) {
+        (about(context, target), span)
+    } else {
+        let engines = engines(context, object, &cursor);
+        let text = match field(object, &cursor) {
+            Some(field) if engines.is_empty() => field,
+            Some(field) => format!("{field}\n{engines}"),
+            None if engines.is_empty() => return None,
+            None => engines,
+        };
+        (text, cursor.span)
     };
     let contents = MarkupContent { kind: MarkupKind::Markdown, value: text };
     Some(Hover { contents: HoverContents::Markup(contents), range: Some(context.range(span)) })
@@ -97,6 +107,38 @@ fn about(context: &Context, object: &Object) -> String {
     } else {
         heading
     }
+}
+
+/// The fields of a container from which the needs of its engine are computed.
+const OF_ENGINES: [&str; 5] = ["args", "command", "env", "image", "resources"];
+
+/// Services of a runtime whose engines are shown.
+const MOST_ENGINES: usize = 3;
+
+/// The engines of the services that a field of a container belongs to: of the service itself, or of
+/// those that use the runtime.
+fn engines(context: &Context, object: &Object, cursor: &Cursor) -> String {
+    let is_of_engine = |segment: &Segment| match segment {
+        Segment::Field(name) => OF_ENGINES.contains(&name.as_str()),
+        _ => false,
+    };
+    if !cursor.path.0.iter().any(is_of_engine) {
+        return String::new();
+    }
+    let session = &context.session;
+    let (catalog, sources) = (&session.world.catalog, &session.world.sources);
+    let is = |other: &Object| other.api == object.api && other.id == object.id;
+    let own = catalog.services().find(|views| is(&views.of(session.semantics).object));
+    let planned: Vec<Planned<'_>> = if let Some(views) = own {
+        vec![Planner::new(catalog, session.semantics).plan(views, Depth::Plan)]
+    } else if let Some(runtime) = catalog.all_runtimes().find(|runtime| is(&runtime.object)) {
+        let users = users_of_runtime(catalog, session.semantics, runtime).into_iter();
+        let users = users.filter(|user| user.verdict == Verdict::Chosen);
+        users.map(|user| user.planned).take(MOST_ENGINES).collect()
+    } else {
+        return String::new();
+    };
+    planned.iter().map(|planned| explain::engines(planned, sources).markdown()).collect()
 }
 
 /// Describes a field: its type, its purpose, and the fields below it.
