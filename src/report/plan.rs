@@ -772,7 +772,7 @@ fn notices(planned: &Planned<'_>) -> Vec<String> {
 
 /// The services of a plan, a line each: kind, namespace and name.
 pub fn names(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Vec<String> {
-    let services = planned.iter().map(|own| format!("InferenceService/{}", own.service));
+    let services = planned.iter().map(|own| format!("{}/{}", own.service.kind, own.service));
     let servings = servings
         .iter()
         .map(|own| format!("ModelServing/{}/{}", own.serving.namespace, own.serving.name()));

@@ -157,7 +157,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let loss = together.and_then(|own| own.loss.as_ref());
     let loss = loss.map_or_else(String::new, |own| losses::text(own, &args.without));
     let said = said.chain(Some(loss.clone()));
-    let said = said.chain(not_built(&found));
+    let said = said.chain(not_read(&found));
     let said = said.chain(counted.map(|counted| format!("{counted}\n")));
     let said: String = said.collect();
     let said = (!said.is_empty()).then(|| format!("\n{said}"));
@@ -351,9 +351,9 @@ impl Nearest {
 /// For how many causes the nearest runtime is named.
 const CAUSES: usize = 20;
 
-/// The lines about kustomizations: manifests that none lists, and trees that were read file by file
-/// with the command that builds one.
-fn not_built(found: &[Diagnostic]) -> Option<String> {
+/// The lines about what was not read: manifests that no kustomization lists, trees that were read
+/// file by file with the command that builds one, and presets with the command that gets them.
+fn not_read(found: &[Diagnostic]) -> Option<String> {
     let of = |code: Code| found.iter().filter(move |finding| finding.code == code);
     let mut left = of(Code::NotDeployed);
     let left = left.next().map(|first| {
@@ -370,6 +370,15 @@ fn not_built(found: &[Diagnostic]) -> Option<String> {
         1 => format!("1 overlay was not built: ome plan -k {first}\n"),
         many => format!("{many} overlays were not built: ome plan -k {first}\n"),
     });
-    (left.is_some() || built.is_some())
-        .then(|| [left, built].into_iter().flatten().collect::<String>())
+    let presets = of(Code::PresetsNotRead).next().map(|first| {
+        let how = first.help.as_deref().unwrap_or_default();
+        match of(Code::PresetsNotRead).map(|own| own.objects.len().max(1)).sum() {
+            1 => format!("1 LLMInferenceService is counted without its presets: {how}\n"),
+            many => {
+                format!("{many} LLMInferenceServices are counted without their presets: {how}\n")
+            }
+        }
+    });
+    let lines = [left, built, presets];
+    lines.iter().any(Option::is_some).then(|| lines.into_iter().flatten().collect::<String>())
 }

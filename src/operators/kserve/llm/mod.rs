@@ -36,11 +36,12 @@ use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AppliedConfig, Basis, Protocol, Resolution};
 use crate::diag::{Checked, Diagnostic};
+use crate::merge::edit::{each_mut, mapping, text};
 use crate::merge::history::Record;
 use crate::objects::RenderedObject;
 use crate::pods::built::{Built, Component, Outcome, Outline, count_of_pods};
 use crate::policy::Policy;
-use crate::yaml::{Map, Node, Origin};
+use crate::yaml::{Map, Node, Origin, Value};
 use scene::Scene;
 use workload::{Part, Workload};
 
@@ -273,13 +274,40 @@ pub(crate) fn workloads(
     let scene = scene(context, built.service);
     let Some(spec) = specification(built) else { return Ok(Vec::new()) };
     let adapters = lora::adapters(&spec).unwrap_or_default();
-    let found = workload::workloads(&scene, &spec, &adapters, &mut Vec::new())?;
+    let mut found = workload::workloads(&scene, &spec, &adapters, &mut Vec::new())?;
+    if combine::lacks_preset(&scene) {
+        found.iter_mut().for_each(|own| stand_in(&mut own.node));
+    }
     let objects = found.into_iter().map(|own| RenderedObject {
         component: Some(kind_of(own.part)),
         node: own.node,
         wave: 1,
     });
     Ok(objects.collect())
+}
+
+/// Gives pods a container, and containers an image, where a shipped configuration that was not read
+/// would: for want of it no server refuses the pods, whose devices and places do not depend on it.
+fn stand_in(node: &mut Node) {
+    let by = Origin::Derived(&rules::COMBINED);
+    let Value::Map(map) = &mut node.value else { return };
+    for entry in map.iter_mut() {
+        let is_template =
+            matches!(entry.key.as_str(), "template" | "leaderTemplate" | "workerTemplate");
+        let Some(pod) = scene::at_mut(&mut entry.node, &["spec"]).filter(|_| is_template) else {
+            stand_in(&mut entry.node);
+            continue;
+        };
+        if pod.items_of("containers").is_empty() {
+            let main = mapping([("name", Node::str(scene::MAIN, by))], by);
+            scene::put(pod, "containers", Node::list(vec![main], by));
+        }
+        each_mut(pod, "containers", |container| {
+            if text(container, "image").is_empty() {
+                scene::put(container, "image", Node::str("unknown", by));
+            }
+        });
+    }
 }
 
 fn kind_of(part: Part) -> ComponentKind {
