@@ -89,20 +89,24 @@ pub(super) fn of_container(container: &Node) -> Vec<Devices> {
 const REPLICAS: &str = "nvidia.com/gpu.replicas";
 const STRATEGY: &str = "nvidia.com/gpu.sharing-strategy";
 
-/// The nodes that a pod with these selectors can land on.
-pub(super) fn nodes(pod: &Node, resource: &str, machines: &[Machine]) -> Nodes {
+/// The nodes that a pod with these selectors and devices can land on; where none has as many
+/// devices, those with any.
+pub(super) fn nodes(pod: &Node, devices: &Devices, machines: &[Machine]) -> Nodes {
+    let resource = devices.resource.as_str();
     let selector = pod.get("nodeSelector").filter(|selector| !selector.is_empty());
     let affinity = pod.get("affinity").filter(|affinity| !affinity.is_empty());
-    let fits = |machine: &&Machine| {
-        machine.allocatable(resource).unwrap_or(0) > 0
+    let offers = |machine: &Machine, least: i64| {
+        machine.allocatable(resource).unwrap_or(0) >= least
             && selector.is_none_or(|selector| selector_mismatch(selector, machine).is_none())
             && affinity.is_none_or(|affinity| affinity_matches(affinity, machine))
     };
+    let has_enough = machines.iter().any(|machine| offers(machine, devices.count));
+    let least = if has_enough { devices.count } else { 1 };
     let mut out = Nodes::default();
     let mut sharing: Option<Option<(Sharing, i64)>> = None;
     let mut product: Option<&str> = None;
     let (mut is_known, mut is_measured) = (true, true);
-    for machine in machines.iter().filter(fits) {
+    for machine in machines.iter().filter(|machine| offers(machine, least)) {
         out.count += 1;
         let own = shares(machine, resource);
         if sharing.is_some_and(|known| known != own) {
@@ -119,23 +123,22 @@ pub(super) fn nodes(pod: &Node, resource: &str, machines: &[Machine]) -> Nodes {
         is_measured &= measured;
         let shares = own.map_or(1, |(_, shares)| shares.unsigned_abs().max(1));
         let memory = Memory(memory.0 / shares);
+        let from = || {
+            if shares > 1 {
+                eco_format!("1 of {shares} shares of a device of {}", machine.name)
+            } else {
+                eco_format!("node {}", machine.name)
+            }
+        };
         out.memory = Some(match out.memory.take() {
             Some(known) => DeviceMemory {
                 least: known.least.min(memory),
                 most: known.most.max(memory),
-                from: known.from,
+                // The node that has the least, which is the one that is shown.
+                from: if memory < known.least { from() } else { known.from },
                 is_measured: true,
             },
-            None => DeviceMemory {
-                least: memory,
-                most: memory,
-                from: if shares > 1 {
-                    eco_format!("1 of {shares} shares of a device of {}", machine.name)
-                } else {
-                    eco_format!("node {}", machine.name)
-                },
-                is_measured: true,
-            },
+            None => DeviceMemory { least: memory, most: memory, from: from(), is_measured: true },
         });
     }
     // Of a node without a number nothing is known, so nothing is known of the most.

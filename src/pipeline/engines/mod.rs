@@ -26,7 +26,7 @@ use crate::policy::Policy;
 use crate::quantity::Memory;
 use crate::source::Span;
 use crate::yaml::Node;
-use devices::Nodes;
+use devices::{Devices, Nodes};
 use ecow::EcoString;
 use model::ServedModel;
 use std::collections::HashMap;
@@ -82,11 +82,13 @@ impl<'a> Engines<'a> {
         }
     }
 
-    /// The nodes that a pod can land on, computed once per selectors and resource.
-    fn nodes(&self, pod: &Node, resource: &str) -> Arc<Nodes> {
+    /// The nodes that a pod can land on, computed once per selectors and devices.
+    fn nodes(&self, pod: &Node, devices: &Devices) -> Arc<Nodes> {
         let json = |key: &str| pod.get(key).map(|node| node.to_json().to_string());
         let key = format!(
-            "{resource} {} {}",
+            "{} {} {} {}",
+            devices.resource,
+            devices.count,
             json("nodeSelector").unwrap_or_default(),
             json("affinity").unwrap_or_default()
         );
@@ -94,7 +96,7 @@ impl<'a> Engines<'a> {
         if let Some(known) = lock().get(&key) {
             return Arc::clone(known);
         }
-        let found = Arc::new(devices::nodes(pod, resource, self.machines));
+        let found = Arc::new(devices::nodes(pod, devices, self.machines));
         lock().insert(key, Arc::clone(&found));
         found
     }

@@ -69,7 +69,7 @@ impl Engines<'_> {
             [one] => Some(one),
             _ => None,
         };
-        let nodes = devices.map(|devices| self.nodes(pods.main, &devices.resource));
+        let nodes = devices.map(|devices| self.nodes(pods.main, devices));
         let named = || self.named(&settings.model.set()?.value);
         let server = Server {
             pods,
