@@ -221,7 +221,10 @@ impl Services for KServe {
         if llm::is_llm(built.service) {
             return llm::workloads(llm_context(context), built);
         }
-        self.objects(context, built).map(|objects| objects.value)
+        // The scheduler sees pods behind the webhook, with the claims and containers that it adds;
+        // where it refuses them, that is what `render --expand` reports.
+        let admitted = written(context, built, true).or_else(|_| written(context, built, false));
+        admitted.map(|objects| objects.value)
     }
 
     fn goes_on(&self, service: &Service) -> bool {
@@ -236,15 +239,25 @@ impl Services for KServe {
         if llm::is_llm(built.service) {
             return llm::objects(llm_context(context), built);
         }
-        // In ModelMesh mode nothing selects the runtime here; what a service names is known.
-        let service = built.service;
-        let named = || {
-            let named = service.runtime.as_ref()?;
-            let scope = Scope::Namespace(service.namespace.clone());
-            context.catalog.runtimes(Api::KServe).get(&scope, &named.name.value)
-        };
-        objects::objects(built, context.settings(), built.runtime.or_else(named))
+        written(context, built, context.catalog.config().kserve.expand)
     }
+}
+
+/// The objects of an InferenceService.
+fn written(
+    context: &Context<'_, '_>,
+    built: &Built<'_>,
+    is_admitted: bool,
+) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+    // In ModelMesh mode nothing selects the runtime here; what a service names is known.
+    let service = built.service;
+    let named = || {
+        let named = service.runtime.as_ref()?;
+        let scope = Scope::Namespace(service.namespace.clone());
+        context.catalog.runtimes(Api::KServe).get(&scope, &named.name.value)
+    };
+    let runtime = built.runtime.or_else(named);
+    objects::objects(built, context.settings(), runtime, is_admitted)
 }
 
 fn llm_context<'c>(context: &Context<'c, 'c>) -> llm::Context<'c> {

@@ -215,6 +215,7 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, F
 }
 
 /// The objects of a service; `runtime` is its runtime, also where another controller selects it.
+/// With `is_admitted` their pods are those that the webhook of pods leaves.
 ///
 /// # Errors
 /// Where the controller fails before it has written everything, in its words.
@@ -222,6 +223,7 @@ pub(crate) fn objects(
     composed: &Built<'_>,
     settings: Settings<'_>,
     runtime: Option<&Runtime>,
+    is_admitted: bool,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let service = composed.service;
     let Some((view, facts)) = view(composed, settings) else {
@@ -276,7 +278,7 @@ pub(crate) fn objects(
             }
         }
         let mut of_pods = None;
-        if config.expand {
+        if is_admitted {
             let shown =
                 kserve_effective(settings.policy, service, composed.runtime, config, &component)?;
             findings.extend(shown.diagnostics);
