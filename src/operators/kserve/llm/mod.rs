@@ -276,7 +276,9 @@ pub(crate) fn workloads(
     let adapters = lora::adapters(&spec).unwrap_or_default();
     let mut found = workload::workloads(&scene, &spec, &adapters, &mut Vec::new())?;
     if combine::lacks_preset(&scene) {
-        found.iter_mut().for_each(|own| stand_in(&mut own.node));
+        for own in &mut found {
+            stand_in(&mut own.node);
+        }
     }
     let objects = found.into_iter().map(|own| RenderedObject {
         component: Some(kind_of(own.part)),
