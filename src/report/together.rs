@@ -190,9 +190,14 @@ fn victims_into(together: &Together, out: &mut Page) {
     }
 }
 
-/// Who evicts pods, and what would give pending pods a node: below the page of one service.
-pub fn below(together: &Together) -> String {
+/// Below the page of one service: what is assumed of its pods, and where some are pending, who evicts
+/// pods and what would give them a node.
+pub fn below(together: &Together, is_short: bool) -> String {
     let mut out = Page::default();
+    if !is_short {
+        assumed_into(together, &mut out);
+        return out.finish();
+    }
     victims_into(together, &mut out);
     assumed_into(together, &mut out);
     remedies_into(together, &mut out);

@@ -200,8 +200,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !planned.is_empty() || servings.is_empty() {
                 page.lines([format!("mode: {}{}", session.mode(), session.header())]);
             }
-            let below = placed.as_ref().filter(|_| is_short(&planned, &servings));
-            let below = below.map(report::together::below).unwrap_or_default();
+            let is_short = is_short(&planned, &servings);
+            let below = placed.as_ref().map(|placed| report::together::below(placed, is_short));
+            let below = below.unwrap_or_default();
             for (index, planned) in planned.iter_mut().enumerate() {
                 if flips.is_some() {
                     // The question is about a runtime.
