@@ -5,6 +5,8 @@
 //! have the order of the services, whatever the thread count.
 
 mod advice;
+#[cfg(test)]
+mod agreement;
 pub(crate) mod built;
 pub(crate) mod costs;
 pub(crate) mod difference;

@@ -1,0 +1,267 @@
+//! One question asked in several ways has one answer: which pods of which service find a node, in a
+//! plan, in a comparison of two states, and in a rollout that changes nothing; and the totals of a
+//! plan are those of the objects that are rendered.
+//!
+//! 200 random small inputs; `OME_FLEETS=10000` tries more of them.
+
+use super::serving::plan_servings;
+use super::testing::world;
+use super::together::{SettledWorkload, together_after};
+use super::{
+    Changes, Depth, PlacementOptions, Planner, Renderer, RollEnd, RollOptions, State, Together,
+    identity, roll, totals,
+};
+use crate::api::{Follow, Semantics};
+use crate::merge::history::History;
+use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
+use crate::workspace::World;
+use crate::yaml::Node;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A node: devices, a taint, whether it is cordoned.
+type Machine = (i64, bool, bool);
+/// A service: devices of a pod, minReplicas, replicas beyond it, whether it tolerates the taint,
+/// whether updates have no surge.
+type Service = (i64, i64, i64, bool, bool);
+/// A ModelServing: groups, replicas of its role, devices of a pod.
+type Serving = (i64, i64, i64);
+
+#[derive(Clone, Debug)]
+struct Input {
+    nodes: Vec<Machine>,
+    services: Vec<Service>,
+    serving: Option<Serving>,
+    /// Devices that a quota allows.
+    quota: Option<i64>,
+    /// A Deployment of its own: replicas and devices of a pod.
+    beside: Option<(i64, i64)>,
+}
+
+fn inputs() -> impl Strategy<Value = Input> {
+    let devices = || prop::sample::select(vec![1_i64, 2, 3, 4, 8]);
+    let node = (devices(), prop::bool::weighted(0.2), prop::bool::weighted(0.1));
+    let service = (devices(), 1_i64..4, 0_i64..3, any::<bool>(), any::<bool>());
+    (
+        prop::collection::vec(node, 1..5),
+        prop::collection::vec(service, 1..5),
+        prop::option::weighted(0.4, (1_i64..3, 1_i64..3, 1_i64..4)),
+        prop::option::weighted(0.3, 2_i64..20),
+        prop::option::weighted(0.3, (1_i64..3, devices())),
+    )
+        .prop_map(|(nodes, services, serving, quota, beside)| Input {
+            nodes,
+            services,
+            serving,
+            quota,
+            beside,
+        })
+}
+
+fn requests(gpus: i64) -> Value {
+    let amounts = json!({"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": gpus.to_string()});
+    json!({"requests": amounts, "limits": {"nvidia.com/gpu": gpus.to_string()}})
+}
+
+fn object(api: &str, kind: &str, name: &str, spec: &Value) -> Value {
+    json!({"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec})
+}
+
+impl Input {
+    /// Nodes, quota and models, without anything that has pods.
+    fn ground(&self) -> Vec<Value> {
+        let mut all: Vec<Value> = self.nodes.iter().enumerate().map(|(at, (gpus, tainted, cordoned))| {
+            let taints = json!([{"key": "dedicated", "value": "research", "effect": "NoSchedule"}]);
+            json!({"apiVersion": "v1", "kind": "Node",
+                "metadata": {"name": format!("n{at}"), "labels": {"kubernetes.io/hostname": format!("n{at}")}},
+                "spec": {"taints": if *tainted { taints } else { json!([]) }, "unschedulable": cordoned},
+                "status": {"allocatable": {"cpu": "32", "memory": "256Gi", "pods": "110", "nvidia.com/gpu": gpus.to_string()}}})
+        }).collect();
+        all.extend(self.quota.map(|most| {
+            let hard = json!({"hard": {"requests.nvidia.com/gpu": most.to_string()}});
+            object("v1", "ResourceQuota", "gpus", &hard)
+        }));
+        all.push(
+            json!({"apiVersion": "ome.io/v1beta1", "kind": "ClusterBaseModel", "metadata": {"name": "m"},
+            "spec": {"modelFormat": {"name": "safetensors", "version": "1.0.0"}, "modelParameterSize": "8B",
+                "modelFramework": {"name": "transformers", "version": "4.40.0"},
+                "modelArchitecture": "LlamaForCausalLM", "storage": {"storageUri": "hf://example/m", "path": "/m"}}}),
+        );
+        for gpus in [1, 2, 3, 4, 8] {
+            all.push(json!({"apiVersion": "ome.io/v1beta1", "kind": "ClusterServingRuntime",
+                "metadata": {"name": format!("rt-{gpus}")},
+                "spec": {"supportedModelFormats": [{"modelFormat": {"name": "safetensors", "version": "1.0.0"},
+                        "modelFramework": {"name": "transformers", "version": "4.40.0"},
+                        "modelArchitecture": "LlamaForCausalLM", "autoSelect": true}],
+                    "engineConfig": {"runner": {"name": "ome-container", "image": "example/server:v1",
+                        "resources": requests(gpus)}}}}));
+        }
+        all
+    }
+
+    fn all(&self) -> Vec<Value> {
+        let mut all = self.ground();
+        for (at, (gpus, least, more, tolerates, no_surge)) in self.services.iter().enumerate() {
+            let mut engine = json!({"minReplicas": least, "maxReplicas": least + more});
+            if *tolerates {
+                engine["tolerations"] = json!([{"key": "dedicated", "operator": "Exists"}]);
+            }
+            if *no_surge {
+                let limits = json!({"maxSurge": 0, "maxUnavailable": 1});
+                engine["deploymentStrategy"] =
+                    json!({"type": "RollingUpdate", "rollingUpdate": limits});
+            }
+            let spec = json!({"model": {"name": "m"}, "runtime": {"name": format!("rt-{gpus}")}, "engine": engine});
+            all.push(object("ome.io/v1beta1", "InferenceService", &format!("s{at}"), &spec));
+        }
+        if let Some((groups, replicas, gpus)) = self.serving {
+            let pod = json!({"containers": [{"name": "server", "image": "example/server:v1", "resources": requests(gpus)}]});
+            let role = json!({"name": "server", "replicas": replicas, "workerReplicas": 0, "entryTemplate": {"spec": pod}});
+            let spec = json!({"schedulerName": "volcano", "replicas": groups, "template": {"roles": [role]}});
+            all.push(object("workload.serving.volcano.sh/v1alpha1", "ModelServing", "pd", &spec));
+        }
+        if let Some((replicas, gpus)) = self.beside {
+            let labels = json!({"app": "web"});
+            let pod = json!({"containers": [{"name": "web", "image": "example/web:v1", "resources": requests(gpus)}]});
+            let spec = json!({"replicas": replicas, "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod}});
+            all.push(object("apps/v1", "Deployment", "web", &spec));
+        }
+        all
+    }
+}
+
+/// Pods without a node by service, and the whole placement.
+type Answer = (BTreeMap<String, usize>, Together);
+
+fn follow() -> Follow {
+    Semantics::Documented.into()
+}
+
+/// A plan; what was placed `before` runs. Totals are compared with the objects that are rendered.
+fn planned(
+    world: &World,
+    depth: Depth,
+    options: PlacementOptions<'_>,
+    before: &[SettledWorkload],
+) -> Result<Answer, TestCaseError> {
+    let planner = Planner::new(&world.catalog, follow());
+    let services: Vec<_> = world.catalog.services().collect();
+    let mut planned = planner.plan_all(&services, depth);
+    let others: Vec<_> = world.catalog.model_servings().iter().collect();
+    let mut servings = plan_servings(&others, &KTHENA_DOCUMENTED);
+    let answer =
+        together_after(&planner, &KTHENA_DOCUMENTED, &mut planned, &mut servings, options, before);
+    let answer = answer.expect("the nodes report their resources");
+    let mut pending: BTreeMap<String, usize> = BTreeMap::new();
+    for own in &planned {
+        let placements = own.components.iter().filter_map(|own| own.placement.as_ref());
+        let waiting = placements.map(super::Placement::pending).sum();
+        pending.insert(own.service.to_string(), waiting);
+    }
+    for own in &servings {
+        let name = format!("{}/{}", own.serving.namespace, own.serving.name());
+        let waiting = own.placement.as_ref().map_or(0, super::Placement::pending);
+        pending.insert(name, waiting);
+    }
+    let sums = totals(&planned, &servings, world.catalog.machines(), Some(&answer));
+    let (pods, gpus) = rendered(world);
+    let groups: i64 =
+        servings.iter().map(|own| i64::try_from(own.serving.pods()).unwrap_or(0)).sum();
+    let in_groups: i64 = servings.iter().filter_map(|own| own.gpus().known()).sum();
+    prop_assert_eq!(sums.pods, pods + groups);
+    prop_assert_eq!(sums.gpus.values().sum::<i64>(), gpus + in_groups);
+    Ok((pending, answer))
+}
+
+/// Pods and devices of the objects that an operator writes, as their controllers settle.
+fn rendered(world: &World) -> (i64, i64) {
+    let renderer = Renderer::new(world, follow(), "cluster.local");
+    let (mut pods, mut gpus) = (0, 0);
+    for views in world.catalog.services() {
+        let objects = renderer.render(views, &mut History::off()).objects;
+        let of =
+            |kind: &'static str| objects.iter().filter(move |own| identity(&own.node).kind == kind);
+        let scaled: BTreeMap<&str, i64> = of("HorizontalPodAutoscaler")
+            .filter_map(|own| {
+                let name = own.node.at(&["spec", "scaleTargetRef", "name"])?.as_str()?;
+                Some((name, own.node.at(&["spec", "minReplicas"]).and_then(Node::as_int)?.max(1)))
+            })
+            .collect();
+        for own in of("Deployment") {
+            let name = own.node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or("");
+            let stated = own.node.at(&["spec", "replicas"]).and_then(Node::as_int);
+            let replicas = scaled.get(name).copied().or(stated).unwrap_or(1);
+            let containers = own.node.at(&["spec", "template", "spec", "containers"]);
+            let amount = |container: &Node| {
+                let limit = container.at(&["resources", "limits", "nvidia.com/gpu"])?;
+                limit.scalar_text()?.parse::<i64>().ok()
+            };
+            let each: i64 =
+                containers.map(Node::items).unwrap_or_default().iter().filter_map(amount).sum();
+            pods += replicas;
+            gpus += replicas * each;
+        }
+    }
+    (pods, gpus)
+}
+
+/// The ends of a rollout that changes nothing, with the pods, or groups of a ModelServing, that wait.
+fn unchanged(world: &World) -> BTreeMap<String, (RollEnd, i64)> {
+    let state = State::all(world);
+    let changes = Changes::between(Some(&state), &state, follow());
+    let rolled = roll(world, follow(), &KTHENA_DOCUMENTED, &changes, &RollOptions::default());
+    let mut ends = BTreeMap::new();
+    for own in rolled.unwrap_or_default() {
+        for component in own.components {
+            let waiting =
+                component.stages.last().map_or(0, |last| last.old.pending + last.new.pending);
+            ends.insert(format!("{}/{}", own.namespace, own.name), (component.end, waiting));
+        }
+    }
+    ends
+}
+
+fn cases() -> ProptestConfig {
+    let cases = std::env::var("OME_FLEETS").ok().and_then(|given| given.parse().ok());
+    let cases = cases.unwrap_or(200);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn every_command_gives_one_answer_about_each_pod(input in inputs()) {
+        let world = world(&input.all());
+        let settled = PlacementOptions { settled: true, ..PlacementOptions::default() };
+        let (pending, plan) = planned(&world, Depth::Plan, PlacementOptions::default(), &[])?;
+        // explain
+        let looks = PlacementOptions { look: true, ..PlacementOptions::default() };
+        let (explained, _) = planned(&world, Depth::Explain, looks, &[])?;
+        prop_assert_eq!(&explained, &pending);
+        // diff of an unchanged input, and of one whose base has nothing
+        let (again, before) = planned(&world, Depth::Plan, settled, &[])?;
+        prop_assert_eq!(&again, &pending);
+        let (after, unchanged_plan) = planned(&world, Depth::Plan, PlacementOptions::default(), &before.settled)?;
+        prop_assert_eq!(&after, &pending);
+        prop_assert_eq!(unchanged_plan.pods.pending, plan.pods.pending);
+        let empty = super::testing::world(&input.ground());
+        let (_, nothing) = planned(&empty, Depth::Plan, settled, &[])?;
+        let (new, _) = planned(&world, Depth::Plan, PlacementOptions::default(), &nothing.settled)?;
+        prop_assert_eq!(&new, &pending);
+        // rollouts
+        let ends = unchanged(&world);
+        for (service, waiting) in &pending {
+            let (end, left) = ends.get(service).copied().unwrap_or((RollEnd::NothingToDo, 0));
+            let expected = if *waiting > 0 { RollEnd::Waits } else { RollEnd::NothingToDo };
+            prop_assert_eq!(end, expected, "{}", service);
+            if service == "default/pd" {
+                prop_assert_eq!(left > 0, *waiting > 0, "{}", service);
+            } else {
+                prop_assert_eq!(usize::try_from(left).ok(), Some(*waiting), "{}", service);
+            }
+        }
+    }
+}
