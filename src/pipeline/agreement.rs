@@ -17,6 +17,7 @@ use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::workspace::World;
 use crate::yaml::Node;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -226,7 +227,12 @@ fn unchanged(world: &World) -> BTreeMap<String, (RollEnd, i64)> {
 fn cases() -> ProptestConfig {
     let cases = std::env::var("OME_FLEETS").ok().and_then(|given| given.parse().ok());
     let cases = cases.unwrap_or(200);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {

@@ -70,9 +70,28 @@ pub struct Workload {
     /// Pods that run keep their nodes whatever the filters say of these: they are not placed, they
     /// run.
     pub runs_on: bool,
+    /// When its pods came; without a value, it ran or is new.
+    pub came: Option<Came>,
+}
+
+/// When the pods of a workload came, the earliest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Came {
+    /// Some run in the input.
+    Ran,
+    /// It was placed before a change, its pods that wait included.
+    Before,
+    /// It is new.
+    New,
 }
 
 impl Workload {
+    /// When its pods came.
+    pub fn came(&self) -> Came {
+        let runs = if self.running.is_empty() { Came::New } else { Came::Ran };
+        self.came.unwrap_or(runs)
+    }
+
     fn priority(&self) -> i32 {
         self.templates.iter().map(|template| template.priority).max().unwrap_or_default()
     }
@@ -100,7 +119,7 @@ pub struct Fleet {
     pub options: Options,
     /// Pods outside the fleet.
     pub others: Vec<Other>,
-    /// The workloads. Higher priority is placed first, then workloads with running pods, then the
+    /// The workloads. Higher priority is placed first, then workloads whose pods came earlier, then the
     /// order of this list; within a priority, the first replica of each comes before the second of
     /// any.
     pub workloads: Vec<Workload>,
@@ -114,7 +133,7 @@ impl Fleet {
         let mut sequence: Vec<usize> = (0..self.workloads.len()).collect();
         sequence.sort_by_key(|at| {
             let own = &self.workloads[*at];
-            (std::cmp::Reverse(own.priority()), own.running.is_empty(), *at)
+            (std::cmp::Reverse(own.priority()), own.came(), *at)
         });
         sequence
     }

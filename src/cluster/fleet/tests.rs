@@ -190,6 +190,7 @@ fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
         running: running.collect(),
         changed: false,
         runs_on: false,
+        came: None,
     }
 }
 

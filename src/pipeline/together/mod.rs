@@ -41,7 +41,7 @@ use crate::cluster as machines;
 use crate::cluster::Machine;
 pub use crate::cluster::fleet::Verdict;
 use crate::cluster::fleet::{
-    Fleet, Growth, Holder, Manner, Other, Packing, Placed, Rooms, Running, Workload, kind,
+    Came, Fleet, Growth, Holder, Manner, Other, Packing, Placed, Rooms, Running, Workload, kind,
 };
 use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
@@ -491,7 +491,11 @@ fn settled_workloads(claims: &[Claim], fleet: &Fleet, placed: &Placed) -> Vec<Se
             api: claim.api,
             service: claim.service.clone(),
             component: claim.component,
-            workload: Workload { running: Vec::new(), ..workload.clone() },
+            workload: Workload {
+                running: Vec::new(),
+                came: Some(workload.came().min(Came::Before)),
+                ..workload.clone()
+            },
         })
         .collect();
     for ([at, replica, place], slot) in placed.all() {
@@ -523,6 +527,8 @@ fn run_where_placed(claims: &mut [Claim], before: &[SettledWorkload]) {
             continue;
         };
         let own = &mut claim.workload;
+        // Its pods that wait exist, too, before those of new workloads.
+        own.came = before.came;
         own.running.clear();
         // Pods of another kind of workload are replaced.
         let size = |workload: &Workload| workload.replicas.last().map(|own| own.together);

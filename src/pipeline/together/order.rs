@@ -1,7 +1,7 @@
 //! Whether everything that fits would also fit if it were applied in another order.
 
 use super::{Fleet, claims::Claim};
-use crate::cluster::fleet::Manner;
+use crate::cluster::fleet::{Came, Manner};
 use ecow::EcoString;
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(super) fn others(
     let new: Vec<usize> = (0..fleet.workloads.len())
         .filter(|at| {
             let own = &fleet.workloads[*at];
-            own.running.is_empty() && !own.replicas.is_empty()
+            own.came() == Came::New && !own.replicas.is_empty()
         })
         .collect();
     if new.len() < 2 || pods == 0 {
