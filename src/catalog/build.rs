@@ -342,10 +342,21 @@ fn defined_twice(
     } else {
         Severity::Warning
     };
-    Diagnostic::new(Code::DuplicateObject, format!("{} is defined twice", object.id))
-        .at(object.name_span())
+    let finding = |message: String| {
+        Diagnostic::new(Code::DuplicateObject, message)
+            .at(object.name_span())
+            .object(object.id.to_string())
+    };
+    // Manifests beside a dump of the cluster that they are applied to.
+    let is_applied = earlier.metadata("uid").is_some() && object.metadata("uid").is_none();
+    if is_applied && !one_file {
+        return finding(format!("{} replaces that of the cluster", object.id))
+            .label(earlier.name_span(), "as the cluster has it")
+            .severity(Severity::Info)
+            .help("nothing, if it is to be applied");
+    }
+    finding(format!("{} is defined twice", object.id))
         .label(earlier.name_span(), "first here")
-        .object(object.id.to_string())
         .severity(severity)
         .help("rename or delete one; the last one read is used, as a cluster keeps the one applied last")
 }
