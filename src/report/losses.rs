@@ -130,7 +130,17 @@ impl View<'_> {
             (false, At::Current) => "the input as it is placed today",
         };
         let each = self.losses.each.as_str();
-        format!("{each} after {each} is lost, each time from {from}")
+        let wait = match self.waiting() {
+            0 => String::new(),
+            1 => "; 1 pod waits before anything is lost".to_owned(),
+            many => format!("; {many} pods wait before anything is lost"),
+        };
+        format!("{each} after {each} is lost, each time from {from}{wait}")
+    }
+
+    /// Pods that have no node before anything is lost.
+    fn waiting(&self) -> usize {
+        self.together.map_or(0, |own| own.pods.pending)
     }
 
     /// The answer in a sentence.
@@ -165,12 +175,11 @@ impl View<'_> {
 
     fn spared(&self) -> Option<String> {
         let spared = self.losses.tried - self.losses.rows.len();
-        (spared > 0 && !self.losses.rows.is_empty()).then(|| {
-            if spared == 1 {
-                "1 other loss leaves every pod a node".to_owned()
-            } else {
-                format!("{spared} other losses leave every pod a node")
-            }
+        (spared > 0 && !self.losses.rows.is_empty()).then(|| match (spared, self.waiting()) {
+            (1, 0) => "1 other loss leaves every pod a node".to_owned(),
+            (_, 0) => format!("{spared} other losses leave every pod a node"),
+            (1, _) => "after 1 other loss no more pods wait".to_owned(),
+            _ => format!("after {spared} other losses no more pods wait"),
         })
     }
 
