@@ -186,7 +186,7 @@ impl View<'_> {
     /// The page as text.
     pub fn text(&self, style: Style) -> String {
         let mut out = Page::default();
-        line!(out, "{}", self.state());
+        out.draw(&wrapped(&self.state(), style.width, "  "));
         if !self.losses.rows.is_empty() {
             out.end_line();
             out.draw(&table(&TITLES, self.losses.rows.iter().map(cells), style));

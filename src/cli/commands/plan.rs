@@ -258,7 +258,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 io.print(&format!("\n{}", classes(&totals, style)))?;
             }
             if let Some(said) = &said {
-                io.print(said)?;
+                let lines = said.lines().map(|line| table::wrapped(line, style.width, "  "));
+                io.print(&lines.collect::<String>())?;
             }
             if let Some(line) = &passed_over {
                 io.print(&format!("\n{}", table::wrapped(line, style.width, "  ")))?;
