@@ -529,8 +529,13 @@ fn with_short_names(
     })
 }
 
-/// A name with at most this many characters; its end tells names of one family apart.
+/// A name with at most this many characters: without its operator in parentheses, then without its
+/// middle; its end tells names of one family apart.
 fn without_middle(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    let name = name.rsplit_once(" (").map_or(name, |(name, _)| name);
     let count = name.chars().count();
     if count <= most {
         return name.to_owned();
