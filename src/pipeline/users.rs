@@ -17,6 +17,13 @@ pub struct User<'a> {
     pub verdict: Verdict,
 }
 
+impl User<'_> {
+    /// Whether it is the runtime of the service.
+    pub fn is_chosen(&self) -> bool {
+        self.verdict == Verdict::Chosen
+    }
+}
+
 /// Every service of the runtime's operator: those that use the runtime, those that could, then
 /// those that cannot. Each part is in the order of the input.
 pub fn users_of_runtime<'a>(

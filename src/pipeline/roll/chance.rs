@@ -3,23 +3,15 @@
 //! changes the end of an update, its end depends.
 
 use super::Ground;
+use super::choices::Choices;
 use super::outcome::{ComponentRollout, RollEnd};
 use super::play;
 use super::track::Track;
 use crate::cluster::Machine;
 use std::sync::Arc;
 
-/// Above this number of pods or groups only one choice is played.
+/// Above this number of pods or groups only one choice is simulated.
 const MOST: i64 = 200;
-
-/// Choices among equals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Choices {
-    /// Of equally good nodes the last one, not the first one.
-    pub(super) nodes: bool,
-    /// Of equal surplus pods the oldest one, not the newest one.
-    pub(super) pods: bool,
-}
 
 /// Simulates all tracks at once, with `more` nodes, and again with the opposite of each choice that
 /// there was.

@@ -10,6 +10,7 @@
 
 pub(crate) mod chance;
 pub(crate) mod changes;
+mod choices;
 pub(crate) mod edit;
 pub(crate) mod end;
 pub(crate) mod fix;

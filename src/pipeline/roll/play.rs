@@ -1,6 +1,6 @@
 //! The simulation: the state before the change, the change, and the stages until nothing moves.
 
-use super::chance::Choices;
+use super::choices::Choices;
 use super::outcome::{ComponentRollout, RollEnd, RollStage};
 use super::serving::Coupled;
 use super::track::{Begins, Kind, Placed, Track};

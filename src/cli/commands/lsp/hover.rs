@@ -2,10 +2,9 @@
 
 use super::context::Context;
 use crate::api::{Object, Views};
-use crate::decision::Verdict;
 use crate::editor::{self, Cursor, Naming, namings};
 use crate::pipeline::{
-    Depth, Planned, Planner, runtimes_for_model, users_of_model, users_of_runtime,
+    Depth, Planned, Planner, User, runtimes_for_model, users_of_model, users_of_runtime,
 };
 use crate::report::catalog::{items, show};
 use crate::report::judged::Detail;
@@ -133,7 +132,7 @@ fn engines(context: &Context, object: &Object, cursor: &Cursor) -> String {
         vec![Planner::new(catalog, session.semantics).plan(views, Depth::Plan)]
     } else if let Some(runtime) = catalog.all_runtimes().find(|runtime| is(&runtime.object)) {
         let users = users_of_runtime(catalog, session.semantics, runtime).into_iter();
-        let users = users.filter(|user| user.verdict == Verdict::Chosen);
+        let users = users.filter(User::is_chosen);
         users.map(|user| user.planned).take(MOST_ENGINES).collect()
     } else {
         return String::new();
