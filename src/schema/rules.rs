@@ -11,8 +11,7 @@ use super::check::Strictness;
 use super::types::Schema;
 use crate::diag::Severity;
 use crate::source::{SourceMap, Span};
-use crate::yaml::{Node, Value};
-use std::fmt;
+use crate::yaml::{At, Node, Value};
 use std::sync::OnceLock;
 
 /// A rule of one place of a kind.
@@ -96,7 +95,7 @@ impl Schema {
         self.default(&mut node);
         let mut found = Vec::new();
         for rule in &kind.rules {
-            each(&node, &rule.path, None, &Trail::Root, &mut |place, key, trail| {
+            each(&node, &rule.path, None, &At::ROOT, &mut |place, key, at| {
                 let message = match cel::evaluate(&rule.test, place) {
                     Outcome::Holds => return,
                     Outcome::Fails | Outcome::Error => rule.message.to_owned(),
@@ -107,28 +106,10 @@ impl Schema {
                     ),
                 };
                 let span = key.or_else(|| place.origin.span());
-                found.push(Broken { path: trail.to_string(), span, message });
+                found.push(Broken { path: at.to_string(), span, message });
             });
         }
         found
-    }
-}
-
-/// The way from the root to a value; written only of values that break a rule.
-enum Trail<'a> {
-    Root,
-    Field(&'a Trail<'a>, &'a str),
-    Item(&'a Trail<'a>, usize),
-}
-
-impl fmt::Display for Trail<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root => Ok(()),
-            Self::Field(Self::Root, name) => out.write_str(name),
-            Self::Field(up, name) => write!(out, "{up}.{name}"),
-            Self::Item(up, index) => write!(out, "{up}[{index}]"),
-        }
     }
 }
 
@@ -137,26 +118,26 @@ fn each(
     node: &Node,
     path: &[&str],
     key: Option<Span>,
-    so_far: &Trail<'_>,
-    visit: &mut impl FnMut(&Node, Option<Span>, &Trail<'_>),
+    so_far: &At<'_>,
+    visit: &mut impl FnMut(&Node, Option<Span>, &At<'_>),
 ) {
     let Some((step, rest)) = path.split_first() else { return visit(node, key, so_far) };
     match (*step, &node.value) {
         ("[]", Value::List(items)) => {
             for (index, item) in items.iter().enumerate() {
-                each(item, rest, None, &Trail::Item(so_far, index), visit);
+                each(item, rest, None, &so_far.index(index), visit);
             }
         }
         ("{}", Value::Map(map)) => {
             for entry in map {
                 let key = entry.key_origin.span();
-                each(&entry.node, rest, key, &Trail::Field(so_far, &entry.key), visit);
+                each(&entry.node, rest, key, &so_far.field(&entry.key), visit);
             }
         }
         (name, Value::Map(map)) => {
             if let Some(entry) = map.entry(name) {
                 let key = entry.key_origin.span();
-                each(&entry.node, rest, key, &Trail::Field(so_far, name), visit);
+                each(&entry.node, rest, key, &so_far.field(name), visit);
             }
         }
         _ => {}

@@ -1,9 +1,8 @@
 //! HorizontalPodAutoscalers.
 
 use super::judge::Judge;
-use super::position::At;
 use crate::quantity::{Quantity, names};
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 
 /// Judges the spec of a HorizontalPodAutoscaler.
 pub(super) fn autoscaler(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {

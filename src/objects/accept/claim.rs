@@ -2,10 +2,9 @@
 
 use super::judge::Judge;
 use super::metadata;
-use super::position::At;
 use super::resources::{amount, quantity};
 use crate::quantity::{Quantity, names};
-use crate::yaml::{Node, Value};
+use crate::yaml::{At, Node, Value};
 
 /// Access modes.
 const ACCESS: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];

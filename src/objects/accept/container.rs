@@ -2,10 +2,9 @@
 
 use super::judge::Judge;
 use super::mount::Volumes;
-use super::position::At;
 use super::{environment, mount, probe, resources, security};
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use std::collections::HashSet;
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];

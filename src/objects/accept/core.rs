@@ -2,10 +2,9 @@
 
 use super::judge::Judge;
 use super::metadata;
-use super::position::At;
 use super::resources;
 use crate::quantity::{base64, names};
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use serde_json::Value as Json;
 use std::collections::HashSet;
 use std::net::IpAddr;

@@ -3,10 +3,9 @@
 use super::judge::Judge;
 use super::mount::Volumes;
 use super::path::steps_up;
-use super::position::At;
 use super::resources;
 use crate::quantity::{Quantity, names};
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 
 /// Judges variables one by one.
 pub(super) fn variables(

@@ -2,10 +2,9 @@
 
 use super::judge::Judge;
 use super::metadata;
-use super::position::At;
 use super::workload::{non_negative, of_template, template};
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use std::collections::HashSet;
 
 /// Labels that the server gives to the pods of a Job: its name, and its uid.

@@ -1,9 +1,8 @@
 //! Findings in the words of the API server.
 
-use super::position::At;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::source::Span;
-use crate::yaml::{Node, Places};
+use crate::yaml::{At, Node, Places};
 use std::collections::HashSet;
 use std::fmt::Display;
 

@@ -2,10 +2,9 @@
 
 use super::judge::Judge;
 use super::metadata;
-use super::position::At;
 use super::workload::{at_most_all, count_or_percent};
 use crate::quantity::names;
-use crate::yaml::{Node, Value};
+use crate::yaml::{At, Node, Value};
 use std::collections::HashSet;
 
 /// Why an address is none that a Service may have (pkg/apis/core/validation,

@@ -3,10 +3,9 @@
 
 use super::judge::Judge;
 use super::pods;
-use super::position::At;
 use super::workload::{at_most_all, count_or_percent, share};
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 
 const SUBGROUP_TOPOLOGY: &str = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
 

@@ -1,9 +1,8 @@
 //! Names, labels, annotations and owners.
 
 use super::judge::Judge;
-use super::position::At;
 use crate::quantity::names;
-use crate::yaml::{Node, Value};
+use crate::yaml::{At, Node, Value};
 use std::collections::HashSet;
 
 /// Objections of a validation function to a text.

@@ -19,7 +19,6 @@ pub(crate) mod metadata;
 pub(crate) mod mount;
 pub(crate) mod path;
 pub(crate) mod pod;
-pub(crate) mod position;
 pub(crate) mod probe;
 pub(crate) mod projected;
 pub(crate) mod ray;
@@ -37,9 +36,8 @@ use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::schema;
 use crate::source::SourceMap;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use judge::Judge;
-use position::At;
 
 /// Adds a finding for every unknown field of an object and every value that a server would refuse.
 /// `sources` are those that its values were read from: messages quote them.

@@ -2,8 +2,7 @@
 
 use super::judge::Judge;
 use super::path::steps_up;
-use super::position::At;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use std::collections::{HashMap, HashSet};
 
 /// The volumes that can be mounted, by name, with their sources.

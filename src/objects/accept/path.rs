@@ -1,8 +1,7 @@
 //! Paths of volumes and of the files in them.
 
 use super::judge::Judge;
-use super::position::At;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 
 /// Whether a path has `..`.
 pub(super) fn steps_up(path: &str) -> bool {

@@ -1,10 +1,9 @@
 //! Pod specs.
 
 use super::judge::Judge;
-use super::position::At;
 use super::{container, metadata, resources, scheduling, security, volume};
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use std::collections::HashSet;
 
 /// Whether the spec is that of a pod or of a workload's template. Pods are validated more strictly,

@@ -1,9 +1,8 @@
 //! Probes and lifecycle handlers of a container.
 
 use super::judge::Judge;
-use super::position::At;
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 
 /// Judges a probe; only a readiness probe may require more than one success.
 pub(super) fn probe(judge: &mut Judge<'_>, at: &At<'_>, probe: &Node, readiness: bool) {

@@ -3,8 +3,7 @@
 use super::environment;
 use super::judge::Judge;
 use super::path::{keys_to_paths, local_path, mode};
-use super::position::At;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use std::collections::HashSet;
 
 /// Fields of the pod that a file may hold, besides single labels and annotations.

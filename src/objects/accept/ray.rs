@@ -2,11 +2,10 @@
 
 use super::judge::Judge;
 use super::pods;
-use super::position::At;
 use crate::diag::{Diagnostic, Severity};
 use crate::schema;
 use crate::source::SourceMap;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use std::collections::HashSet;
 
 /// Every group of pods, the head first.

@@ -1,9 +1,8 @@
 //! Requests and limits of a container.
 
 use super::judge::Judge;
-use super::position::At;
 use crate::quantity::{Quantity, is_native, names};
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 
 /// Judges `resources` of a container; the claims are those of its pod.
 pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, claims: &[&str]) {

@@ -2,9 +2,8 @@
 
 use super::judge::Judge;
 use super::metadata;
-use super::position::At;
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 
 /// Judges the fields that decide on which nodes a pod may run; `labels` are those of a new pod.
 pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, labels: Option<&Node>) {

@@ -1,8 +1,7 @@
 //! Security contexts of pods and containers.
 
 use super::judge::Judge;
-use super::position::At;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 use std::collections::HashSet;
 
 /// User and group numbers.

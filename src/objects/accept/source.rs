@@ -2,11 +2,10 @@
 
 use super::judge::Judge;
 use super::path::{descending, keys_to_paths, mode, steps_up};
-use super::position::At;
 use super::resources::quantity;
 use super::{claim, projected};
 use crate::quantity::names;
-use crate::yaml::{Node, Value};
+use crate::yaml::{At, Node, Value};
 
 /// The object that has the source.
 #[derive(Clone, Copy, Debug)]

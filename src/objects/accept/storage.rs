@@ -2,11 +2,10 @@
 
 use super::claim::{MODES, access, positive};
 use super::judge::Judge;
-use super::position::At;
 use super::scheduling;
 use super::source::{self, Of};
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{At, Node};
 
 /// Judges the spec of a volume (`ValidatePersistentVolumeSpec`).
 pub(super) fn volume(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {

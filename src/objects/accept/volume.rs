@@ -2,10 +2,9 @@
 
 use super::judge::Judge;
 use super::mount::Volumes;
-use super::position::At;
 use super::source::{self, Of};
 use crate::quantity::names;
-use crate::yaml::{Entry, Node};
+use crate::yaml::{At, Entry, Node};
 
 /// Sources of volumes, in the order in which the server checks them (`validateVolumeSource`).
 const KINDS: [&str; 30] = [

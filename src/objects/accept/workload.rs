@@ -1,10 +1,9 @@
 //! Deployments and StatefulSets.
 
 use super::judge::Judge;
-use super::position::At;
 use super::{claim, metadata, pod};
 use crate::quantity::names;
-use crate::yaml::{Node, Segment};
+use crate::yaml::{At, Node, Segment};
 use std::collections::HashSet;
 
 /// Judges the spec of a Deployment.

@@ -1,13 +1,13 @@
-//! The position in an object that is validated: a chain to the root that becomes a path only for a
+//! The position in a tree that is walked: a chain to the root that becomes a path only for a
 //! finding.
 
+use super::Node;
 use crate::source::Span;
-use crate::yaml::Node;
 use std::fmt;
 
 /// A place in an object.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct At<'a> {
+pub(crate) struct At<'a> {
     above: Option<&'a At<'a>>,
     step: Step<'a>,
 }
@@ -22,31 +22,31 @@ enum Step<'a> {
 
 impl<'a> At<'a> {
     /// The object itself.
-    pub(super) const ROOT: At<'static> = At { above: None, step: Step::Root };
+    pub(crate) const ROOT: At<'static> = At { above: None, step: Step::Root };
 
     /// A field of a struct.
-    pub(super) fn field(&'a self, name: &'a str) -> At<'a> {
+    pub(crate) fn field(&'a self, name: &'a str) -> At<'a> {
         At { above: Some(self), step: Step::Field(name) }
     }
 
     /// A key of a map, which the server prints in brackets.
-    pub(super) fn key(&'a self, key: &'a str) -> At<'a> {
+    pub(crate) fn key(&'a self, key: &'a str) -> At<'a> {
         At { above: Some(self), step: Step::Key(key) }
     }
 
     /// An element of a list.
-    pub(super) fn index(&'a self, index: usize) -> At<'a> {
+    pub(crate) fn index(&'a self, index: usize) -> At<'a> {
         At { above: Some(self), step: Step::Index(index) }
     }
 
     /// The place that holds this one; `None` for the object itself.
-    pub(super) fn parent(&self) -> Option<&'a At<'a>> {
+    pub(crate) fn parent(&self) -> Option<&'a At<'a>> {
         self.above
     }
 
     /// Span of this place, or of the nearest one above that exists: of its key, or of the element
     /// in a list. For the object as a whole, the span of its first key.
-    pub(super) fn written_in(&self, object: &Node) -> Option<Span> {
+    pub(crate) fn written_in(&self, object: &Node) -> Option<Span> {
         self.found_in(object).1
     }
 
