@@ -234,6 +234,13 @@ pub struct Location {
     pub end_column: u32,
 }
 
+impl Location {
+    /// `FILE:LINE:COLUMN`, as compilers write it.
+    pub fn with_column(&self) -> String {
+        format!("{self}:{}", self.column)
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)

@@ -13,6 +13,21 @@ use crate::pipeline::{Depth, Planned, Planner, has_room};
 use crate::source::{SourceId, Span};
 use std::collections::{BTreeSet, HashSet};
 
+/// The trees that were read file by file: how many in words, and their directories.
+pub(super) fn not_built(found: &[Diagnostic]) -> Option<(String, Vec<&str>)> {
+    let trees: Vec<&str> = found
+        .iter()
+        .filter(|finding| finding.code == Code::KustomizeNotBuilt)
+        .filter_map(|finding| finding.file.as_deref())
+        .collect();
+    let what = match trees.len() {
+        0 => return None,
+        1 => "1 overlay was not built".to_owned(),
+        many => format!("{many} overlays were not built"),
+    };
+    Some((what, trees))
+}
+
 /// The objects that a question is about, by where they begin.
 pub(super) struct About {
     objects: BTreeSet<(SourceId, u32)>,

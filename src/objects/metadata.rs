@@ -118,7 +118,7 @@ pub(crate) fn queue_labels(annotations: &Map) -> Vec<Entry> {
 }
 
 /// Label that names a queue of Kueue.
-const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
+pub(crate) const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
 /// The queue of Kueue that the pods of a component name by their label, with its origin.
 pub(crate) fn kueue_queue(api: Api, component: &Component) -> Option<Field<EcoString>> {

@@ -162,10 +162,7 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<V
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         printable(&beginning(text, longest))
     };
-    let place = |span| {
-        let place = sources.locate(span);
-        format!("{}:{}:{}", place.file, place.line, place.column)
-    };
+    let place = |span| sources.locate(span).with_column();
     let by = |said: &Said| match (said.span, said.rule) {
         (Some(span), _) => place(span),
         (None, Some(rule)) => format!("rule {}", rule.id),

@@ -5,10 +5,10 @@ use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat, SemanticsArg,
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::proposals::quoted;
-use crate::cli::relevant_findings::About;
+use crate::cli::relevant_findings::{About, not_built};
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::Diagnostic;
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
@@ -231,7 +231,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     Session::show_of(&[&after, &before], &view, args.output, &news, io)?;
     if matches!(args.output, PageFormat::Table | PageFormat::Markdown)
-        && let Some(line) = not_built(&found, &base_found)
+        && let Some(line) = not_compared(&found, &base_found)
     {
         io.say_line(&line);
     }
@@ -256,20 +256,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     })
 }
 
-/// The overlays that neither side has built: what their patches change is not compared.
-fn not_built(after: &[Diagnostic], before: &[Diagnostic]) -> Option<String> {
-    let of = |found: &'_ [Diagnostic]| -> BTreeSet<String> {
-        let found = found.iter().filter(|found| found.code == Code::KustomizeNotBuilt);
-        found.filter_map(|found| found.file.as_ref().map(ToString::to_string)).collect()
-    };
-    // Those of a revision have its name in front.
-    let trees = Some(of(after)).filter(|own| !own.is_empty()).unwrap_or_else(|| of(before));
-    let first = trees.first()?;
-    let what = match trees.len() {
-        1 => "1 overlay was not built, and its patches are not compared".to_owned(),
-        many => format!("{many} overlays were not built, and their patches are not compared"),
-    };
-    Some(format!("{what}: `-k {first}` in place of `-f` compares what it builds"))
+/// The overlays that were not built: what their patches change is not compared. Those of a revision
+/// have its name in front, and are named where the new state has none.
+fn not_compared(after: &[Diagnostic], before: &[Diagnostic]) -> Option<String> {
+    let (what, trees) = not_built(after).or_else(|| not_built(before))?;
+    let whose = if trees.len() == 1 { "its" } else { "their" };
+    let first = trees[0];
+    Some(format!(
+        "{what}, and {whose} patches are not compared: `-k {first}` in place of `-f` compares what it builds"
+    ))
 }
 
 /// The command that shows the rollout of a service in this comparison, with `{}` for its name; none

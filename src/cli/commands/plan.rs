@@ -4,7 +4,7 @@ use crate::api::Views;
 use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::relevant_findings::{About, beside_page};
+use crate::cli::relevant_findings::{About, beside_page, not_built};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::refusals::knative_together;
@@ -365,12 +365,7 @@ fn not_read(found: &[Diagnostic]) -> Option<String> {
         let place = first.file.as_deref().unwrap_or_default();
         format!("not read: {place}: {}{more}\n", first.message)
     });
-    let trees: Vec<&str> =
-        of(Code::KustomizeNotBuilt).filter_map(|finding| finding.file.as_deref()).collect();
-    let built = trees.first().map(|first| match trees.len() {
-        1 => format!("1 overlay was not built: ome plan -k {first}\n"),
-        many => format!("{many} overlays were not built: ome plan -k {first}\n"),
-    });
+    let built = not_built(found).map(|(what, trees)| format!("{what}: ome plan -k {}\n", trees[0]));
     let presets = of(Code::PresetsNotRead).next().map(|first| {
         let how = first.help.as_deref().unwrap_or_default();
         match of(Code::PresetsNotRead).map(|own| own.objects.len().max(1)).sum() {

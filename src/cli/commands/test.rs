@@ -288,11 +288,8 @@ fn not_read(case: &Case, session: &Session) -> Vec<Diagnostic> {
         parts.filter(|found| case.findings.iter().all(|(code, _)| code != found.code.as_str()));
     unstated
         .map(|found| {
-            let place = found.span().map(|span| session.world.sources.locate(span));
-            let file = match place {
-                Some(place) => format!("{}:{}:{}", place.file, place.line, place.column),
-                None => found.file.clone().unwrap_or_default(),
-            };
+            let place = found.span().map(|span| session.world.sources.locate(span).with_column());
+            let file = place.or_else(|| found.file.clone()).unwrap_or_default();
             Diagnostic::new(found.code, found.message.clone())
                 .severity(Severity::Error)
                 .in_file(file)

@@ -9,6 +9,7 @@ use super::Ground;
 use crate::api::Field;
 use crate::cluster::schedule::{PodId, PodTemplate};
 use crate::cluster::{Milli, Shape, Toleration};
+use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::kueue::admit::{PodSet, admit};
 use crate::operators::kueue::cohort::Ledger;
 use crate::pipeline::together::quota::message;
@@ -17,9 +18,6 @@ use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-
-/// The label that names a queue.
-const QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
 static POD: Rule = Rule {
     id: "kueue-pod",
@@ -42,7 +40,7 @@ pub(super) fn is_known(ground: &Ground<'_>) -> bool {
 /// New pods of queues wait for quota from now on.
 pub(super) fn begin(world: &mut World, ground: &Ground<'_>) {
     if is_known(ground) {
-        world.gate(QUEUE);
+        world.gate(KUEUE_QUEUE);
     }
 }
 
@@ -60,7 +58,7 @@ pub(super) fn advance(world: &mut World, ground: &Ground<'_>) -> bool {
     let template = |pod: PodId| Arc::clone(world.scheduler().template_of(pod));
     // The pods of each unit, by what they request.
     let mut units: BTreeMap<Unit, Vec<PodId>> = BTreeMap::new();
-    for pod in world.present().filter(|pod| template(*pod).labels.get(QUEUE).is_some()) {
+    for pod in world.present().filter(|pod| template(*pod).labels.get(KUEUE_QUEUE).is_some()) {
         units.entry(unit(pod)).or_default().push(pod);
     }
     let is_admitted = |pods: &[PodId]| pods.iter().any(|pod| !waits.contains(pod));
@@ -130,7 +128,7 @@ fn ask(
         .iter()
         .map(|(shape, count)| PodSet { shape, count: i64::try_from(*count).unwrap_or(i64::MAX) })
         .collect();
-    let queue = first.labels.get(QUEUE).cloned().unwrap_or_default();
+    let queue = first.labels.get(KUEUE_QUEUE).cloned().unwrap_or_default();
     let queue = Field::new(queue, Origin::Derived(&POD));
     let catalog = &ground.world.catalog;
     let decision = admit(catalog, &first.namespace, queue, &sets, 1, ledger);

@@ -138,6 +138,10 @@ impl Scene<'_, '_> {
         search: &mut Search,
     ) -> Vec<Moved> {
         let moved = components.iter().filter_map(|own| {
+            // A service is looked up among all of them.
+            if search.left == 0 {
+                return None;
+            }
             let views = self.views(&planned[own.service])?;
             let object = &views.of(self.planner.semantics()).object;
             let fields = operators::services(object.api)?.class_fields(object, own.kind);

@@ -9,6 +9,7 @@ use crate::api::{ComponentKind, Failure, KServeConfig, Object, Service};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{list_mut, map_mut, text};
 use crate::objects::build::node;
+use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::kserve::llm::is_llm;
 use crate::pods::rules::{OPENSHIFT_DEFAULT_PROFILE, OPENSHIFT_PROFILE};
 use crate::yaml::{Map, Node, Origin};
@@ -18,8 +19,6 @@ use ecow::EcoString;
 const NAME: &str = "opendatahub.io/hardware-profile-name";
 /// Annotation with its namespace; that of the service when it is absent.
 const NAMESPACE: &str = "opendatahub.io/hardware-profile-namespace";
-/// Label of the LocalQueue.
-const QUEUE: &str = "kueue.x-k8s.io/queue-name";
 /// The profile that the operator of OpenShift AI makes in the namespace of the applications.
 const SHIPPED: &str = "default-profile";
 /// Kind of a profile, in any version of [`GROUP`].
@@ -136,7 +135,7 @@ pub(super) fn apply(
     if let Some(queue) = queue
         && let Some(labels) = metadata_mut(service, "labels")
     {
-        labels.insert(QUEUE, queue);
+        labels.insert(KUEUE_QUEUE, queue);
     }
     Ok(())
 }
