@@ -133,3 +133,23 @@ fn an_expectation_that_cannot_be_checked_fails_with_a_message() {
     assert!(done.exit == Some(1) && done.stderr.contains("gone.yaml"), "{}", done.stderr);
     assert!(done.stdout.contains("0 passed, 0 failed, 1 with input that was not read"));
 }
+
+#[test]
+fn a_fleet_survives_the_loss_of_a_node_that_another_one_stands_in_for() {
+    let node = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}\nstatus:\n  allocatable: {{cpu: \"8\", memory: 8Gi, pods: \"9\", nvidia.com/gpu: \"4\"}}\n"
+        )
+    };
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: t}\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    spec:\n      containers: [{name: main, image: example/web, resources: {limits: {nvidia.com/gpu: \"4\"}}}]\n";
+    let case = "cases:\n- name: spare\n  files: [in.yaml]\n  survives: node\n";
+    let one = format!("{deployment}{}", node("gpu-a"));
+    let folder = Folder::new(&[("in.yaml", &one), ("a.ome-test.yaml", case)]);
+    let lost = folder.ome("test");
+    assert_eq!(lost.exit, Some(2), "{}", lost.stdout);
+    let said = "a.ome-test.yaml:4: survives\n    the fleet does not survive the loss of 1 of 1 node: node=gpu-a";
+    assert!(lost.stdout.contains(said), "{}", lost.stdout);
+    folder.write("in.yaml", format!("{one}{}", node("gpu-b")));
+    let spare = folder.ome("test");
+    assert_eq!(spare.exit, Some(0), "{}", spare.stdout);
+}
