@@ -78,6 +78,10 @@ pub struct Kustomized {
     pub tree: Arc<str>,
     /// Its labels become selectors of the objects.
     pub selects: bool,
+    /// It sets the namespace of the objects, which is the name of a Namespace.
+    pub names_namespace: bool,
+    /// It, or another that includes the file, has patches, components or transformers.
+    pub patches: bool,
 }
 
 /// Positions of the lines of a text, computed on first use.

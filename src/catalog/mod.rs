@@ -13,7 +13,7 @@ mod variants;
 pub use build::{Builder, Built, Options};
 pub use item::Item;
 pub use runtimes::RuntimeSet;
-pub use variants::{Place, View};
+pub use variants::{Place, View, preferred};
 
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, Failure, FineTunedWeight, Follow, LocalQueue, Model,

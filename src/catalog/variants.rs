@@ -67,6 +67,32 @@ impl Place {
     }
 }
 
+/// Which of several definitions of one object counts for the whole input: of those below the path
+/// that was named last, that of `--in`, else the first directory by path that is none of tests; of
+/// several in one directory the last, as kubectl applies them.
+pub fn preferred(places: &[Place], within: Option<&str>) -> Option<usize> {
+    let last = places.last()?;
+    if last.root.is_none() {
+        return Some(places.len() - 1);
+    }
+    let same = || (0..places.len()).filter(|at| places[*at].is_below_same_path(last));
+    let asked = within.zip(last.root.as_ref()).map(|(asked, root)| place_within(asked, root));
+    let mut directories = Directories::default();
+    let from = asked.as_ref().map(|place| directories.of(place)).unwrap_or_default();
+    let known: Vec<(Rank, Vec<usize>)> =
+        same().map(|at| ((places[at].is_aside(), at), directories.of(&places[at]))).collect();
+    let known = known.iter().map(|(rank, held)| (*rank, held.as_slice()));
+    let first = Definitions::of(known).nearest(&from);
+    same().filter(|at| places[*at].directory == places[first].directory).last()
+}
+
+/// The place of `--in DIR`.
+fn place_within(asked: &str, root: &Arc<str>) -> Place {
+    let asked = asked.trim_start_matches("./").trim_end_matches('/');
+    let below = asked.strip_prefix(&**root).map_or(asked, |rest| rest.trim_start_matches('/'));
+    Place { root: Some(Arc::clone(root)), directory: format!("{below}/") }
+}
+
 /// Directories by number, so that places are compared without their texts.
 #[derive(Default)]
 struct Directories<'p> {
@@ -199,10 +225,8 @@ impl Known<'_> {
 
     /// The place of `--in`.
     fn within_place(&self) -> Option<Place> {
-        let asked = self.within?.trim_start_matches("./").trim_end_matches('/');
-        let root = self.places.iter().find_map(|place| place.root.clone())?;
-        let below = asked.strip_prefix(&*root).map_or(asked, |rest| rest.trim_start_matches('/'));
-        Some(Place { root: Some(root), directory: format!("{below}/") })
+        let root = self.places.iter().find_map(|place| place.root.as_ref())?;
+        Some(place_within(self.within?, root))
     }
 
     fn rank(&self, at: usize) -> Rank {

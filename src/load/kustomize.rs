@@ -235,11 +235,13 @@ pub(super) fn set_aside<T: AsRef<str>>(
         let shown = input.name.rsplit_once('/').map_or(".", |(directory, _)| directory);
         for part in split(SourceId(0), text).value {
             let Some(node) = parse(SourceId(0), text, part, limits).value else { continue };
-            no_objects.extend(listed(&node).map(|name| plain(&directory.join(name))));
+            let aside: Vec<PathBuf> =
+                listed(&node).map(|name| plain(&directory.join(name))).collect();
             let own: Vec<PathBuf> =
                 includes(&node).map(|name| plain(&directory.join(name))).collect();
             included.extend(own.iter().cloned());
-            listed_by.add(directory.clone(), shown, own, &node);
+            listed_by.add(directory.clone(), shown, own, &aside, &node);
+            no_objects.extend(aside);
         }
         trees.push((directory, shown.to_owned(), input.reported));
     }

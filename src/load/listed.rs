@@ -9,7 +9,7 @@ use super::kinds::{self, Whose};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Kustomized;
 use crate::yaml::Node;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +35,12 @@ struct Kustomization {
     shown: Arc<str>,
     /// Its labels become selectors.
     selects: bool,
+    /// It sets the namespace.
+    names_namespace: bool,
+    /// It changes more than names, labels and images.
+    patches: bool,
+    /// The directories of files that it lists, as resources or as patches.
+    lists_in: BTreeSet<PathBuf>,
     /// Its list is known whole.
     is_whole: bool,
 }
@@ -43,8 +49,8 @@ struct Kustomization {
 #[derive(Default)]
 pub(super) struct Listed {
     all: BTreeMap<PathBuf, Kustomization>,
-    /// The first kustomization that lists a file or a directory.
-    by: HashMap<PathBuf, PathBuf>,
+    /// The kustomizations that list a file or a directory.
+    by: HashMap<PathBuf, Vec<PathBuf>>,
 }
 
 /// Whether a text names a group of which something is read or checked. Others are what they are:
@@ -60,8 +66,22 @@ fn is_read(text: &str) -> bool {
     text.contains("kind") && read.next().is_some()
 }
 
-/// Directories above a file whose kustomizations are followed.
-const MOST_ABOVE: usize = 32;
+/// Kustomizations above a file that are followed.
+const MOST_ABOVE: usize = 64;
+
+/// What can set any field of an object.
+const CHANGES: [&str; 7] = [
+    "patches",
+    "patchesStrategicMerge",
+    "patchesJson6902",
+    "components",
+    "replacements",
+    "transformers",
+    "vars",
+];
+
+/// Names of directories that hold what kustomizations list, and nothing that is applied by itself.
+const OF_PATCHES: [&str; 2] = ["patches", "patch"];
 
 impl Listed {
     /// Adds a kustomization. Files of that name belong to Flux, too.
@@ -70,6 +90,7 @@ impl Listed {
         directory: PathBuf,
         shown: &str,
         includes: Vec<PathBuf>,
+        patches: &[PathBuf],
         node: &Node,
     ) {
         let version = node.get("apiVersion").and_then(Node::as_str);
@@ -85,10 +106,20 @@ impl Listed {
             let path = path.to_string_lossy();
             path.contains("{{") || path.contains('$') || path.contains('*')
         });
+        let lists_in =
+            includes.iter().chain(patches).filter_map(|path| path.parent().map(Path::to_owned));
+        let lists_in = lists_in.collect();
         for path in includes {
-            self.by.entry(path).or_insert_with(|| directory.clone());
+            self.by.entry(path).or_default().push(directory.clone());
         }
-        let own = Kustomization { shown: shown.into(), selects, is_whole };
+        let own = Kustomization {
+            shown: shown.into(),
+            selects,
+            names_namespace: node.get("namespace").and_then(Node::as_str).is_some(),
+            patches: CHANGES.iter().any(|key| node.get(key).is_some()),
+            lists_in,
+            is_whole,
+        };
         self.all.insert(directory, own);
     }
 
@@ -103,7 +134,7 @@ impl Listed {
         found.retain(|(input, text)| {
             let (Some(path), Some(Ok(text))) = (input.path.as_deref(), text) else { return true };
             let path = plain(path);
-            let own = path.parent().and_then(|above| self.all.get(above));
+            let own = path.parent().and_then(|above| self.above(above));
             // Of a directory that was named itself, all files are read, as kubectl reads them.
             let is_root = input
                 .root
@@ -140,20 +171,46 @@ impl Listed {
         .collect()
     }
 
+    /// The kustomization that decides which files of a directory are deployed: its own, or that of
+    /// the directory above if its patches or other files lie here.
+    fn above(&self, directory: &Path) -> Option<&Kustomization> {
+        self.all.get(directory).or_else(|| {
+            let own = self.all.get(directory.parent()?)?;
+            let name = directory.file_name().and_then(|name| name.to_str());
+            let is_of_patches = name.is_some_and(|name| OF_PATCHES.contains(&name));
+            (is_of_patches || own.lists_in.contains(directory)).then_some(own)
+        })
+    }
+
     /// What the kustomizations that list a file do with it: the tree that nothing else includes is
     /// the one to build.
     pub(super) fn of(&self, path: &Path) -> Option<Kustomized> {
-        let mut at = plain(path);
         let mut known: Option<Kustomized> = None;
-        for _ in 0..MOST_ABOVE {
-            let Some((directory, own)) =
-                self.by.get(&at).and_then(|directory| self.all.get_key_value(directory))
-            else {
-                break;
-            };
-            let selects = own.selects || known.as_ref().is_some_and(|known| known.selects);
-            known = Some(Kustomized { tree: Arc::clone(&own.shown), selects });
-            at.clone_from(directory);
+        let mut seen: BTreeSet<&PathBuf> = BTreeSet::new();
+        let start = plain(path);
+        let mut next: VecDeque<&PathBuf> = self.by.get(&start).into_iter().flatten().collect();
+        // The first chain of kustomizations names the tree, all of them what may be filled in.
+        let mut first = next.front().copied();
+        while let Some(directory) = next.pop_front() {
+            if seen.len() >= MOST_ABOVE || !seen.insert(directory) {
+                continue;
+            }
+            let Some(own) = self.all.get(directory) else { continue };
+            let above = self.by.get(directory);
+            let known = known.get_or_insert_with(|| Kustomized {
+                tree: Arc::clone(&own.shown),
+                selects: false,
+                names_namespace: false,
+                patches: false,
+            });
+            if first == Some(directory) {
+                known.tree = Arc::clone(&own.shown);
+                first = above.and_then(|above| above.first());
+            }
+            known.selects |= own.selects;
+            known.names_namespace |= own.names_namespace;
+            known.patches |= own.patches;
+            next.extend(above.into_iter().flatten());
         }
         known
     }

@@ -103,6 +103,24 @@ fn asks_for_value(text: &str) -> bool {
             .any(|word| text.starts_with(word))
 }
 
+/// Words that stand for a value which an overlay or a hand sets, where no such word is valid.
+fn stands_for_value(text: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "OVERLAY",
+        "OVERRIDE",
+        "OVERRIDDEN",
+        "PLACEHOLDER",
+        "TODO",
+        "FIXME",
+        "TBD",
+        "REPLACED",
+        "PATCHED",
+        "HERE",
+    ];
+    let is_word = |word: &str| WORDS.iter().any(|own| word.eq_ignore_ascii_case(own));
+    is_upper(text) && text.split(['_', '-']).any(is_word)
+}
+
 /// The placeholders in a text.
 fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
     let mut at = 0;
@@ -125,9 +143,27 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
 
 /// Whether a text may hold a placeholder at all.
 pub(super) fn may_hold(text: &str) -> bool {
-    ["${", "{{", "<", "%", "__", "@", "REPLACE", "CHANGE", "YOUR", "$(", "($", "{"]
-        .iter()
-        .any(|sign| text.contains(sign))
+    const SIGNS: [&str; 18] = [
+        "${",
+        "{{",
+        "<",
+        "%",
+        "__",
+        "@",
+        "REPLACE",
+        "CHANGE",
+        "YOUR",
+        "$(",
+        "($",
+        "{",
+        "OVER",
+        "PLACEHOLDER",
+        "TODO",
+        "FIXME",
+        "TBD",
+        "HERE",
+    ];
+    SIGNS.iter().any(|sign| text.contains(sign)) || text.contains("PATCHED")
 }
 
 /// Fields whose value is a name, a place or a number, so that a placeholder within it is no part of
@@ -239,7 +275,8 @@ impl<'n> Walk<'_, 'n> {
                 return self.add(node, &text[range]);
             }
         }
-        if asks_for_value(text.trim()) && !is_code {
+        let asks = |text: &str| asks_for_value(text) || (is_strict && stands_for_value(text));
+        if !is_code && asks(text.trim()) {
             self.add(node, text.trim());
         }
     }
@@ -357,6 +394,7 @@ mod tests {
             ("env: [{name: A, value: \"$(B)\"}, {name: C, value: \"${D}\"}]", &["${D}"]),
             ("args: [\"--x=${A}\", \"${A}\", \"$(A)\", \"{{.Name}}\"]", &["${A}"]),
             ("data: {run: \"echo ${HOME} <b>t</b> $(date)\"}", &[]),
+            ("resources: {requests: {storage: FROM_OVERLAY}}\nkind: TODO", &["FROM_OVERLAY"]),
             ("stringData: {k: REPLACE_ME, l: YOUR_KEY, m: ME}", &["REPLACE_ME", "YOUR_KEY"]),
             ("volumeID: {volume-id}\nx: {a: }", &["{volume-id}"]),
             ("a: \"%X%\"\nb: __Y__\nc: \"100%\"\nd: __init__", &["%X%", "__Y__"]),

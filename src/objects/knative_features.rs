@@ -63,11 +63,15 @@ pub(crate) struct Features {
 }
 
 impl Features {
+    /// Those of a cluster, or of an input that may be a part of one.
+    pub(crate) fn of(is_live: bool) -> Self {
+        Self { known: is_live, ..Self::default() }
+    }
+
     /// Reads an object of the input; others than the ConfigMap and Knative Services change nothing.
     pub(crate) fn add(&mut self, object: &Node) {
         let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
         let is_stored = object.at(&["metadata", "uid"]).is_some();
-        self.known |= is_stored;
         match (text(&["apiVersion"]), text(&["kind"])) {
             ("v1", "ConfigMap") if text(&["metadata", "name"]) == NAME => {
                 self.known = true;

@@ -1,7 +1,6 @@
 //! What a server refuses of the objects of a service.
 
 use crate::api::{Follow, Service};
-use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
@@ -25,7 +24,7 @@ pub(crate) struct Server<'a> {
 impl<'a> Server<'a> {
     /// A server that has what the input shows of the cluster.
     pub(crate) fn new(world: &'a World, semantics: Follow) -> Self {
-        Self { world, semantics, knative: features(&world.catalog) }
+        Self { world, semantics, knative: features(world) }
     }
 
     /// Adds the findings about the objects of a service. A finding that was already reported at the
@@ -109,9 +108,9 @@ fn long_name(object: &Node) -> Option<Diagnostic> {
     )
 }
 
-fn features(catalog: &Catalog) -> Features {
-    let mut features = Features::default();
-    catalog.others().iter().for_each(|object| features.add(&object.node));
+fn features(world: &World) -> Features {
+    let mut features = Features::of(world.is_live);
+    world.catalog.others().iter().for_each(|object| features.add(&object.node));
     features
 }
 

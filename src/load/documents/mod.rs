@@ -262,6 +262,16 @@ fn documents(
             Err(Unread::Finding(finding)) if input.reported => {
                 loaded.diagnostics.push(finding.in_file(input.name));
             }
+            // Encrypted or compressed: no manifest, whatever its name.
+            Err(Unread::NotUtf8(text, _)) if !input.named && !reading::names_object(&text) => {
+                if input.reported {
+                    loaded.diagnostics.push(
+                        Diagnostic::new(Code::NotKubernetes, "the file is no text")
+                            .severity(Severity::Info)
+                            .in_file(input.name),
+                    );
+                }
+            }
             Err(Unread::NotUtf8(text, at)) if input.reported => {
                 let source = add(Arc::from(text));
                 let start = u32::try_from(at).unwrap_or(u32::MAX);

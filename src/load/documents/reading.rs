@@ -65,7 +65,7 @@ fn offset(at: usize) -> u32 {
 }
 
 /// Whether a text names the version and kind of an object.
-fn names_object(text: &str) -> bool {
+pub(super) fn names_object(text: &str) -> bool {
     let names = |key: &str| {
         [format!("{key}:"), format!("\"{key}\""), format!("'{key}'")]
             .iter()

@@ -6,12 +6,13 @@ mod cache;
 pub(super) mod dispatch;
 mod identity;
 mod inherited;
+mod live;
 mod newer;
 mod related;
 mod stock;
 
 use crate::api::{Api, Follow, Object, OperatorConfig, Semantics, Views};
-use crate::catalog::{Builder, Built, Catalog, Item, Options, Place, View};
+use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, View};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded, Placeholder, kinds};
 use crate::operators;
@@ -31,7 +32,7 @@ use crate::yaml::Node;
 pub use cache::Kept;
 use ecow::EcoString;
 use rayon::prelude::*;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Flags and settings for reading.
 #[derive(Clone, Debug)]
@@ -117,6 +118,8 @@ pub struct World {
     pub input: Vec<InputRow>,
     /// The releases of the cluster that was read, where it is a live one.
     pub in_cluster: Vec<ClusterRelease>,
+    /// The input is a cluster: what it lacks is not there.
+    pub is_live: bool,
     /// The day on which the newest object of a live cluster was created.
     pub newest_object: Option<EcoString>,
     /// The options it was read with.
@@ -143,7 +146,7 @@ pub fn read_again(loaded: Loaded, given: &ReadOptions, kept: &mut Kept) -> World
 fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> World {
     let Loaded { mut sources, mut documents, mut diagnostics, .. } = loaded;
     // Objects of a server have a uid: objects that such an input lacks are not in the cluster.
-    let is_live = documents.iter().any(|document| !document.builtin && is_live(&document.node));
+    let is_live = live::is_live(&documents, &sources);
     if is_live && given.builtin == BuiltinMode::Auto {
         documents.retain(|document| !document.builtin);
     }
@@ -170,9 +173,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         .iter()
         .map(|own| (own.api_version.clone(), own.kind.clone(), own.builtin || !own.reported))
         .collect();
-    let mut definitions = crate::schema::Definitions::default();
-    let read = documents.iter().filter(|own| own.kind == "CustomResourceDefinition");
-    read.filter(|own| !own.builtin).for_each(|own| definitions.add(&own.node));
+    let definitions = definitions(&documents, &sources, given.within.as_deref());
     // What was kept was checked with the definitions of an earlier input.
     let kept = kept.filter(|_| definitions.is_empty());
     let places = kept.as_ref().map_or_else(Vec::new, |_| places(&documents));
@@ -220,7 +221,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         *kept = Kept::new(given, &sources, read);
     }
     boosters::unite(&mut typed);
-    let mut config = operators::shipped_config(&given.releases);
+    let mut of_cluster: Vec<(Settings, Place)> = Vec::new();
     let mut others = RelatedObjects::default();
     let mut services: Vec<Box<Views>> = Vec::new();
     let mut builder = Builder::new(Options {
@@ -255,19 +256,14 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
                 builder.add_at(item, place);
             }
             Some(Read::Settings(settings, object)) => {
-                match settings {
-                    Settings::Ome(found) => {
-                        config =
-                            OperatorConfig { kserve: std::mem::take(&mut config.kserve), ..*found }
-                    }
-                    Settings::KServe(found) => config.kserve = *found,
-                }
                 let place = place(&object);
+                of_cluster.push((settings, place.clone()));
                 builder.add_at(Item::Other(object), place);
             }
             None => {}
         }
     }
+    let mut config = chosen_settings(of_cluster, given);
     others.into_settings(&mut config.kserve);
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
@@ -306,9 +302,56 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         diagnostics,
         unread,
         in_cluster,
+        is_live,
         newest_object,
         given: given.clone(),
     }
+}
+
+/// The schemas of the definitions of the input. Of several of a name, that of `--in` is used, else
+/// the first by path.
+fn definitions(
+    documents: &[Document],
+    sources: &SourceMap,
+    within: Option<&str>,
+) -> crate::schema::Definitions {
+    let read =
+        documents.iter().filter(|own| own.kind == "CustomResourceDefinition" && !own.builtin);
+    let mut by_name: BTreeMap<EcoString, Vec<&Document>> = BTreeMap::new();
+    for own in read {
+        let name = own.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
+        by_name.entry(name.unwrap_or_default()).or_default().push(own);
+    }
+    let mut definitions = crate::schema::Definitions::default();
+    for known in by_name.values() {
+        let places: Vec<Place> =
+            known.iter().map(|own| Place::of(sources.get(own.source))).collect();
+        if let Some(at) = catalog::preferred(&places, within) {
+            definitions.add(&known[at].node);
+        }
+    }
+    definitions
+}
+
+/// The settings of the operators. Of several, those of `--in` are used, else the first by path.
+fn chosen_settings(mut found: Vec<(Settings, Place)>, given: &ReadOptions) -> OperatorConfig {
+    let mut config = operators::shipped_config(&given.releases);
+    for is_ome in [true, false] {
+        let (own, others): (Vec<_>, Vec<_>) = std::mem::take(&mut found)
+            .into_iter()
+            .partition(|(settings, _)| matches!(settings, Settings::Ome(_)) == is_ome);
+        found = others;
+        let places: Vec<Place> = own.iter().map(|(_, place)| place.clone()).collect();
+        let Some(at) = catalog::preferred(&places, given.within.as_deref()) else { continue };
+        match own.into_iter().nth(at) {
+            Some((Settings::Ome(own), _)) => {
+                config = OperatorConfig { kserve: std::mem::take(&mut config.kserve), ..*own };
+            }
+            Some((Settings::KServe(own), _)) => config.kserve = *own,
+            None => {}
+        }
+    }
+    config
 }
 
 /// The releases that a live cluster runs; those that no flag and no setting names are followed. For
@@ -378,11 +421,6 @@ fn is_of_placeholder(finding: &Diagnostic, holes: &[Placeholder]) -> bool {
             && (hole.span.contains(span)
                 || (finding.severity == Severity::Error && span.contains(hole.span)))
     })
-}
-
-/// Whether an object is as a server hands it out, and not as it was written.
-fn is_live(object: &Node) -> bool {
-    object.at(&["metadata", "uid"]).and_then(Node::as_str).is_some_and(|uid| !uid.is_empty())
 }
 
 /// Whether a finding of loading means that a file or a document was not read.
