@@ -100,6 +100,14 @@ fn beginnings(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count()
 }
 
+/// Directories with copies for tests and of other projects.
+const ASIDE: [&str; 6] = ["testdata", "test", "tests", "e2e", "versioned_docs", "vendor"];
+
+/// Whether a directory, by its path below that of the command line, is one of those.
+pub fn is_aside(directory: &str) -> bool {
+    directory.split('/').any(|part| ASIDE.contains(&part))
+}
+
 impl Source {
     /// Builds a source from a decoded text.
     pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<Arc<str>>) -> Self {
@@ -125,6 +133,12 @@ impl Source {
         };
         let directory = below?.rsplit_once('/').map_or(".", |(directory, _)| directory);
         Some(format!("{directory}/"))
+    }
+
+    /// Whether a directory below that of the command line holds copies for tests or of other
+    /// projects.
+    pub fn is_aside(&self) -> bool {
+        self.directory().is_some_and(|own| is_aside(&own))
     }
 
     /// Reports whether it is user input: a file or standard input.

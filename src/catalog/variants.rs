@@ -10,7 +10,7 @@ use super::Catalog;
 use super::item::Item;
 use crate::api::{Api, ObjectRef};
 use crate::diag::{Code, Diagnostic};
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, is_aside};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -23,9 +23,6 @@ pub struct Place {
     /// The directory below it, `./` for the directory itself.
     directory: String,
 }
-
-/// Directories with copies for tests and of other projects.
-const ASIDE: [&str; 6] = ["testdata", "test", "tests", "e2e", "versioned_docs", "vendor"];
 
 impl Place {
     /// The place of an object in a text.
@@ -50,7 +47,7 @@ impl Place {
     }
 
     fn is_aside(&self) -> bool {
-        self.parts().any(|part| ASIDE.contains(&part))
+        is_aside(&self.directory)
     }
 
     /// The directories that hold it, its own first, up to that of the command line, which is empty.

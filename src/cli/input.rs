@@ -163,6 +163,7 @@ impl Session {
                 .as_deref()
                 .or(settings.kustomize_command.as_deref()),
             follow_outside: args.follow_outside,
+            skims: !ask.checks_fields && args.within.is_none(),
             builtin: match builtin {
                 _ if ask.shipped => &shipped,
                 BuiltinMode::Never => &[],

@@ -1,5 +1,6 @@
 //! Texts become documents: read, split, parsed, sorted by kind.
 
+mod definitions;
 mod long_list;
 pub(super) mod reading;
 
@@ -40,6 +41,9 @@ pub struct Request<'a> {
     pub exclude: Option<&'a Exclude>,
     /// Names and texts that are built into the binary.
     pub builtin: &'a [(&'a str, &'a str)],
+    /// Of several definitions of a kind below one path, only the head is read where another one
+    /// counts.
+    pub skims: bool,
 }
 
 impl Request<'_> {
@@ -177,7 +181,7 @@ fn read_all(
     }
     let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take()));
     let inputs = std::mem::take(&mut found.inputs).into_iter().zip(texts).chain(built).collect();
-    let loaded = documents(inputs, found.diagnostics, request.builtin, limits, memory);
+    let loaded = documents(inputs, found.diagnostics, request, limits, memory);
     at_home(loaded, &trees, limits)
 }
 
@@ -227,7 +231,7 @@ pub fn load_revision(
     let inputs = found.inputs.into_iter().zip(texts).chain(built).collect();
     let missing = checkout.missing.iter().cloned();
     let diagnostics = found.diagnostics.into_iter().chain(missing).collect();
-    let loaded = documents(inputs, diagnostics, request.builtin, limits, None);
+    let loaded = documents(inputs, diagnostics, request, limits, None);
     Ok(at_home(loaded, &checkout.trees, limits))
 }
 
@@ -235,7 +239,7 @@ pub fn load_revision(
 fn documents(
     mut inputs: Vec<(Input, Option<Text>)>,
     diagnostics: Vec<Diagnostic>,
-    builtin: &[(&str, &str)],
+    request: &Request<'_>,
     limits: &Limits,
     memory: Option<&mut Memory>,
 ) -> Loaded {
@@ -285,7 +289,7 @@ fn documents(
             Err(_) => {}
         }
     }
-    for (name, text) in builtin {
+    for (name, text) in request.builtin {
         let id =
             loaded.sources.add(Source::new(format!("builtin:{name}"), SourceKind::Builtin, *text));
         readable.push((id, None));
@@ -295,13 +299,20 @@ fn documents(
     // Limits do not apply to built-in texts.
     let usual = Limits::default();
     let limits = |input: &Option<Input>| if input.is_some() { limits } else { &usual };
+    let skimmed = if request.skims && memory.is_none() {
+        definitions::skimmed(&readable, sources)
+    } else {
+        definitions::Skimmed::new()
+    };
     let outcomes: Vec<Outcome> = readable
         .par_iter()
         .map(|(id, input)| {
             let source = sources.get(*id);
             let known =
                 memory.as_deref().and_then(|memory| memory.outcome(*id, source, input.as_ref()));
-            known.unwrap_or_else(|| Reading::new(*id, source, input.as_ref(), limits(input)).read())
+            known.unwrap_or_else(|| {
+                Reading::new(*id, source, input.as_ref(), limits(input)).read(skimmed.get(id))
+            })
         })
         .collect();
     if let Some(memory) = memory {

@@ -17,7 +17,9 @@ use crate::source::{Source, SourceId, SourceKind, Span};
 use crate::yaml::{Limits, Node, Part, parse, split};
 use ecow::EcoString;
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::ops::Range;
+use std::path::Path;
 
 /// The result of one text.
 #[derive(Clone, Default)]
@@ -74,6 +76,16 @@ pub(super) fn names_object(text: &str) -> bool {
     names("apiVersion") && names("kind")
 }
 
+/// Whether a file that was found in a directory belongs to a chart.
+fn is_of_chart(found_at: Option<&Path>, text: &str) -> bool {
+    found_at.is_some_and(|path| helm::in_chart(path, text) || helm::is_template(text))
+}
+
+/// Whether nothing is read of a file that was found in a directory.
+pub(super) fn is_left_out(found_at: Option<&Path>, text: &str) -> bool {
+    found_at.is_some_and(is_expectation) || is_of_chart(found_at, text)
+}
+
 impl<'a> Reading<'a> {
     pub(super) fn new(
         id: SourceId,
@@ -96,7 +108,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    pub(super) fn read(mut self) -> Outcome {
+    /// Reads the text; of documents whose `spec` begins at a place in `skimmed`, what is before it.
+    pub(super) fn read(mut self, skimmed: Option<&HashSet<usize>>) -> Outcome {
         let text = &*self.source.text;
         let found_at =
             self.input.filter(|input| !input.named).and_then(|input| input.path.as_deref());
@@ -104,15 +117,16 @@ impl<'a> Reading<'a> {
         if found_at.is_some_and(is_expectation) {
             return Outcome::default();
         }
-        if found_at.is_some_and(|path| helm::in_chart(path, text)) {
-            return Outcome { helm: true, ..Outcome::default() };
-        }
-        if found_at.is_some() && helm::is_template(text) {
+        if is_of_chart(found_at, text) {
             return Outcome { helm: true, ..Outcome::default() };
         }
         let parts = split(self.id, text);
         self.outcome.diagnostics = parts.diagnostics;
-        let (parts, lists) = self.within_limits(parts.value);
+        let (mut parts, lists) = self.within_limits(parts.value);
+        for part in parts.iter_mut().filter(|_| skimmed.is_some()) {
+            let inner = skimmed.and_then(|all| all.iter().find(|at| part.range.contains(at)));
+            part.range.end = inner.copied().unwrap_or(part.range.end);
+        }
         let list_of = |index: usize| lists.iter().find(|list| list.range.contains(&index));
         let parse = |(index, part)| {
             let mut parsed = parse(self.id, text, part, self.limits);

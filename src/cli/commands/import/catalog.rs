@@ -26,6 +26,7 @@ pub(super) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         context: &[],
         follow_outside: false,
         builtin: &[],
+        ..Request::default()
     };
     let loaded = load::load(&request, &mut std::io::stdin(), &run.limits);
     run.sources = loaded.sources;

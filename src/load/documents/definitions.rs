@@ -1,0 +1,107 @@
+//! Definitions of kinds that no answer reads: further ones of a name below one path.
+//!
+//! In: the texts of the input. Out: where in a text each of them begins its `spec`, which is not
+//! parsed. Repositories of operators hold the definitions of all their releases, megabytes each.
+
+use super::reading::is_left_out;
+use crate::load::find::Input;
+use crate::source::{SourceId, SourceMap};
+use rayon::prelude::*;
+use std::collections::{HashMap, HashSet};
+
+/// Places of the `spec` of definitions, by text.
+pub(super) type Skimmed = HashMap<SourceId, HashSet<usize>>;
+
+/// A definition of a kind.
+struct Found<'t> {
+    source: SourceId,
+    name: &'t str,
+    /// Where its `spec` begins.
+    at: usize,
+}
+
+/// The definitions that are read by their heads. Those of the first directory that is none of tests
+/// are read whole, as `catalog::preferred` selects them.
+pub(super) fn skimmed(readable: &[(SourceId, Option<Input>)], sources: &SourceMap) -> Skimmed {
+    let found: Vec<Found<'_>> = readable
+        .par_iter()
+        .flat_map_iter(|(id, input)| {
+            let text = &*sources.get(*id).text;
+            let in_tree =
+                input.as_ref().filter(|input| !input.named && sources.get(*id).root.is_some());
+            let reads = in_tree.is_some_and(|input| {
+                text.contains("\nkind: CustomResourceDefinition")
+                    && !is_left_out(input.path.as_deref(), text)
+            });
+            reads.then(|| definitions(*id, text)).into_iter().flatten()
+        })
+        .collect();
+    let mut first: HashMap<(Option<&str>, &str), (bool, Option<String>)> = HashMap::new();
+    let place = |own: &Found<'_>| {
+        let source = sources.get(own.source);
+        (source.is_aside(), source.directory())
+    };
+    let key = |own: &Found<'_>| sources.get(own.source).root.as_deref();
+    for own in &found {
+        let known = first.entry((key(own), own.name)).or_insert_with(|| place(own));
+        if known.0 && !sources.get(own.source).is_aside() {
+            *known = place(own);
+        }
+    }
+    let mut skimmed = Skimmed::new();
+    for own in &found {
+        if first.get(&(key(own), own.name)).is_some_and(|kept| *kept != place(own)) {
+            skimmed.entry(own.source).or_default().insert(own.at);
+        }
+    }
+    skimmed
+}
+
+/// The definitions of a text whose `apiVersion`, `kind` and name come before their `spec`, each key
+/// at the beginning of a line.
+fn definitions(source: SourceId, text: &str) -> impl Iterator<Item = Found<'_>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        while start < text.len() {
+            let end = text[start..].find("\n---").map_or(text.len(), |at| start + at + 1);
+            let (own, from) = (&text[start..end], start);
+            start = end + "---".len();
+            if let Some((name, at)) = head(own) {
+                return Some(Found { source, name, at: from + at });
+            }
+        }
+        None
+    })
+}
+
+/// The name of a definition and where its `spec` begins.
+fn head(document: &str) -> Option<(&str, usize)> {
+    let at = document.find("\nspec:")? + 1;
+    let head = &document[..at];
+    let has = |line: &str| head.starts_with(&line[1..]) || head.contains(line);
+    let is_one =
+        has("\nkind: CustomResourceDefinition\n") && has("\napiVersion: apiextensions.k8s.io/");
+    let metadata = &head[head.find("\nmetadata:\n")?..];
+    let named = metadata.split_once("\n  name: ")?.1;
+    let name = named.lines().next()?.trim().trim_matches(['"', '\'']);
+    (is_one && !name.is_empty()).then_some((name, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_of_a_definition_ends_with_its_spec() {
+        let text = "# c\napiVersion: v1\nkind: ConfigMap\nspec: {}\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  annotations:\n    name: x\n  name: a.b.c\nspec:\n  group: b.c\n";
+        let found: Vec<(&str, usize)> =
+            definitions(SourceId(0), text).map(|own| (own.name, own.at)).collect();
+        assert_eq!(found, [("a.b.c", text.find("spec:\n").unwrap())]);
+        for other in [
+            "kind: CustomResourceDefinition\nmetadata:\n  name: a\nspec: {}\n",
+            "spec: {}\nkind: CustomResourceDefinition\nmetadata:\n  name: a\n",
+        ] {
+            assert_eq!(definitions(SourceId(0), other).count(), 0, "{other}");
+        }
+    }
+}
