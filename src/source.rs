@@ -100,6 +100,20 @@ fn beginnings(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count()
 }
 
+/// The name of a CustomResourceDefinition and where its `spec` begins, if its `apiVersion`, `kind` and
+/// name come before it, each key at the beginning of a line.
+pub fn definition_head(document: &str) -> Option<(&str, usize)> {
+    let at = document.find("\nspec:")? + 1;
+    let head = &document[..at];
+    let has = |line: &str| head.starts_with(&line[1..]) || head.contains(line);
+    let is_one =
+        has("\nkind: CustomResourceDefinition\n") && has("\napiVersion: apiextensions.k8s.io/");
+    let metadata = &head[head.find("\nmetadata:\n")?..];
+    let named = metadata.split_once("\n  name: ")?.1;
+    let name = named.lines().next()?.trim().trim_matches(['"', '\'']);
+    (is_one && !name.is_empty()).then_some((name, at))
+}
+
 /// Directories with copies for tests and of other projects.
 const ASIDE: [&str; 6] = ["testdata", "test", "tests", "e2e", "versioned_docs", "vendor"];
 

@@ -80,7 +80,7 @@ pub fn preferred(places: &[Place], within: Option<&str>) -> Option<usize> {
         same().map(|at| ((places[at].is_aside(), at), directories.of(&places[at]))).collect();
     let known = known.iter().map(|(rank, held)| (*rank, held.as_slice()));
     let first = Definitions::of(known).nearest(&from);
-    same().filter(|at| places[*at].directory == places[first].directory).last()
+    same().rfind(|at| places[*at].directory == places[first].directory)
 }
 
 /// The place of `--in DIR`.

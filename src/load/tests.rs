@@ -325,9 +325,11 @@ fn bytes_become_text_or_findings() {
     let wide: Vec<u8> =
         "\u{feff}".encode_utf16().chain(MODEL.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     folder.write("a.yaml", &wide);
-    folder.write("b.yaml", b"x: 1\ny: caf\xe9\n");
+    folder.write("b.yaml", b"apiVersion: v1\nkind: caf\xe9\n");
     folder.write("c.yaml", format!("\u{feff}{}", MODEL.replace('\n', "\r\n")).as_bytes());
     folder.write("d.yaml", &vec![b'#'; 3000]);
+    // Encrypted: no manifest.
+    folder.write("e.yaml", b"\0GITCRYPT\0\xe9\xff");
     let loaded = load(
         &Request { paths: std::slice::from_ref(&folder.0), ..Request::default() },
         &mut std::io::empty(),
@@ -335,7 +337,11 @@ fn bytes_become_text_or_findings() {
     );
     assert_eq!(
         findings(&loaded),
-        [(Severity::Error, "not-utf8"), (Severity::Error, "file-size-limit")]
+        [
+            (Severity::Error, "not-utf8"),
+            (Severity::Error, "file-size-limit"),
+            (Severity::Info, "not-kubernetes")
+        ]
     );
     assert_eq!(loaded.sources.locate(loaded.diagnostics[0].span().unwrap()).line, 2);
     assert!(loaded.diagnostics[1].message.contains("2 KiB (`--max-file-size`)"));

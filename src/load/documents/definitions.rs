@@ -5,12 +5,15 @@
 
 use super::reading::is_left_out;
 use crate::load::find::Input;
-use crate::source::{SourceId, SourceMap};
+use crate::source::{SourceId, SourceMap, definition_head};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 
 /// Places of the `spec` of definitions, by text.
 pub(super) type Skimmed = HashMap<SourceId, HashSet<usize>>;
+
+/// The directory of a text, and whether it is one of tests.
+type Directory = (bool, Option<String>);
 
 /// A definition of a kind.
 struct Found<'t> {
@@ -36,7 +39,7 @@ pub(super) fn skimmed(readable: &[(SourceId, Option<Input>)], sources: &SourceMa
             reads.then(|| definitions(*id, text)).into_iter().flatten()
         })
         .collect();
-    let mut first: HashMap<(Option<&str>, &str), (bool, Option<String>)> = HashMap::new();
+    let mut first: HashMap<(Option<&str>, &str), Directory> = HashMap::new();
     let place = |own: &Found<'_>| {
         let source = sources.get(own.source);
         (source.is_aside(), source.directory())
@@ -66,25 +69,12 @@ fn definitions(source: SourceId, text: &str) -> impl Iterator<Item = Found<'_>> 
             let end = text[start..].find("\n---").map_or(text.len(), |at| start + at + 1);
             let (own, from) = (&text[start..end], start);
             start = end + "---".len();
-            if let Some((name, at)) = head(own) {
+            if let Some((name, at)) = definition_head(own) {
                 return Some(Found { source, name, at: from + at });
             }
         }
         None
     })
-}
-
-/// The name of a definition and where its `spec` begins.
-fn head(document: &str) -> Option<(&str, usize)> {
-    let at = document.find("\nspec:")? + 1;
-    let head = &document[..at];
-    let has = |line: &str| head.starts_with(&line[1..]) || head.contains(line);
-    let is_one =
-        has("\nkind: CustomResourceDefinition\n") && has("\napiVersion: apiextensions.k8s.io/");
-    let metadata = &head[head.find("\nmetadata:\n")?..];
-    let named = metadata.split_once("\n  name: ")?.1;
-    let name = named.lines().next()?.trim().trim_matches(['"', '\'']);
-    (is_one && !name.is_empty()).then_some((name, at))
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ pub(super) fn complete(found: &mut Vec<Diagnostic>, own: &Kustomized) {
         let is_namespace = finding.code == Code::InvalidName
             && (path == "metadata.namespace"
                 || (path == "metadata.name" && is_namespace_object(finding)));
-        !(own.selects && finding.code == Code::RequiredField && is_filled)
-            && !(own.names_namespace && is_namespace)
+        let is_filled = own.selects && finding.code == Code::RequiredField && is_filled;
+        !(is_filled || (own.names_namespace && is_namespace))
     });
     let may_be_filled = |finding: &&mut Diagnostic| {
         finding.severity == Severity::Error
