@@ -155,6 +155,19 @@ impl Source {
         self.directory().is_some_and(|own| is_aside(&own))
     }
 
+    /// The directory of copies that holds it, with that of the command line before it.
+    pub fn copies(&self) -> Option<String> {
+        let directory = self.directory()?;
+        let mut parts = directory.split('/');
+        let below = parts.by_ref().position(|part| ASIDE.contains(&part))?;
+        let below: Vec<&str> = directory.split('/').take(below + 1).collect();
+        let below = below.join("/");
+        Some(match self.root.as_deref() {
+            Some(".") | None => below,
+            Some(root) => format!("{}/{below}", root.trim_end_matches('/')),
+        })
+    }
+
     /// Reports whether it is user input: a file or standard input.
     pub fn is_input(&self) -> bool {
         matches!(self.kind, SourceKind::File | SourceKind::Stdin)

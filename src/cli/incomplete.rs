@@ -6,7 +6,7 @@
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
 use crate::report::answer::Answer;
-use crate::source::{SourceMap, Span};
+use crate::source::Span;
 use crate::workspace::World;
 use serde::Serialize;
 
@@ -38,11 +38,11 @@ pub(super) fn gaps(world: &World) -> Vec<Diagnostic> {
     found
         .filter(|finding| match finding.code {
             code if hides_text(code) => {
-                finding.span().is_none_or(|span| may_matter(span, &world.sources, counts_pods))
+                finding.span().is_none_or(|span| may_matter(span, world, counts_pods))
             }
             // A document of a kind that is known, without what makes it an object.
             Code::UnknownKind | Code::MissingName | Code::RequiredField => {
-                finding.span().is_none_or(|span| may_matter(span, &world.sources, counts_pods))
+                finding.span().is_none_or(|span| may_matter(span, world, counts_pods))
             }
             _ => false,
         })
@@ -72,14 +72,35 @@ pub(super) fn hides_text(code: Code) -> bool {
 }
 
 /// Whether the document at a place names a kind that answers depend on, or no kind at all.
-fn may_matter(span: Span, sources: &SourceMap, counts_pods: bool) -> bool {
-    let text = &*sources.get(span.source).text;
+fn may_matter(span: Span, world: &World, counts_pods: bool) -> bool {
+    let text = &*world.sources.get(span.source).text;
     let at = (span.start as usize).min(text.len());
     let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let start = text[..at].rfind("\n---").map_or(0, |at| at + 1);
     let end = text[at..].find("\n---").map_or(text.len(), |end| at + end);
-    let mut named = kinds::named(&text[start..end]).peekable();
-    named.peek().is_none() || named.any(|kind| kinds::touches_answers(kind, counts_pods))
+    let document = &text[start..end];
+    let mut named = kinds::named(document).peekable();
+    let touches = |kind| match kind {
+        "ConfigMap" => names_settings(document, world),
+        kind => kinds::touches_answers(kind, counts_pods),
+    };
+    named.peek().is_none() || named.any(touches)
+}
+
+/// Whether a text that names a ConfigMap may be one that a controller reads: by its name, or it
+/// shows none.
+fn names_settings(document: &str, world: &World) -> bool {
+    let name = |line: &str| {
+        let own = line.trim_start_matches([' ', '{', '-']).strip_prefix("name:")?;
+        Some(own.trim_matches([' ', '"', '\'', '}', ',']).to_owned())
+    };
+    let flow =
+        document.split_once("name:").map(|(_, rest)| rest.trim_start_matches([' ', '"', '\'']));
+    let flow = flow.and_then(|rest| rest.split([' ', '"', '\'', '}', ',', '\n']).next());
+    let mut names = document.lines().filter_map(name).chain(flow.map(str::to_owned)).peekable();
+    let bundle = &world.catalog.config().kserve.ca_bundle;
+    names.peek().is_none()
+        || names.any(|name| name == **bundle || kinds::is_read_by_operators(&name))
 }
 
 /// An answer as JSON, with the gaps of the inputs.

@@ -376,6 +376,15 @@ static WORKLOADS: &[&str] =
 static SETTINGS: &[&str] =
     &["inferenceservice-config", "config-features", "config-domain", "config-autoscaler"];
 
+/// ConfigMaps with certificates that OpenShift AI joins for its storage initializers.
+static BUNDLES: &[&str] =
+    &["odh-trusted-ca-bundle", "odh-kserve-custom-ca-bundle", "openshift-service-ca.crt"];
+
+/// Whether an operator reads a ConfigMap of this name; those that pods mount change no answer.
+pub fn is_read_by_operators(name: &str) -> bool {
+    SETTINGS.contains(&name) || BUNDLES.contains(&name)
+}
+
 /// Whether an object that all services share decides about them.
 pub fn is_decisive(kind: &str, name: &str) -> bool {
     DECISIVE.contains(&kind) || (kind == "ConfigMap" && SETTINGS.contains(&name))

@@ -39,8 +39,8 @@ struct Kustomization {
     names_namespace: bool,
     /// It changes more than names, labels and images.
     patches: bool,
-    /// The directories of files that it lists, as resources or as patches.
-    lists_in: BTreeSet<PathBuf>,
+    /// The directories that hold its patches and none of its resources.
+    patches_in: BTreeSet<PathBuf>,
     /// Its list is known whole.
     is_whole: bool,
 }
@@ -106,9 +106,10 @@ impl Listed {
             let path = path.to_string_lossy();
             path.contains("{{") || path.contains('$') || path.contains('*')
         });
-        let lists_in =
-            includes.iter().chain(patches).filter_map(|path| path.parent().map(Path::to_owned));
-        let lists_in = lists_in.collect();
+        let directories = |paths: &[PathBuf]| -> BTreeSet<PathBuf> {
+            paths.iter().filter_map(|path| path.parent().map(Path::to_owned)).collect()
+        };
+        let patches_in = &directories(patches) - &directories(&includes);
         for path in includes {
             self.by.entry(path).or_default().push(directory.clone());
         }
@@ -117,7 +118,7 @@ impl Listed {
             selects,
             names_namespace: node.get("namespace").and_then(Node::as_str).is_some(),
             patches: CHANGES.iter().any(|key| node.get(key).is_some()),
-            lists_in,
+            patches_in,
             is_whole,
         };
         self.all.insert(directory, own);
@@ -172,13 +173,13 @@ impl Listed {
     }
 
     /// The kustomization that decides which files of a directory are deployed: its own, or that of
-    /// the directory above if its patches or other files lie here.
+    /// the directory above if only its patches lie here.
     fn above(&self, directory: &Path) -> Option<&Kustomization> {
         self.all.get(directory).or_else(|| {
             let own = self.all.get(directory.parent()?)?;
             let name = directory.file_name().and_then(|name| name.to_str());
             let is_of_patches = name.is_some_and(|name| OF_PATCHES.contains(&name));
-            (is_of_patches || own.lists_in.contains(directory)).then_some(own)
+            (is_of_patches || own.patches_in.contains(directory)).then_some(own)
         })
     }
 

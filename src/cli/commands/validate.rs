@@ -1,5 +1,6 @@
 //! `ome validate`: all findings about the input.
 
+mod copies;
 mod refusals;
 mod variants;
 
@@ -65,6 +66,10 @@ pub(crate) struct Args {
     /// reported. Repeatable.
     #[arg(long, value_name = "PATH")]
     context: Vec<PathBuf>,
+    /// Also report on directories below the named ones that hold copies: testdata, test, tests, e2e,
+    /// versioned_docs, vendor.
+    #[arg(long)]
+    all: bool,
     /// Also report runtimes that serve no loaded model.
     #[arg(long)]
     unused: bool,
@@ -145,6 +150,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         found = findings_of(&session, args, &rules)?;
     }
     let sources = &session.world.sources;
+    if !args.all {
+        found = copies::left_out(found, sources);
+    }
     if let (Some(file), true) = (&args.baseline, args.update_baseline) {
         update(file, &Baseline::text(&found, sources))?;
         io.say_line(&format!("{}: {} written", file.display(), plural(found.len(), "finding")));
