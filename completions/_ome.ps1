@@ -745,6 +745,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also report on directories below the named ones that hold copies: testdata, test, tests, e2e, versioned_docs, vendor')
             [CompletionResult]::new('--unused', '--unused', [CompletionResultType]::ParameterName, 'Also report runtimes that serve no loaded model')
             [CompletionResult]::new('--unknown-products', '--unknown-products', [CompletionResultType]::ParameterName, 'Also report accelerator classes of unknown products')
             [CompletionResult]::new('--update-baseline', '--update-baseline', [CompletionResultType]::ParameterName, 'Write the findings of this run into the baseline')

@@ -4200,7 +4200,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --format --output --min-severity --rule --source --context --all --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -730,6 +730,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --partial 'Do not report references to objects that were not loaded'
             cand --no-config 'Read no settings file'
             cand --strict 'Findings of level warning count as errors'
+            cand --all 'Also report on directories below the named ones that hold copies: testdata, test, tests, e2e, versioned_docs, vendor'
             cand --unused 'Also report runtimes that serve no loaded model'
             cand --unknown-products 'Also report accelerator classes of unknown products'
             cand --update-baseline 'Write the findings of this run into the baseline'

@@ -1114,6 +1114,7 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -s A -l all-namespaces
 complete -c ome -n "__fish_ome_using_subcommand validate" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l all -d 'Also report on directories below the named ones that hold copies: testdata, test, tests, e2e, versioned_docs, vendor'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l unused -d 'Also report runtimes that serve no loaded model'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l unknown-products -d 'Also report accelerator classes of unknown products'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l update-baseline -d 'Write the findings of this run into the baseline'

@@ -109,6 +109,8 @@ codes! {
     KustomizeFailed "kustomize-failed" Finding Error "the tree of `-k` was not built"
     NotDeployed "not-deployed" Finding Info
         "a manifest beside a kustomization is listed by none, and was not read"
+    CopiesLeftOut "copies-left-out" Finding Info
+        "findings about files of tests, old documentation or vendored projects are counted, not shown"
     KustomizeNotBuilt "kustomize-not-built" Finding Info
         "the directory holds a kustomization, whose files were read one by one"
     EmptyInput "empty-input" Finding Error "the input holds no object at all"

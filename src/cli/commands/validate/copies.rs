@@ -5,7 +5,7 @@
 
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::report::phrases::plural;
-use crate::source::SourceMap;
+use crate::source::{Source, SourceMap};
 use std::collections::BTreeMap;
 
 /// Leaves out errors and warnings of directories with copies. A file that cannot be read is always
@@ -16,7 +16,7 @@ pub(super) fn left_out(found: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagn
         .into_iter()
         .filter(|finding| {
             let source = finding.span().map(|span| sources.get(span.source));
-            let Some(directory) = source.filter(|own| own.is_aside()).and_then(|own| own.copies())
+            let Some(directory) = source.filter(|own| own.is_aside()).and_then(Source::copies)
             else {
                 return true;
             };
@@ -28,9 +28,9 @@ pub(super) fn left_out(found: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagn
         .collect();
     kept.extend(counts.into_iter().map(|(directory, count)| {
         let what = plural(count, "finding");
-        Diagnostic::new(Code::NotDeployed, format!("{what} about copies left out"))
+        Diagnostic::new(Code::CopiesLeftOut, format!("copies: {what} not shown"))
             .in_file(directory)
-            .help("show them with `--all`")
+            .help("`--all` shows them")
     }));
     kept
 }
@@ -38,7 +38,7 @@ pub(super) fn left_out(found: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{Source, SourceKind, Span};
+    use crate::source::{SourceKind, Span};
 
     #[test]
     fn findings_about_copies_are_counted() {
@@ -52,7 +52,10 @@ mod tests {
         let found = spans.map(|span| Diagnostic::new(Code::UnknownField, "f").at(span));
         let kept = left_out(found.into(), &sources);
         let shown: Vec<_> = kept.iter().map(|own| (own.code, own.file.as_deref())).collect();
-        assert_eq!(shown, [(Code::UnknownField, None), (Code::NotDeployed, Some("r/x/testdata"))]);
-        assert_eq!(kept[1].message, "2 findings about copies left out");
+        assert_eq!(
+            shown,
+            [(Code::UnknownField, None), (Code::CopiesLeftOut, Some("r/x/testdata"))]
+        );
+        assert_eq!(kept[1].message, "copies: 2 findings not shown");
     }
 }
