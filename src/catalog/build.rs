@@ -10,7 +10,7 @@ use crate::api::{
 use crate::cluster::{DeviceTolerations, Machine};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Platform, Releases};
-use crate::source::Span;
+use crate::source::{Source, SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -48,6 +48,7 @@ pub struct Builder {
     /// Objects with generated names, of which none is another.
     unnamed: Vec<usize>,
     unfilled: Arc<HashSet<Span>>,
+    texts: Arc<HashMap<SourceId, Arc<str>>>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -74,6 +75,7 @@ impl Builder {
             overridden: BTreeSet::new(),
             unnamed: Vec::new(),
             unfilled: Arc::default(),
+            texts: Arc::default(),
             diagnostics: Vec::new(),
         }
     }
@@ -86,6 +88,11 @@ impl Builder {
     /// Sets the objects, by their places, with values that are not filled in yet.
     pub fn unfilled(&mut self, unfilled: HashSet<Span>) {
         self.unfilled = Arc::new(unfilled);
+    }
+
+    /// Keeps the text of a file with a ConfigMap.
+    pub fn text(&mut self, id: SourceId, source: &Source) {
+        Arc::make_mut(&mut self.texts).insert(id, Arc::clone(&source.text));
     }
 
     /// Adds an object of no particular place.
@@ -247,6 +254,7 @@ impl Builder {
             platform: self.options.platform,
             overridden: self.overridden.clone(),
             unfilled: Arc::clone(&self.unfilled),
+            texts: Arc::clone(&self.texts),
             ..Catalog::default()
         };
         catalog

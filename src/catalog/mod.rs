@@ -61,6 +61,8 @@ pub struct Catalog {
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
     others: Vec<Object>,
+    /// The texts of files with ConfigMaps: a file in one has its own lines.
+    texts: Arc<HashMap<SourceId, Arc<str>>>,
     /// Places in `others`, by kind, namespace and name; made when one is first looked up.
     other_index: OnceLock<HashMap<ObjectRef, usize>>,
     /// Results that several services share.
@@ -358,6 +360,11 @@ impl Catalog {
             if namespace.is_empty() { Scope::Cluster } else { Scope::Namespace(namespace.into()) };
         let id = ObjectRef { kind: kind.into(), scope, name: name.into() };
         index.get(&id).map(|place| &self.others[*place])
+    }
+
+    /// The text of a file with ConfigMaps.
+    pub fn text_of_config_maps(&self, source: SourceId) -> Option<&str> {
+        self.texts.get(&source).map(AsRef::as_ref)
     }
 
     /// Every object of the catalog, in a fixed order.

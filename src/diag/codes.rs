@@ -279,6 +279,8 @@ codes! {
         "the engine cannot read an argument as it is written"
     ShmTooSmall "shm-too-small" Finding Info
         "several ranks share a /dev/shm of 64 MiB"
+    EngineConfigNotRead "engine-config-not-read" Finding Info
+        "a file with settings of the engine is not in the input"
     EngineEnvClash "engine-env-clash" Finding Warning
         "a Service sets a variable that the engine reads as its own"
     TwoVendors "two-vendors" Finding Warning

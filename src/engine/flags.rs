@@ -177,6 +177,32 @@ static TENSORRT_LLM: &[Flag] = &[
     flag(F::File, Text, &["--extra_llm_api_options", "--config"]),
 ];
 
+/// Fields of the file that `trtllm-serve` reads (`tensorrt_llm/llmapi/llm_args.py`, `TorchLlmArgs`,
+/// `KvCacheConfig`).
+static TENSORRT_LLM_FILE: &[Flag] = &[
+    flag(F::Tensor, Int, &["tensor_parallel_size"]),
+    flag(F::Pipeline, Int, &["pipeline_parallel_size"]),
+    flag(F::ContextParallel, Int, &["context_parallel_size"]),
+    flag(F::Expert, Int, &["moe_expert_parallel_size"]),
+    flag(F::Context, Int, &["max_seq_len"]),
+    flag(F::Sequences, Int, &["max_batch_size"]),
+    flag(F::BatchedTokens, Int, &["max_num_tokens"]),
+    flag(F::Share, Float, &["kv_cache_config.free_gpu_memory_fraction"]),
+    flag(F::CacheType, Text, &["kv_cache_config.dtype"]),
+    flag(
+        F::CacheBytes,
+        Text,
+        &["kv_cache_config.max_tokens", "kv_cache_config.max_gpu_total_bytes"],
+    ),
+    flag(F::Speculative, Text, &["speculative_config"]),
+    flag(F::Quantization, Text, &["quant_config"]),
+];
+
+/// The fields of files whose keys are no flags.
+pub(super) fn in_files() -> &'static [Flag] {
+    TENSORRT_LLM_FILE
+}
+
 static LMDEPLOY: &[Flag] = &[
     flag(F::Tensor, Int, &["--tp"]),
     flag(F::Data, Int, &["--dp"]),

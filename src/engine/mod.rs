@@ -8,6 +8,7 @@
 
 mod command;
 mod document;
+mod file;
 mod flags;
 mod identity;
 pub mod logs;
@@ -16,6 +17,7 @@ mod number;
 mod ranks;
 mod settings;
 mod shell;
+mod values;
 mod variables;
 mod weights;
 

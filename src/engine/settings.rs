@@ -1,10 +1,10 @@
 //! What a container sets of its engine, each value with the leaf that set it.
 
 use super::command::{self, Command, Started};
-use super::flags::{self, Field, Flag, Form, Named};
+use super::flags::{self, Field, Flag, Form};
 use super::identity::{self, Engine, EngineVersion};
 use super::number;
-use super::variables::UNKNOWN;
+use super::values::{Values, values};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 
@@ -97,8 +97,10 @@ pub struct EngineSettings {
     pub version: Option<EngineVersion>,
     /// It is the project's own server, which speaks the protocol of OpenAI.
     pub is_own_server: bool,
-    /// A word without a value, or a file, may set any flag.
+    /// A word without a value, or a file that was not read, may set any flag.
     pub may_set_more: bool,
+    /// The path of a file with settings that was not read.
+    pub unread_file: Option<Setting<EcoString>>,
     /// Devices that split each layer.
     pub tensor: Known<u64>,
     /// Devices that split the layers among them.
@@ -185,10 +187,15 @@ impl EngineSettings {
 
     /// Reads what a container starts.
     pub fn container(container: &Node) -> Container {
+        Self::container_with(container, |_| None)
+    }
+
+    /// The same with the files of the container that are known, as trees by their paths.
+    pub fn container_with(container: &Node, file: impl FnOnce(&str) -> Option<Node>) -> Container {
         match command::of(container) {
             Command::Engine(started) => {
                 let image = container.get("image").and_then(Node::as_str).unwrap_or_default();
-                Container::Engine(Box::new(read(&started, image)))
+                Container::Engine(Box::new(read(&started, image, file)))
             }
             Command::RayMember => Container::RayMember,
             Command::OneElement(text, origin) => {
@@ -204,37 +211,7 @@ impl EngineSettings {
     }
 }
 
-impl Known<EcoString> {
-    /// The first word where no flag names the model, for engines that take it so.
-    fn or_first(self, started: &Started) -> Self {
-        let takes = matches!(
-            started.identity.engine,
-            Engine::VLlm | Engine::TensorRtLlm | Engine::LmDeploy
-        );
-        match (self, started.words.first()) {
-            (Self::Default | Self::Unknown, Some(word))
-                if takes && !word.text.starts_with(['-', UNKNOWN]) =>
-            {
-                Self::Set(Setting {
-                    value: word.text.clone(),
-                    from: "argument".into(),
-                    origin: Some(word.origin),
-                })
-            }
-            (known, _) => known,
-        }
-    }
-}
-
-/// The values of a command line, before they are numbers.
-#[derive(Default)]
-struct Values {
-    set: Vec<(&'static Flag, Option<Setting<EcoString>>)>,
-    /// A word may be any flag: what is not set after it is unknown.
-    open: bool,
-}
-
-fn read(started: &Started, image: &str) -> EngineSettings {
+fn read(started: &Started, image: &str, file: impl FnOnce(&str) -> Option<Node>) -> EngineSettings {
     let identity = started.identity;
     let engine = identity.engine;
     let mut faults = Vec::new();
@@ -250,7 +227,8 @@ fn read(started: &Started, image: &str) -> EngineSettings {
             values.set.push((flag, value));
         }
     }
-    let has_file = values.set.iter().any(|(flag, _)| flag.field == Field::File);
+    let unread_file = values.add_file(engine, file);
+    let has_file = unread_file.is_err();
     let rest_is_default = identity.is_plain && !values.open && !has_file;
     let mut reader = Reader { values: &values, rest_is_default, faults: &mut faults };
     EngineSettings {
@@ -258,6 +236,7 @@ fn read(started: &Started, image: &str) -> EngineSettings {
         version: identity::version(image, engine),
         is_own_server: identity.is_plain,
         may_set_more: values.open || has_file,
+        unread_file: unread_file.err().flatten(),
         tensor: reader.number(Field::Tensor),
         pipeline: reader.number(Field::Pipeline),
         data: reader.number(Field::Data),
@@ -290,82 +269,6 @@ fn read(started: &Started, image: &str) -> EngineSettings {
             .collect(),
         faults,
     }
-}
-
-/// The flags of a command line in order; the last of a field counts, as in the engines.
-fn values(started: &Started, faults: &mut Vec<Fault>) -> Values {
-    let engine = started.identity.engine;
-    let mut out = Values::default();
-    let mut words = started.words.iter().enumerate().peekable();
-    let mut takes_value = false;
-    while let Some((at, word)) = words.next() {
-        let text = word.text.as_str();
-        let is_value = std::mem::take(&mut takes_value);
-        let is_flag = text.starts_with('-') && text.len() > 1 && !is_number(text);
-        if !is_flag {
-            // A word without a value can be a flag, but for the value of another flag and for the
-            // model, which comes first.
-            if text.starts_with(UNKNOWN) && !is_value && at > 0 {
-                out.open = true;
-                out.set.clear();
-            }
-            continue;
-        }
-        let (name, joined) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (text, None),
-        };
-        if name.contains(UNKNOWN) {
-            out.open = true;
-            out.set.clear();
-            continue;
-        }
-        if !started.in_script
-            && joined.is_none()
-            && let Some((head, rest)) = name.split_once(char::is_whitespace)
-            && !rest.trim().is_empty()
-            && is_name(head)
-        {
-            faults.push(Fault::FlagAndValue { text: text.into(), origin: word.origin });
-            continue;
-        }
-        match flags::named(engine, name) {
-            Named::Flag(flag) if matches!(flag.form, Form::Switch | Form::Off) => {
-                out.set.push((flag, Some(setting(joined.unwrap_or_default(), name, word.origin))));
-            }
-            Named::Flag(flag) => {
-                let value = match joined {
-                    Some(value) => Some((value, word.origin)),
-                    None => words.next().map(|(_, next)| (next.text.as_str(), next.origin)),
-                };
-                let Some((value, origin)) = value else { continue };
-                let known = !value.contains(UNKNOWN);
-                out.set.push((flag, known.then(|| setting(value, name, origin))));
-            }
-            Named::Ambiguous => {
-                out.open = true;
-                out.set.clear();
-            }
-            Named::Other => takes_value = joined.is_none(),
-        }
-    }
-    out
-}
-
-fn setting(value: &str, name: &str, origin: Origin) -> Setting<EcoString> {
-    Setting { value: value.into(), from: name.into(), origin: Some(origin) }
-}
-
-/// A word that begins with a minus and is a value.
-fn is_number(text: &str) -> bool {
-    text[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.')
-}
-
-/// `--name` or `-n`.
-fn is_name(text: &str) -> bool {
-    let name = text.trim_start_matches('-');
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 struct Reader<'a> {

@@ -61,6 +61,8 @@ pub struct PlannedComponent {
     pub cache: Option<Box<CacheFit>>,
     /// Why its server does not run; `None` when nothing is known against it.
     pub stopped: Option<EcoString>,
+    /// The file with settings of its server that was not read.
+    pub unread_settings: Option<EcoString>,
 }
 
 impl From<Outline> for PlannedComponent {
@@ -79,6 +81,7 @@ impl From<Outline> for PlannedComponent {
             queue: None,
             cache: None,
             stopped: None,
+            unread_settings: None,
         }
     }
 }

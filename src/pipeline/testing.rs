@@ -11,7 +11,11 @@ use std::path::PathBuf;
 /// The catalog of documents.
 pub(crate) fn world(documents: &[Value]) -> World {
     let text: Vec<String> = documents.iter().map(|own| format!("---\n{own}\n")).collect();
-    let text = text.concat();
+    world_of(&text.concat())
+}
+
+/// The catalog of a text.
+pub(crate) fn world_of(text: &str) -> World {
     let loaded = load::load(
         &Request { paths: &[PathBuf::from("-")], ..Request::default() },
         &mut text.as_bytes(),

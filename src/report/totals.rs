@@ -83,13 +83,16 @@ pub fn verdict(
     };
     let is_assumed = together.is_some_and(Together::hangs_on_assumption);
     let stopped = stopped(planned);
+    let settings = unread_settings(planned);
     let mark = match mark(totals, pending, is_partly_read || fails) {
-        "✓" if unknown.is_some() || is_assumed || !stopped.is_empty() => "!",
+        "✓" if unknown.is_some() || is_assumed || !(stopped.is_empty() && settings.is_empty()) => {
+            "!"
+        }
         mark => mark,
     };
     let summary = summary(totals);
     let unread = unread(is_partly_read);
-    Some(wrapped(&format!("{mark} {summary}{fits}{unread}{stopped}"), style.width, "  "))
+    Some(wrapped(&format!("{mark} {summary}{fits}{unread}{stopped}{settings}"), style.width, "  "))
 }
 
 /// The services whose server does not start, with the reason of the first.
@@ -103,6 +106,20 @@ pub(super) fn stopped(planned: &[Planned<'_>]) -> String {
     match found.count() {
         0 => format!("; the server of {first} will not start: {reason}"),
         more => format!("; {} servers will not start, {first} first: {reason}", more + 1),
+    }
+}
+
+/// The services whose engines read settings from files that are not in the input.
+fn unread_settings(planned: &[Planned<'_>]) -> String {
+    let mut found =
+        planned.iter().filter(|planned| planned.error.is_none()).filter_map(|planned| {
+            let path = planned.components.iter().find_map(|own| own.unread_settings.as_ref())?;
+            Some((&planned.service, path))
+        });
+    let Some((first, path)) = found.next() else { return String::new() };
+    match found.count() {
+        0 => format!("; not judged: settings of {first} in {path}"),
+        more => format!("; not judged: settings of {} services, {first} first in {path}", more + 1),
     }
 }
 

@@ -3,6 +3,7 @@
 //! In: texts of [`crate::source`]. Out: [`Node`] trees with spans and findings; and back: text that
 //! kubectl and kustomize read alike. This module has no Kubernetes kinds.
 
+mod inner;
 mod limits;
 mod list;
 mod map;
@@ -18,6 +19,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use inner::InnerText;
 pub use limits::Limits;
 pub use list::Places;
 pub use map::Map;

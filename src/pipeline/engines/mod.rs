@@ -6,6 +6,7 @@
 //! makes none.
 
 mod devices;
+mod files;
 mod memory;
 mod model;
 mod pod;
@@ -28,6 +29,7 @@ use crate::source::Span;
 use crate::yaml::Node;
 use devices::{Devices, Nodes};
 use ecow::EcoString;
+use files::File;
 use model::ServedModel;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,6 +44,9 @@ pub(crate) struct Engines<'a> {
     nodes: Mutex<HashMap<String, Arc<Nodes>>>,
     /// Models that command lines name.
     named: Mutex<HashMap<EcoString, Option<Arc<ServedModel>>>>,
+    catalog: &'a Catalog,
+    /// Files of ConfigMaps.
+    files: Mutex<HashMap<File, Option<Arc<Node>>>>,
 }
 
 /// A pod, or the pods of a group that run one server.
@@ -70,6 +75,8 @@ struct Judged {
     cache: Option<CacheFit>,
     /// Why the server does not run.
     stop: Option<EcoString>,
+    /// The file with settings that was not read.
+    unread: Option<EcoString>,
 }
 
 impl<'a> Engines<'a> {
@@ -79,6 +86,8 @@ impl<'a> Engines<'a> {
             links: Links::of(catalog),
             nodes: Mutex::default(),
             named: Mutex::default(),
+            catalog,
+            files: Mutex::default(),
         }
     }
 
@@ -160,6 +169,7 @@ impl<'a> Engines<'a> {
             component.stopped =
                 misfit.map(|finding| finding.message.as_str().into()).or(judged.stop);
             found.extend(new);
+            component.unread_settings = judged.unread;
             component.cache = judged.cache.map(Box::new);
         }
         found
@@ -234,7 +244,7 @@ impl<'a> Engines<'a> {
         let worker = part.get("worker").map(of_pod);
         let judged = self.judge(&Pods {
             what: "engine",
-            namespace: "",
+            namespace: runtime.object.id.scope.namespace().map_or("", EcoString::as_str),
             object: &runtime.object,
             main: &own,
             container: None,

@@ -2,7 +2,7 @@
 
 use super::devices::{self, Devices, Nodes, Sharing};
 use super::model::ServedModel;
-use super::{Engines, Judged, Pods, at, surroundings};
+use super::{Engines, Judged, Pods, at, files, surroundings};
 use crate::diag::{Code, Diagnostic};
 use crate::engine::{Container, Engine, EngineSettings, Fault, Known, Ranks, Setting};
 use crate::facts;
@@ -56,7 +56,11 @@ impl Engines<'_> {
     }
 
     fn container(&self, pods: &Pods<'_>, container: &Node, all: &[Devices], out: &mut Judged) {
-        let settings = match EngineSettings::container(container) {
+        let file = |path: &str| {
+            let file = self.file(pods.namespace, pods.main, container, path)?;
+            Some(Node::clone(&file))
+        };
+        let settings = match EngineSettings::container_with(container, file) {
             Container::Engine(settings) => settings,
             Container::Fault(fault) => return form(pods, &fault, out),
             Container::RayMember | Container::Other => return,
@@ -80,6 +84,7 @@ impl Engines<'_> {
             nodes,
             model: pods.model.clone().or_else(named),
         };
+        server.unread(out);
         server.clash(self, out);
         server.devices(out);
         server.heads(out);
@@ -156,6 +161,34 @@ impl Server<'_, '_> {
 
     fn place<T>(&self, setting: &Setting<T>) -> Option<crate::source::Span> {
         at(setting.origin.and_then(crate::yaml::Origin::span), self.pods.object)
+    }
+
+    /// A file with settings that was not read: what depends on them is not judged.
+    fn unread(&self, out: &mut Judged) {
+        let Some(path) = &self.settings.unread_file else { return };
+        out.unread = Some(path.value.clone());
+        let config_map = files::config_map_at(self.pods.main, self.container, path.value.as_str());
+        let (why, help) = match config_map {
+            Some(name) => (
+                format!("ConfigMap `{name}` of the input does not have it"),
+                format!("load ConfigMap `{name}` of namespace {} with `-f`", self.pods.namespace),
+            ),
+            None => (
+                "it is in no ConfigMap".to_owned(),
+                "mount the file from a ConfigMap and load that with `-f`".to_owned(),
+            ),
+        };
+        out.add(
+            self.finding(
+                Code::EngineConfigNotRead,
+                format!(
+                    "the settings of the {} in `{}` are not judged: {why}",
+                    self.pods.what, path.value
+                ),
+            )
+            .at(self.place(path))
+            .help(help),
+        );
     }
 
     /// A Service whose variable the engine reads as its own.

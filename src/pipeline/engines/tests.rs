@@ -6,6 +6,8 @@ use crate::source::SourceId;
 use crate::yaml::{Origin, Rule};
 use serde_json::{Value, json};
 
+mod config_files;
+
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 
 fn node(value: &Value) -> Node {
@@ -14,12 +16,8 @@ fn node(value: &Value) -> Node {
 
 fn judged(container: &Value, model: Option<&str>) -> Vec<Code> {
     let pod = node(&json!({ "containers": [container] }));
-    let engines = Engines {
-        machines: &[],
-        links: Links::default(),
-        nodes: Mutex::default(),
-        named: Mutex::default(),
-    };
+    let catalog = Catalog::default();
+    let engines = Engines::new(&catalog);
     let object = Object {
         api: Api::Cluster,
         api_version: "apps/v1".into(),
@@ -154,7 +152,6 @@ fn nothing_is_assumed_of_what_is_not_known() {
     for container in [
         json!({ "image": "registry.example/own:1", "args": ["--tensor-parallel-size=8"] }),
         json!({ "image": "vllm/vllm-openai:v0.11.0", "command": ["/run.sh"] }),
-        json!({ "image": "vllm/vllm-openai:v0.11.0", "args": ["--config", "/etc/c.yaml"] }),
         json!({ "image": "vllm/vllm-openai:v0.11.0", "args": ["-tp=$(N)"] }),
         json!({ "image": "vllm/vllm-openai:v0.11.0", "env": [{ "name": "CUDA_VISIBLE_DEVICES", "value": "0" }] }),
     ] {

@@ -248,6 +248,10 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             Some(Read::Item(Item::Service(views))) => services.push(views),
             Some(Read::Item(Item::Other(object))) => {
                 others.note(&object, given.semantics.of(Api::KServe));
+                if object.id.kind == "ConfigMap" {
+                    let id = object.span.source;
+                    builder.text(id, sources.get(id));
+                }
                 let place = place(&object);
                 builder.add_at(Item::Other(object), place);
             }

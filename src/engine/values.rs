@@ -1,0 +1,148 @@
+//! The values of a command line, before they are numbers.
+//!
+//! In: the words after the program. Out: flags in order with their texts, and the file that they
+//! name.
+
+use super::command::Started;
+use super::file;
+use super::flags::{self, Field, Flag, Form, Named};
+use super::identity::Engine;
+use super::settings::{Fault, Known, Setting};
+use super::variables::UNKNOWN;
+use crate::yaml::{Node, Origin};
+use ecow::EcoString;
+
+impl Known<EcoString> {
+    /// The first word where no flag names the model, for engines that take it so.
+    pub(super) fn or_first(self, started: &Started) -> Self {
+        let takes = matches!(
+            started.identity.engine,
+            Engine::VLlm | Engine::TensorRtLlm | Engine::LmDeploy
+        );
+        // A file may name one too, which the word replaces.
+        let is_flag = |own: &Self| own.set().is_some_and(|own| own.from.starts_with('-'));
+        match (self, started.words.first()) {
+            (own, Some(word))
+                if takes && !is_flag(&own) && !word.text.starts_with(['-', UNKNOWN]) =>
+            {
+                Self::Set(Setting {
+                    value: word.text.clone(),
+                    from: "argument".into(),
+                    origin: Some(word.origin),
+                })
+            }
+            (known, _) => known,
+        }
+    }
+}
+
+/// The values of a command line, before they are numbers.
+#[derive(Default)]
+pub(super) struct Values {
+    pub(super) set: Vec<(&'static Flag, Option<Setting<EcoString>>)>,
+    /// A file with more of them; of several, or of one whose path is not known, nothing is read.
+    files: Vec<Option<file::Named>>,
+    /// A word may be any flag: what is not set after it is unknown.
+    pub(super) open: bool,
+}
+
+impl Values {
+    /// Adds the values of the file that is named.
+    ///
+    /// # Errors
+    /// The path of a file that was not read, as far as it is known.
+    pub(super) fn add_file(
+        &mut self,
+        engine: Engine,
+        read: impl FnOnce(&str) -> Option<Node>,
+    ) -> Result<(), Option<Setting<EcoString>>> {
+        let is_read = match self.files.as_slice() {
+            [] => true,
+            [Some(named)] if !self.open => named.add_to(engine, read, &mut self.set),
+            _ => false,
+        };
+        if is_read { Ok(()) } else { Err(self.files.pop().flatten().map(|named| named.path)) }
+    }
+}
+
+/// The flags of a command line in order; the last of a field counts, as in the engines.
+pub(super) fn values(started: &Started, faults: &mut Vec<Fault>) -> Values {
+    let engine = started.identity.engine;
+    let mut out = Values::default();
+    let mut words = started.words.iter().enumerate().peekable();
+    let mut takes_value = false;
+    while let Some((at, word)) = words.next() {
+        let text = word.text.as_str();
+        let is_value = std::mem::take(&mut takes_value);
+        let is_flag = text.starts_with('-') && text.len() > 1 && !is_number(text);
+        if !is_flag {
+            // A word without a value can be a flag, but for the value of another flag and for the
+            // model, which comes first.
+            if text.starts_with(UNKNOWN) && !is_value && at > 0 {
+                out.open = true;
+                out.set.clear();
+            }
+            continue;
+        }
+        let (name, joined) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        if name.contains(UNKNOWN) {
+            out.open = true;
+            out.set.clear();
+            continue;
+        }
+        if !started.in_script
+            && joined.is_none()
+            && let Some((head, rest)) = name.split_once(char::is_whitespace)
+            && !rest.trim().is_empty()
+            && is_name(head)
+        {
+            faults.push(Fault::FlagAndValue { text: text.into(), origin: word.origin });
+            continue;
+        }
+        match flags::named(engine, name) {
+            Named::Flag(flag) if matches!(flag.form, Form::Switch | Form::Off) => {
+                out.set.push((flag, Some(setting(joined.unwrap_or_default(), name, word.origin))));
+            }
+            Named::Flag(flag) => {
+                let value = match joined {
+                    Some(value) => Some((value, word.origin)),
+                    None => words.next().map(|(_, next)| (next.text.as_str(), next.origin)),
+                };
+                let Some((value, origin)) = value else { continue };
+                let known = !value.contains(UNKNOWN);
+                if flag.field == Field::File {
+                    let is_joined = joined.is_some();
+                    let named = || file::Named { path: setting(value, name, origin), is_joined };
+                    out.files.push(known.then(named));
+                    continue;
+                }
+                out.set.push((flag, known.then(|| setting(value, name, origin))));
+            }
+            Named::Ambiguous => {
+                out.open = true;
+                out.set.clear();
+            }
+            Named::Other => takes_value = joined.is_none(),
+        }
+    }
+    out
+}
+
+fn setting(value: &str, name: &str, origin: Origin) -> Setting<EcoString> {
+    Setting { value: value.into(), from: name.into(), origin: Some(origin) }
+}
+
+/// A word that begins with a minus and is a value.
+fn is_number(text: &str) -> bool {
+    text[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+/// `--name` or `-n`.
+fn is_name(text: &str) -> bool {
+    let name = text.trim_start_matches('-');
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
