@@ -135,7 +135,7 @@ impl Reader {
             }
             "set" | "shift" => {
                 if program == "shift" || words.iter().any(|word| word == "--") {
-                    self.positional = vec![UNKNOWN.to_string().into()];
+                    self.positional = vec![EcoString::new(), UNKNOWN.to_string().into()];
                 }
                 return Some(());
             }
@@ -216,6 +216,12 @@ impl Reader {
                         }
                     }
                 }
+                '"' if self.is_all_words() => {
+                    self.rest.drain(..4);
+                    let words = std::mem::take(&mut self.positional);
+                    self.put(words.get(1..).unwrap_or_default());
+                    self.positional = words;
+                }
                 '"' => {
                     self.rest.pop_front();
                     let mut own = word.take().unwrap_or_default();
@@ -249,25 +255,31 @@ impl Reader {
             }
             return Some(before.unwrap_or_default() + value);
         }
-        let mut text = String::new();
-        if value.starts_with(char::is_whitespace) {
-            text.push(' ');
-        }
-        for (at, word) in value.split_whitespace().enumerate() {
-            if at > 0 {
-                text.push(' ');
-            }
-            text.push('\'');
-            text.push_str(&word.replace('\'', "'\\''"));
-            text.push('\'');
-        }
         if value.ends_with(char::is_whitespace) {
-            text.push(' ');
+            self.rest.push_front(' ');
         }
-        for c in text.chars().rev() {
-            self.rest.push_front(c);
+        let words: Vec<EcoString> = value.split_whitespace().map(EcoString::from).collect();
+        self.put(&words);
+        if value.starts_with(char::is_whitespace) {
+            self.rest.push_front(' ');
         }
         before
+    }
+
+    /// Whether `"$@"` follows: each of the words after the script as a word of its own.
+    fn is_all_words(&self) -> bool {
+        self.rest.iter().copied().take(4).eq("\"$@\"".chars())
+    }
+
+    /// Puts words before the rest of the script, each in quotes.
+    fn put(&mut self, words: &[EcoString]) {
+        for (at, word) in words.iter().enumerate().rev() {
+            let blank = if at > 0 { " " } else { "" };
+            let text = format!("{blank}'{}'", word.as_str().replace('\'', "'\\''"));
+            for c in text.chars().rev() {
+                self.rest.push_front(c);
+            }
+        }
     }
 
     fn quoted(&mut self, own: &mut String) -> Option<()> {
@@ -435,8 +447,12 @@ mod tests {
             Origin::Default(&TEST),
         );
         let variables = Variables::of(&container);
-        let found =
-            commands(script, &variables, &["sh".into(), "--x".into()], Origin::Default(&TEST))?;
+        let found = commands(
+            script,
+            &variables,
+            &["sh".into(), "--x".into(), "a 'b'".into()],
+            Origin::Default(&TEST),
+        )?;
         Some(
             found
                 .into_iter()
@@ -448,6 +464,12 @@ mod tests {
     }
 
     #[test]
+    fn the_words_after_a_script_stay_words() {
+        let found = words("exec run --y=\"$@\"").unwrap_or_default();
+        assert_eq!(found, [["exec", "run", "--y=--x", "a 'b'"]]);
+    }
+
+    #[test]
     fn scripts_are_read_as_a_shell_reads_them() {
         for (script, expected) in [
             ("exec vllm serve m \\\n  --tp $RANKS # four\n", vec!["exec vllm serve m --tp 4"]),
@@ -455,10 +477,11 @@ mod tests {
             ("run $EXTRA --z", vec!["run --tp 8 --port=1 --z"]),
             ("run \"$EXTRA\"", vec!["run --tp 8 --port=1"]),
             ("run --k $SECRET ${NO:-1} $(nproc) `id`", vec!["run --k ? ? ? ?"]),
-            ("ray start > /dev/null 2>&1 && run \"$@\"", vec!["ray start", "run --x"]),
+            ("ray start > /dev/null 2>&1 && run \"$@\"", vec!["ray start", "run --x a 'b'"]),
             ("if [ -z \"$A\" ]; then A=3; fi; run $A", vec!["[ -z ? ]", "run ?"]),
             ("TP=2 run $TP", vec!["run ?"]),
             ("source /env; run $RANKS", vec!["run ?"]),
+            ("set -- x; run \"$@\"", vec!["run ?"]),
             ("a & b | c", vec!["a", "b", "c"]),
             ("run '", vec![]),
             ("cat <<EOF\nrun\nEOF", vec![]),

@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::api::{Api, ObjectRef, Scope};
+use crate::engine::Engine;
 use crate::source::SourceId;
 use crate::yaml::{Origin, Rule};
 use serde_json::{Value, json};
 
 mod config_files;
+mod mutated;
 
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 
@@ -14,11 +16,8 @@ fn node(value: &Value) -> Node {
     Node::from_json(value, Origin::Default(&TEST))
 }
 
-fn judged(container: &Value, model: Option<&str>) -> Vec<Code> {
-    let pod = node(&json!({ "containers": [container] }));
-    let catalog = Catalog::default();
-    let engines = Engines::new(&catalog);
-    let object = Object {
+fn object() -> Object {
+    Object {
         api: Api::Cluster,
         api_version: "apps/v1".into(),
         id: ObjectRef {
@@ -30,7 +29,14 @@ fn judged(container: &Value, model: Option<&str>) -> Vec<Code> {
         span: Span { source: SourceId(0), start: 0, end: 0 },
         builtin: false,
         reported: true,
-    };
+    }
+}
+
+fn judged(container: &Value, model: Option<&str>) -> Vec<Code> {
+    let pod = node(&json!({ "containers": [container] }));
+    let catalog = Catalog::default();
+    let engines = Engines::new(&catalog);
+    let object = object();
     let found = engines.judge(&Pods {
         what: "Deployment",
         namespace: "default",
