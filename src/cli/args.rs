@@ -1,6 +1,7 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
 use super::Failure;
+use super::proposals::Typed;
 use super::session_options::SessionOptions;
 use crate::load::settings::{self, Settings, Trust};
 use crate::load::{ModelFiles, default_cache};
@@ -106,6 +107,9 @@ pub(crate) struct InputArgs {
     /// Findings of level warning count as errors.
     #[arg(long)]
     pub strict: bool,
+    /// The command line that they are from.
+    #[arg(skip)]
+    pub typed: Typed,
 }
 
 /// Where facts about models come from that their manifests leave out.
@@ -411,7 +415,9 @@ impl InputArgs {
 
     /// When the built-in catalog is used: `--builtin`, then `--no-builtin`, then settings.
     pub(crate) fn builtin(&self, settings: &Settings) -> BuiltinMode {
-        match (self.builtin, self.no_builtin) {
+        // A flag wins over the variable of the other one.
+        let of_variable = self.typed.is_typed("--no-builtin") && !self.typed.is_typed("--builtin");
+        match (self.builtin.filter(|_| !of_variable), self.no_builtin) {
             (Some(BuiltinArg::Auto), _) | (None, Some(false)) => BuiltinMode::Auto,
             (Some(BuiltinArg::Always), _) => BuiltinMode::Always,
             (Some(BuiltinArg::Never), _) | (None, Some(true)) => BuiltinMode::Never,

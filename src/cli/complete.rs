@@ -8,8 +8,10 @@ use super::input::Session;
 use super::session_options::SessionOptions;
 use crate::api::ComponentKind;
 use crate::diag::{CODES, Topic};
+use crate::objects::RenderedObject;
+use crate::pipeline::{Each, History, Renderer, identity};
 use crate::report::{catalog, schemas};
-use crate::schema::{self, names_kind};
+use crate::schema::{self, Schema, names_kind};
 use crate::yaml::{FieldPath, Segment};
 use clap::Command;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
@@ -122,6 +124,81 @@ pub(super) fn components() -> ArgValueCompleter {
     })
 }
 
+/// Nodes of the input.
+pub(super) fn nodes() -> ArgValueCompleter {
+    of_losses(&[Each::Node], false)
+}
+
+/// Accelerator classes that nodes of the input have.
+pub(super) fn classes() -> ArgValueCompleter {
+    of_losses(&[Each::Class], false)
+}
+
+/// What `--without` takes: nodes, zones and classes of the input.
+pub(super) fn losses() -> ArgValueCompleter {
+    of_losses(&Each::ALL, true)
+}
+
+fn of_losses(each: &'static [Each], with_word: bool) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |typed: &OsStr| {
+        let Some(session) = session() else { return Vec::new() };
+        let losses = |own: &Each| own.losses(&session.world.catalog, session.semantics);
+        let names = each.iter().flat_map(losses).map(|own| own.to_string());
+        let name = |text: String| match text.split_once('=') {
+            Some((_, name)) if !with_word => name.to_owned(),
+            _ => text,
+        };
+        candidates(names.map(name), typed)
+    })
+}
+
+/// For how many services objects are rendered to complete their names.
+const RENDERED: usize = 200;
+
+/// KIND/NAME of rendered objects, then a field of the kind.
+pub(super) fn rendered() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let before = words().into_iter().filter(|word| typed.to_str() != Some(word.as_str()));
+        let mut kinds = before.filter_map(|word| Some(word.split_once('/')?.0.to_owned()));
+        if let Some(schema) = kinds.find_map(|kind| known_kind(&kind)) {
+            return field_candidates(schema, "", typed);
+        }
+        let Some(session) = session() else { return Vec::new() };
+        let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
+        let services = session.select_in(None).into_iter().take(RENDERED);
+        let rendered = services.flat_map(|views| {
+            let rendered = renderer.render(views, &mut History::off());
+            let id = |object: &RenderedObject| identity(&object.node);
+            rendered.objects.iter().map(id).collect::<Vec<_>>()
+        });
+        let servings = session.world.catalog.model_servings().iter();
+        let all = rendered.chain(servings.map(|serving| serving.object.id.clone()));
+        candidates(all.map(|id| format!("{}/{}", id.kind, id.name)), typed)
+    })
+}
+
+/// The schema of a kind as it is typed.
+fn known_kind(word: &str) -> Option<&'static Schema> {
+    schema::kinds().iter().find(|schema| names_kind(word, schema.api_version, schema.kind))
+}
+
+/// The next keys of a path of fields that is typed behind some text.
+fn field_candidates(schema: &Schema, before: &str, typed: &OsStr) -> Vec<CompletionCandidate> {
+    let text = typed.to_string_lossy();
+    let path = text.strip_prefix(before).unwrap_or(&text);
+    let (above, _) = path.rsplit_once('.').unwrap_or_default();
+    let keys = above.split('.').filter(|key| !key.is_empty());
+    let keys = FieldPath(keys.map(|key| Segment::Field(key.into())).collect());
+    let Some(ty) = schema.root().select(&keys) else { return Vec::new() };
+    let ty = ty.item().map_or(ty, |item| &item.ty);
+    let fields = ty.object().map(|object| object.fields.iter()).into_iter().flatten();
+    let name = |field: &schema::Field| match above {
+        "" => format!("{before}{}", field.name),
+        above => format!("{before}{above}.{}", field.name),
+    };
+    candidates(fields.map(name), typed)
+}
+
 /// Runtimes of the input, else those that are built in.
 pub(super) fn runtimes() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
@@ -180,9 +257,16 @@ pub(super) fn rules() -> ArgValueCompleter {
     })
 }
 
-/// Kinds that have a schema, in small letters as kubectl takes them.
+/// Kinds that have a schema, in small letters as kubectl takes them, and fields in one word with
+/// the kind.
 pub(super) fn kinds() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
+        let text = typed.to_string_lossy();
+        if let Some((kind, _)) = text.split_once('.')
+            && let Some(schema) = known_kind(kind)
+        {
+            return field_candidates(schema, &format!("{kind}."), typed);
+        }
         let kinds = schema::kinds().iter().map(|schema| schema.kind.to_ascii_lowercase());
         let others = ["ome-test", schemas::WORD].map(str::to_owned);
         candidates(kinds.chain(others), typed)
@@ -196,24 +280,8 @@ pub(super) fn fields() -> ArgValueCompleter {
         if words.iter().any(|word| word == schemas::WORD) {
             return candidates(schemas::documents().map(|own| own.name.to_owned()), typed);
         }
-        let typed_text = typed.to_string_lossy();
-        let known = schema::kinds().iter();
-        let Some(schema) = known.clone().find(|schema| {
-            words.iter().any(|word| names_kind(word, schema.api_version, schema.kind))
-        }) else {
-            return Vec::new();
-        };
-        let (above, _) = typed_text.rsplit_once('.').unwrap_or_default();
-        let keys = above.split('.').filter(|key| !key.is_empty());
-        let path = FieldPath(keys.map(|key| Segment::Field(key.into())).collect());
-        let Some(ty) = schema.root().select(&path) else { return Vec::new() };
-        let ty = ty.item().map_or(ty, |item| &item.ty);
-        let fields = ty.object().map(|object| object.fields.iter()).into_iter().flatten();
-        let name = |field: &schema::Field| match above {
-            "" => field.name.to_owned(),
-            above => format!("{above}.{}", field.name),
-        };
-        candidates(fields.map(name), typed)
+        let schema = words.iter().find_map(|word| known_kind(word));
+        schema.map(|schema| field_candidates(schema, "", typed)).unwrap_or_default()
     })
 }
 

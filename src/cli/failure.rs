@@ -1,6 +1,7 @@
 //! Failures that end a command early, and their messages.
 
 use super::exit;
+use super::proposals::Proposals;
 use crate::emit;
 use std::io;
 
@@ -53,6 +54,19 @@ impl Failure {
             Self::NotFound { help, .. } => help.as_deref(),
             Self::Unread { failure, .. } => failure.help(),
             Self::Usage(_) | Self::Write(_) => None,
+        }
+    }
+
+    /// With complete commands in its help.
+    pub(super) fn proposing(self, proposals: &Proposals) -> Self {
+        match self {
+            Self::NotFound { message, help } => {
+                Self::NotFound { message, help: help.and_then(|help| proposals.complete(&help)) }
+            }
+            Self::Unread { plain, colored, failure } => {
+                Self::Unread { plain, colored, failure: Box::new(failure.proposing(proposals)) }
+            }
+            Self::Usage(_) | Self::Write(_) => self,
         }
     }
 

@@ -2,10 +2,11 @@
 
 use super::args::{self, InputArgs, PageFormat};
 use super::incomplete::{Gap, Partial};
+use super::proposals::Proposals;
 use super::releases::{self, Followed};
 use super::session_options::SessionOptions;
 use super::settings::Read as SettingsRead;
-use super::{Failure, Io, Outcome, incomplete, proposals, threads, verbose, waiting};
+use super::{Failure, Io, Outcome, incomplete, threads, verbose, waiting};
 use crate::api::{Api, Follow, Runtime, Semantics};
 use crate::builtin;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -60,7 +61,7 @@ pub(crate) struct Session {
     /// Findings about documents that became no object and may matter to an answer.
     pub(super) gaps: Vec<Diagnostic>,
     /// The arguments of the input, for the commands that findings propose.
-    typed: String,
+    proposals: Proposals,
 }
 
 impl Session {
@@ -259,10 +260,15 @@ impl Session {
             limits,
             all_builtin: builtin == BuiltinMode::Always,
             gaps,
-            typed: args.typed().unwrap_or_default(),
+            proposals: args.proposals(),
         };
         session.refuse();
         Ok(session)
+    }
+
+    /// What proposals of further commands need to know.
+    pub(super) fn proposals(&self) -> &Proposals {
+        &self.proposals
     }
 
     /// What the settings leave out of `drift`.
@@ -287,8 +293,7 @@ impl Session {
             })
             .map(|diagnostic| self.partial_reference(diagnostic))
             .map(|mut diagnostic| {
-                diagnostic.help =
-                    diagnostic.help.map(|help| proposals::complete(&help, &self.typed));
+                diagnostic.help = diagnostic.help.and_then(|help| self.proposals.complete(&help));
                 diagnostic
             })
             .filter_map(|diagnostic| match self.settings.severity.get(diagnostic.code.as_str()) {

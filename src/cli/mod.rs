@@ -39,6 +39,7 @@ pub use exit::Outcome;
 pub use failure::Failure;
 use io::Form;
 pub use io::{ColorChoice, Io};
+use proposals::{Proposals, Typed};
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, error::ErrorKind};
 use std::ffi::OsString;
@@ -52,6 +53,8 @@ use std::process::ExitCode;
 /// decides what the operators would decide, says why, and prints the manifests that follow.
 #[derive(Debug, Parser)]
 #[command(name = "ome", version, about, max_term_width = 110, propagate_version = false)]
+// A flag may be repeated, as kubectl's may: the last one counts.
+#[command(args_override_self = true)]
 struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -68,6 +71,17 @@ struct Cli {
     /// Write output that is longer than the terminal without `PAGER` (`less`).
     #[arg(long, global = true)]
     no_pager: bool,
+}
+
+impl Cli {
+    /// Lets what is read know the command line, which further commands are proposed with.
+    fn know(&mut self, command: &clap::Command, matches: &ArgMatches) -> Proposals {
+        let input = self.command.as_mut().and_then(commands::Command::input_mut);
+        input.map_or_else(Proposals::default, |input| {
+            input.typed = Typed::new(command, matches);
+            input.proposals()
+        })
+    }
 }
 
 /// Runs the process's own command line.
@@ -116,8 +130,9 @@ pub fn main() -> ExitCode {
 /// Runs one command line against the given streams; returns the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let parsed = command().try_get_matches_from(&arguments);
-    let (matches, cli) = match parsed.and_then(|matches| {
+    let mut command = command();
+    let parsed = command.try_get_matches_from_mut(&arguments);
+    let (matches, mut cli) = match parsed.and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((matches, cli))
     }) {
@@ -141,6 +156,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
     io.set_color(cli.color);
     io.set_quiet(cli.quiet);
     io.set_form(form(&matches));
+    let proposals = cli.know(&command, &matches);
     if cli.quiet {
         waiting::off();
     }
@@ -154,6 +170,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
         return watched(paths, &arguments, io);
     }
     let outcome = commands::run(cli.command, &arguments, io);
+    let outcome = outcome.map_err(|failure| failure.proposing(&proposals));
     ended(outcome, io)
 }
 
@@ -170,8 +187,14 @@ fn watched(paths: Vec<PathBuf>, arguments: &[OsString], io: &mut Io<'_>) -> u8 {
         }
         io.clear();
         // They were read before.
-        let Ok(cli) = Cli::try_parse_from(arguments) else { return exit::INTERNAL };
+        let mut command = command();
+        let Ok(matches) = command.try_get_matches_from_mut(arguments) else {
+            return exit::INTERNAL;
+        };
+        let Ok(mut cli) = Cli::from_arg_matches(&matches) else { return exit::INTERNAL };
+        let proposals = cli.know(&command, &matches);
         let outcome = commands::run(cli.command, arguments, io);
+        let outcome = outcome.map_err(|failure| failure.proposing(&proposals));
         let code = ended(outcome, io);
         let directories = if watch.len() == 1 { "directory" } else { "directories" };
         io.say_line(&format!("watching {} {directories}, exit code {code}", watch.len()));

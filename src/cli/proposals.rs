@@ -1,88 +1,290 @@
 //! Command lines that an answer proposes: with the arguments of the input that they need to work as
-//! printed.
+//! printed, and left out where they are the command that was run.
 
-use super::args::{BuiltinArg, InputArgs, SemanticsArg};
-use std::path::Path;
+use super::args::{DecisionArgs, InputArgs};
+use crate::diag::quoted;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-/// Commands that read the input of a run.
-const READING: [&str; 9] =
-    ["plan", "explain", "render", "rollout", "matrix", "why", "endpoints", "drift", "diff"];
+/// Arguments that change no answer, only how long it takes, where it goes, or how it looks.
+const ASIDE: [&str; 11] = [
+    "jobs",
+    "strict",
+    "recursive",
+    "all_namespaces",
+    "output",
+    "watch",
+    "color",
+    "verbose",
+    "quiet",
+    "no_pager",
+    "limit",
+];
+
+/// Commands that take the arguments of an input but answer about something else: settings, and the
+/// files of an editor.
+const ELSEWHERE: [&str; 2] = ["config", "lsp"];
+
+/// The command line of a run, as far as what it proposes depends on it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Typed {
+    verb: String,
+    /// Its names of objects.
+    targets: Vec<String>,
+    /// Its flags that other commands on the input do not need, sorted.
+    own: BTreeSet<String>,
+    /// Its flags about the input besides the paths, in their order.
+    flags: Vec<Flag>,
+    /// Commands that read an input.
+    reading: Vec<String>,
+}
+
+/// A flag as it was typed.
+#[derive(Clone, Debug)]
+struct Flag {
+    /// With its values.
+    words: String,
+    /// The commands that take it.
+    verbs: Vec<String>,
+}
+
+impl Typed {
+    /// What was typed, by the definition of the command line that read it.
+    pub(crate) fn new(command: &Command, matches: &ArgMatches) -> Self {
+        let Some((name, mut matches)) = matches.subcommand() else { return Self::default() };
+        let Some(mut verb) = command.find_subcommand(name) else { return Self::default() };
+        let mut typed = Self { verb: name.to_owned(), ..Self::default() };
+        while let Some((name, below)) = matches.subcommand() {
+            let Some(command) = verb.find_subcommand(name) else { break };
+            (verb, matches) = (command, below);
+            typed.verb = format!("{} {name}", typed.verb);
+        }
+        let of_input = DecisionArgs::augment_args(InputArgs::augment_args(Command::new("")));
+        let of_input: BTreeSet<&str> =
+            of_input.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+        let takes = |verb: &Command, id: &str| verb.get_arguments().any(|own| own.get_id() == id);
+        let verbs = || command.get_subcommands();
+        let mut flags = Vec::new();
+        for argument in verb.get_arguments() {
+            let id = argument.get_id().as_str();
+            let is_typed = matches!(
+                matches.try_contains_id(id),
+                Ok(true) if matches.value_source(id) == Some(ValueSource::CommandLine)
+            );
+            if !is_typed || ASIDE.contains(&id) || ["files", "kustomize"].contains(&id) {
+                continue;
+            }
+            let values = values(matches, id);
+            if argument.is_positional() {
+                // Paths are a part of the input.
+                if id != "paths" {
+                    typed.targets.extend(values);
+                }
+                continue;
+            }
+            let words = words(argument, &values);
+            if of_input.contains(id) {
+                let verbs = verbs().filter(|verb| takes(verb, id));
+                let verbs = verbs.map(|verb| verb.get_name().to_owned()).collect();
+                flags.push((matches.index_of(id), Flag { words, verbs }));
+            } else {
+                typed.own.insert(words);
+            }
+        }
+        flags.sort_by_key(|(index, _)| *index);
+        typed.flags = flags.into_iter().map(|(_, flag)| flag).collect();
+        let reading = verbs().filter(|verb| takes(verb, "kustomize"));
+        let reading = reading.map(|verb| verb.get_name().to_owned());
+        typed.reading = reading.filter(|verb| !ELSEWHERE.contains(&verb.as_str())).collect();
+        typed
+    }
+
+    /// Whether a flag about the input was typed.
+    pub(crate) fn is_typed(&self, flag: &str) -> bool {
+        let words = |own: &Flag| own.words.trim_start().split([' ', '=']).next() == Some(flag);
+        self.flags.iter().any(words)
+    }
+
+    /// The same for the input under another release.
+    pub(crate) fn following(mut self, release: &str) -> Self {
+        let is_replaced = |flag: &Flag| {
+            let others = [" --release ", " --kthena-profile ", " --semantics documented"];
+            others.iter().any(|own| flag.words.starts_with(own))
+        };
+        self.flags.retain(|flag| !is_replaced(flag));
+        let words = format!(" --release {}", quoted(release));
+        self.flags.push(Flag { words, verbs: self.reading.clone() });
+        self
+    }
+
+    /// Whether a proposal is the command that was run: its page shows all of it.
+    fn is_page(&self, proposal: &str) -> bool {
+        let Some(rest) =
+            proposal.strip_prefix("ome ").and_then(|all| all.strip_prefix(&*self.verb))
+        else {
+            return false;
+        };
+        if self.verb.is_empty() || !(rest.is_empty() || rest.starts_with(' ')) {
+            return false;
+        }
+        let (targets, flags) = match rest.find(" -") {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        // An input of its own is another question.
+        if [" -f ", " -k ", " --help"].iter().any(|own| flags.contains(own)) {
+            return false;
+        }
+        let is_same = |own: &str, asked: &str| {
+            let name = |text: &str| text.rsplit('/').next().unwrap_or(text).to_owned();
+            own == asked || (own.contains('/') != asked.contains('/') && name(own) == name(asked))
+        };
+        let targets: Vec<&str> = targets.split_whitespace().collect();
+        let is_shown = |asked: &&str| self.targets.iter().any(|own| is_same(own, asked));
+        let flags: BTreeSet<&str> = flags
+            .split(" -")
+            .map(|flag| flag.trim_start_matches('-'))
+            .filter(|f| !f.is_empty())
+            .collect();
+        let own: BTreeSet<&str> =
+            self.own.iter().map(|flag| flag.trim_start().trim_start_matches('-')).collect();
+        if self.verb == "explain" {
+            // Without names it explains every service; flags add to the page.
+            let all = self.targets.is_empty() || targets.iter().all(is_shown);
+            return all && flags.is_subset(&own);
+        }
+        targets.len() == self.targets.len() && targets.iter().all(is_shown) && flags == own
+    }
+
+    /// The flags about the input that a command takes, each with a blank before it.
+    fn flags(&self, verb: &str) -> String {
+        let taken = self.flags.iter().filter(|flag| flag.verbs.iter().any(|own| own == verb));
+        taken.map(|flag| flag.words.as_str()).collect()
+    }
+}
+
+/// The values of an argument as they were typed.
+fn values(matches: &ArgMatches, id: &str) -> Vec<String> {
+    let raw = matches.try_get_raw(id).ok().flatten();
+    raw.into_iter().flatten().map(|value| value.to_string_lossy().into_owned()).collect()
+}
+
+/// A flag with its values, each with a blank before it.
+fn words(argument: &clap::Arg, values: &[String]) -> String {
+    let flag = match (argument.get_short(), argument.get_long()) {
+        (Some(short), _) => format!(" -{short}"),
+        (None, Some(long)) => format!(" --{long}"),
+        (None, None) => return String::new(),
+    };
+    if !argument.get_action().takes_values() {
+        return flag;
+    }
+    if argument.is_require_equals_set() {
+        // Its value may be left out, and is `true` then.
+        let value = values.iter().find(|value| *value != "true");
+        return value.map_or_else(|| flag.clone(), |value| format!("{flag}={}", quoted(value)));
+    }
+    values.iter().flat_map(|value| [flag.clone(), " ".to_owned(), quoted(value)]).collect()
+}
 
 impl InputArgs {
-    /// The arguments of the input as they are typed, each with a blank before it; `None` if standard
-    /// input was read, which is gone.
-    pub(crate) fn typed(&self) -> Option<String> {
-        let mut out = String::new();
-        let mut add = |flag: &str, value: &str| {
-            out.push(' ');
-            out.push_str(flag);
-            out.push(' ');
-            out.push_str(&quoted(value));
-        };
-        for file in &self.files {
-            if file == Path::new("-") {
-                return None;
+    /// What proposals need to know of the run.
+    pub(crate) fn proposals(&self) -> Proposals {
+        let paths = [("-f", &self.files), ("-k", &self.kustomize)];
+        let paths = paths.iter().flat_map(|(flag, paths)| {
+            paths.iter().map(move |path| format!(" {flag} {}", quoted(&path.to_string_lossy())))
+        });
+        Proposals { paths: paths.collect(), typed: self.typed.clone() }
+    }
+
+    /// A text with its proposals complete; see [`Proposals::complete`].
+    pub(crate) fn complete(&self, text: &str) -> Option<String> {
+        self.proposals().complete(text)
+    }
+}
+
+/// Makes the command lines complete that texts propose.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Proposals {
+    /// The paths that were read.
+    paths: String,
+    typed: Typed,
+}
+
+impl Proposals {
+    /// The arguments of the input that a command needs, each with a blank before it.
+    pub(crate) fn arguments(&self, verb: &str) -> String {
+        format!("{}{}", self.paths, self.typed.flags(verb))
+    }
+
+    /// A text with the arguments of the input in the commands that it quotes with backticks and that
+    /// read one; commands that name their input stay. A clause, which a semicolon ends, that proposes
+    /// the command that was run is left out; `None` if nothing is left.
+    pub(crate) fn complete(&self, text: &str) -> Option<String> {
+        if !text.contains("`ome ") {
+            return Some(text.to_owned());
+        }
+        let kept: Vec<Cow<'_, str>> = clauses(text)
+            .filter(|clause| !commands(clause).any(|command| self.typed.is_page(command)))
+            .map(|clause| self.filled(clause))
+            .collect();
+        (!kept.is_empty()).then(|| kept.join("; "))
+    }
+
+    /// A text with complete commands.
+    pub(crate) fn filled<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !text.contains("`ome ") || (self.paths.is_empty() && self.typed.flags.is_empty()) {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len() + self.paths.len());
+        for (at, part) in text.split('`').enumerate() {
+            if at > 0 {
+                out.push('`');
             }
-            add("-f", &file.to_string_lossy());
+            out.push_str(part);
+            if at % 2 == 1 {
+                out.push_str(&self.lacks(part));
+            }
         }
-        self.kustomize.iter().for_each(|tree| add("-k", &tree.to_string_lossy()));
-        self.presets.iter().for_each(|path| add("--presets", &path.to_string_lossy()));
-        self.release.iter().for_each(|release| add("--release", release));
-        if let Some(namespace) = &self.namespace {
-            add("-n", namespace);
-        }
-        match self.semantics {
-            Some(SemanticsArg::Controller) => add("--semantics", "controller"),
-            Some(SemanticsArg::Documented) => add("--semantics", "documented"),
-            None => {}
-        }
-        if self.no_builtin == Some(true) || self.builtin == Some(BuiltinArg::Never) {
-            out.push_str(" --no-builtin");
-        }
-        Some(out)
+        Cow::Owned(out)
     }
 
-    /// A text with the arguments of the input in the commands that it quotes with backticks.
-    pub(crate) fn complete(&self, text: &str) -> String {
-        self.typed().map_or_else(|| text.to_owned(), |typed| complete(text, &typed))
+    /// The arguments that a command lacks.
+    fn lacks(&self, command: &str) -> String {
+        let Some(rest) = command.strip_prefix("ome ") else { return String::new() };
+        let verb = rest.split(' ').next().unwrap_or_default();
+        let names_its_input = [" -f ", " -k ", " --help"].iter().any(|own| command.contains(own));
+        if names_its_input || !self.typed.reading.iter().any(|own| own == verb) {
+            return String::new();
+        }
+        self.arguments(verb)
     }
 }
 
-/// A text with some arguments in the commands that it quotes with backticks and that read an input;
-/// commands that have them, or read another input, stay.
-pub(crate) fn complete(text: &str, typed: &str) -> String {
-    if typed.is_empty() || !text.contains("`ome ") {
-        return text.to_owned();
-    }
-    let mut parts = text.split('`').peekable();
-    let mut out = String::with_capacity(text.len() + typed.len());
+/// The clauses of a text: what semicolons outside of backticks separate.
+fn clauses(text: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
-    while let Some(part) = parts.next() {
-        out.push_str(part);
-        let reads = part
-            .strip_prefix("ome ")
-            .and_then(|rest| rest.split(' ').next())
-            .is_some_and(|command| READING.contains(&command));
-        let is_complete = [" -f ", " -k ", typed].iter().any(|own| part.contains(own));
-        if is_quoted && reads && !is_complete {
-            out.push_str(typed);
+    let mut ends = Vec::new();
+    for (at, c) in text.char_indices() {
+        is_quoted ^= c == '`';
+        if c == ';' && !is_quoted && text[at..].starts_with("; ") {
+            ends.push(at);
         }
-        if parts.peek().is_some() {
-            out.push('`');
-        }
-        is_quoted = !is_quoted;
     }
-    out
+    ends.push(text.len());
+    let mut begin = 0;
+    ends.into_iter().map(move |end| {
+        let clause = &text[begin..end];
+        begin = (end + "; ".len()).min(text.len());
+        clause
+    })
 }
 
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+/// The commands that a text quotes with backticks.
+fn commands(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).filter(|part| part.starts_with("ome "))
 }
 
 #[cfg(test)]
@@ -90,26 +292,85 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
+    /// The proposals of a run with these words.
+    fn of(line: &[&str]) -> Proposals {
+        let mut command = crate::cli::command();
+        let words = std::iter::once("ome").chain(line.iter().copied());
+        let matches = command.try_get_matches_from_mut(words).unwrap();
+        let typed = Typed::new(&command, &matches);
+        let below = matches.subcommand().unwrap().1;
+        let paths = |id: &str| -> Vec<PathBuf> {
+            below.get_many(id).into_iter().flatten().cloned().collect()
+        };
+        let (files, kustomize) = (paths("files"), paths("kustomize"));
+        InputArgs { files, kustomize, typed, ..InputArgs::default() }.proposals()
+    }
+
     #[test]
     fn commands_get_the_arguments_of_the_input() {
-        let args = InputArgs {
-            files: vec![PathBuf::from("a b.yaml")],
-            namespace: Some("ml".into()),
-            no_builtin: Some(true),
-            ..InputArgs::default()
-        };
+        let line = [
+            "plan",
+            "-n",
+            "ml",
+            "-f",
+            "a b.yaml",
+            "--no-builtin",
+            "--max-depth",
+            "9",
+            "--protocol",
+            "openAI",
+            "--at",
+            "max",
+            "--jobs",
+            "1",
+            "--release",
+            "ome=v0.1.4,kserve=v0.20.0",
+        ];
+        let own = "-f 'a b.yaml' -n ml --no-builtin --max-depth 9";
+        let releases = "--release ome=v0.1.4 --release kserve=v0.20.0";
         for (text, expected) in [
             (
                 "`ome explain x` shows it",
-                "`ome explain x -f 'a b.yaml' -n ml --no-builtin` shows it",
+                format!("`ome explain x {own} --protocol openAI {releases}` shows it"),
             ),
-            ("set `a` or `ome code x`", "set `a` or `ome code x`"),
-            ("`ome plan -f c.yaml`", "`ome plan -f c.yaml`"),
+            ("`ome validate`", format!("`ome validate {own} {releases}`")),
+            ("set `a` or `ome code x`", "set `a` or `ome code x`".to_owned()),
+            ("`ome render --help`", "`ome render --help`".to_owned()),
+            ("`ome plan -f c.yaml`", "`ome plan -f c.yaml`".to_owned()),
         ] {
-            assert_eq!(args.complete(text), expected);
-            assert_eq!(args.complete(expected), expected);
+            let complete = of(&line).complete(text).unwrap();
+            assert_eq!(complete, expected);
+            assert_eq!(of(&line).complete(&complete).unwrap(), expected);
         }
-        let stdin = InputArgs { files: vec![PathBuf::from("-")], ..InputArgs::default() };
-        assert_eq!(stdin.complete("`ome plan`"), "`ome plan`");
+    }
+
+    #[test]
+    fn a_run_that_reads_standard_input_proposes_to_pipe_it_again() {
+        assert_eq!(
+            of(&["plan", "-f", "-"]).complete("`ome explain x`").unwrap(),
+            "`ome explain x -f -`"
+        );
+    }
+
+    #[test]
+    fn the_command_that_was_run_is_not_proposed() {
+        let dropped = |line: &[&str], text: &str| of(line).complete(text);
+        let text = "set a; `ome explain ml/x` shows it";
+        for line in [&["explain", "x"][..], &["explain"], &["explain", "ml/x", "--all"]] {
+            assert_eq!(dropped(line, text).as_deref(), Some("set a"), "{line:?}");
+            assert_eq!(dropped(line, "`ome explain ml/x` shows it"), None, "{line:?}");
+        }
+        for line in [&["explain", "y"][..], &["plan"], &["plan", "x"], &["explain", "other/x"]] {
+            assert_eq!(dropped(line, text).as_deref(), Some(text), "{line:?}");
+        }
+        let edits = "`ome explain x --runtime r` shows the edits";
+        assert_eq!(dropped(&["explain", "x"], edits).as_deref(), Some(edits));
+        assert_eq!(dropped(&["explain", "x", "--runtime", "r"], edits), None);
+        assert_eq!(dropped(&["explain", "x", "--runtime", "s"], edits).as_deref(), Some(edits));
+        let all = "`ome rollout --all` shows it";
+        assert_eq!(dropped(&["rollout", "--all"], all), None);
+        assert_eq!(dropped(&["rollout", "x"], all).as_deref(), Some(all));
+        let built = "`ome plan -k dev` builds it";
+        assert_eq!(dropped(&["plan", "-f", "dev"], built).as_deref(), Some(built));
     }
 }

@@ -6,11 +6,13 @@
 mod codes;
 mod entry;
 mod near;
+mod quote;
 mod sources;
 
 pub use codes::{CODES, Code, CodeDoc, Topic};
 pub use entry::Entry;
 pub use near::{Nearby, did_you_mean, nearest, proposed};
+pub use quote::quoted;
 pub use sources::addresses;
 
 use crate::source::Span;

@@ -3,7 +3,7 @@
 //! In: a path, or bytes. Out: UTF-8 without a byte order mark, or a finding.
 //! The only place that opens files for reading.
 
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, quoted};
 use crate::yaml::Limits;
 use std::borrow::Cow;
 use std::fs::{File, FileType};
@@ -105,8 +105,10 @@ pub(super) fn not_read(name: &str, reason: &str) -> Diagnostic {
     let finding = Diagnostic::new(Code::FileNotRead, format!("`{name}` was not read: {reason}"));
     let finding = finding.in_file(name);
     if name.starts_with("http://") || name.starts_with("https://") {
-        return finding
-            .help(format!("nothing is fetched from a network: `curl -fsSL {name} | ome … -f -`"));
+        return finding.help(format!(
+            "nothing is fetched from a network: `curl -fsSL {} | ome plan -f -`",
+            quoted(name)
+        ));
     }
     finding.help(match reason {
         MISSING => "correct the path",

@@ -9,7 +9,7 @@
 use super::files::{self, Unread};
 use super::find::{Input, repository_root};
 use super::listed::{Listed, NAMES, plain};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, quoted};
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
 use std::collections::BTreeSet;
@@ -266,7 +266,7 @@ pub(super) fn set_aside<T: AsRef<str>>(
             "the directory holds a kustomization: its files were read one by one, without patches",
         )
         .in_file(shown.clone())
-        .help(format!("build it: `ome … -k {shown}`"))
+        .help(format!("`ome plan -k {}` builds it", quoted(&shown)))
     }));
     (findings, listed_by)
 }

@@ -5,6 +5,7 @@
 //! that stay in an object are none: `$(VAR)` in commands, arguments and variables, `{{.Field}}` of
 //! runtimes, and shell text.
 
+use crate::diag::quoted;
 use crate::source::{Source, Span};
 use crate::yaml::{Node, Value};
 use std::ops::Range;
@@ -358,11 +359,13 @@ pub(super) fn uncover(node: &mut Node, text: &str, places: &[Range<usize>]) {
 
 /// How the placeholders of a file are filled in.
 pub(super) fn command(file: &str, found: &[Placeholder], is_template: bool) -> String {
+    let file = quoted(file);
     let has = |sign: &str| found.iter().any(|own| own.text.starts_with(sign));
     if is_template {
         format!("`oc process --local -f {file} | ome plan -f -` fills them in")
     } else if has("{{") || has("${{") {
-        "`helm template … | ome plan -f -`, or the tool that the file is written for, fills them in"
+        "`helm template`, or the tool that the file is written for, fills them in: read its output \
+         with `-f -`"
             .to_owned()
     } else if has("${") {
         format!("`envsubst < {file} | ome plan -f -` fills them in")

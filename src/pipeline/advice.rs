@@ -4,6 +4,7 @@
 use crate::api::Service;
 use crate::decision::Resolution;
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::select::messages::help_of_runtime;
 
 /// The findings of one decision.
 pub(super) fn of(
@@ -32,10 +33,7 @@ fn unlisted(resolution: &Resolution<'_>, service: &Service) -> Option<Diagnostic
         .severity(Severity::Warning)
         .at(named.name.span())
         .object(service.object.id.to_string())
-        .help(format!(
-            "`ome explain --runtime {}` shows the edits that make it fit",
-            named.name.value
-        ))
+        .help(help_of_runtime(service, &named.name.value))
     })
 }
 

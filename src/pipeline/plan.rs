@@ -477,7 +477,7 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
     let help = if replicas.and(pods).and(component.gpus().known()).is_some() {
         format!("lower the replicas of the {kind}, or the requests of its pods")
     } else {
-        format!("correct the numbers of the {kind}: `ome validate` prints their file and line")
+        format!("correct the numbers of the {kind}; `ome validate` prints their file and line")
     };
     let message = format!("the {what} of the {kind} are not counted: {why}");
     Some(

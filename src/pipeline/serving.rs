@@ -141,7 +141,7 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
             )
             .at(serving.object.name_span())
             .object(serving.object.id.to_string())
-            .help("correct the number: `ome validate` prints its file and line"),
+            .help("correct the number; `ome validate` prints its file and line"),
         );
     }
     PlannedServing {

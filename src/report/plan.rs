@@ -78,6 +78,9 @@ pub struct Plan<'a> {
     pub sources: &'a SourceMap,
     /// How much of the fleet the page shows.
     pub extent: Extent<'a>,
+    /// The arguments of the input that commands need which the page proposes, each with a blank
+    /// before it.
+    pub arguments: &'a str,
 }
 
 /// How much of a fleet a page shows.
@@ -143,8 +146,9 @@ impl<'a> Plan<'a> {
         let more: usize = errors.iter().skip(most).map(|error| error.count).sum();
         if more > 0 {
             let are = if more == 1 { "service is" } else { "services are" };
+            let arguments = self.arguments;
             let text = format!(
-                "✗ {more} more {are} in error: `ome explain NAMESPACE/NAME` shows why, `--all` all of them"
+                "✗ {more} more {are} in error: `ome plan --all{arguments}` shows all of them"
             );
             paragraph(&mut out, &text, style);
         }
@@ -244,10 +248,11 @@ impl<'a> Plan<'a> {
         let waiting = count(waits);
         format!(
             "{} of {}: those in error ({failed}), those with pending pods ({waiting}), then those \
-             with the most GPUs. All: `ome plan --all`; fewer: `-n NAMESPACE`, `-l SELECTOR`; for \
+             with the most GPUs. All: `ome plan --all{}`; fewer: `-n NAMESPACE`, `-l SELECTOR`; for \
              programs: `-o json`",
             shown.len(),
-            plural(self.planned.len(), "service")
+            plural(self.planned.len(), "service"),
+            self.arguments
         )
     }
 

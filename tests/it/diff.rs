@@ -537,7 +537,7 @@ fn a_refused_service_hides_no_other() {
     assert!(!text(&["--base", "old.yaml"]).contains("before and after"), "the group shows it");
     scratch.write("old.yaml", &broken);
     assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(0));
-    let sentence = "1 service is refused before and after; `ome plan` prints why";
+    let sentence = "1 service is refused before and after; `ome plan -f new.yaml --no-config --no-builtin` prints why";
     assert!(text(&["--base", "old.yaml"]).contains(sentence));
     // A file that cannot be read can contain changes.
     scratch.write("new.yaml", &format!("{broken}---\na: [\n"));

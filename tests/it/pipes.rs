@@ -185,6 +185,11 @@ fn shell_completion_offers_names_from_the_input() {
         (vec!["validate", "--rule", "same-pri"], "same-priority"),
         (vec!["schema", "clusterserv"], "clusterservingruntime"),
         (vec!["schema", "inferenceservice", "spec.eng"], "spec.engine"),
+        (vec!["schema", "isvc.spec.eng"], "isvc.spec.engine"),
+        ([&["why"], &input[..], &["Deployment/ch"]].concat(), "Deployment/chat-engine"),
+        ([&["why"], &input[..], &["Deployment/chat-engine", "spec.rep"]].concat(), "spec.replicas"),
+        ([&["drain"], &input[..], &["gpu-h"]].concat(), "gpu-h100-0"),
+        ([&["plan"], &input[..], &["--without", "node=gpu-h"]].concat(), "node=gpu-h100-0"),
     ] {
         assert_eq!(complete(&words), expected, "{words:?}");
     }

@@ -191,6 +191,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
         planned: &planned,
         sources: &world.sources,
         extent: Extent::Short,
+        arguments: "",
     };
     let read = Read { whole: true, is_partly_read: false, fails: false };
     for width in [None, Some(40), Some(80), Some(100), Some(120), Some(200)] {

@@ -79,6 +79,17 @@ struct ReleasesArgs {
     output: ReportFormat,
 }
 
+impl Args {
+    /// The arguments about what is read.
+    pub(super) fn input_mut(&mut self) -> Option<&mut InputArgs> {
+        match &mut self.action {
+            Action::List(args) => Some(&mut args.input),
+            Action::Show(args) => Some(&mut args.input),
+            Action::Releases(_) => None,
+        }
+    }
+}
+
 /// The session options: with a release of OME, the runtimes that it ships instead of the built-in
 /// catalog.
 fn ask(input: &InputArgs) -> SessionOptions<'static> {

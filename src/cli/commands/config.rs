@@ -30,7 +30,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// Output format.
     #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t, value_name = "FORMAT")]
     output: ReportFormat,
@@ -186,7 +186,15 @@ impl Asked<'_> {
     fn builtin(&self) -> SettingRow {
         let mode = self.input.builtin(&self.settings);
         let name = BuiltinMode::ALL.iter().find(|(_, own)| *own == mode).map(|(name, _)| *name);
-        let argument = self.argument("builtin").or_else(|| self.argument("no_builtin"));
+        let [builtin, no_builtin] = ["builtin", "no_builtin"].map(|id| self.argument(id));
+        let (mut argument, other) = (builtin, no_builtin);
+        // A flag wins over the variable of the other one.
+        if matches!(
+            (&argument, &other),
+            (Some(SettingOrigin::Variable(_)), Some(SettingOrigin::Flag(_))) | (None, _)
+        ) {
+            argument = other;
+        }
         let origin = argument.or_else(|| self.place("builtin")).unwrap_or(SettingOrigin::Default);
         SettingRow { name: "builtin".to_owned(), value: name.map(str::to_owned), origin }
     }

@@ -28,7 +28,7 @@ use crate::yaml::{Entry, Node};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// The form to convert to, instead of the current one.
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<Form>,

@@ -4,11 +4,10 @@ use crate::api::{ModelServing, Object, Views};
 use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::proposals::quoted;
 use crate::cli::relevant_findings::{About, not_built};
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, quoted};
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
@@ -29,7 +28,7 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
@@ -219,8 +218,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         _ => bases.unwrap_or_default().join(", "),
     };
     let rollout = rollout(args, &compared);
+    let plan = format!("ome plan{}", after.proposals().arguments("plan"));
     let view = view::View {
         rollout: rollout.as_deref(),
+        plan: &plan,
         diff: &answer,
         semantics: after.mode(),
         base: &compared,
@@ -270,7 +271,10 @@ fn not_compared(after: &[Diagnostic], before: &[Diagnostic]) -> Option<String> {
 /// The command that shows the rollout of a service in this comparison, with `{}` for its name; none
 /// between releases, or if standard input was read.
 fn rollout(args: &Args, compared: &str) -> Option<String> {
-    let input = args.input.typed().filter(|_| args.to_release.is_none())?;
+    if args.to_release.is_some() || args.input.files.iter().any(|file| load::is_stdin(file)) {
+        return None;
+    }
+    let input = args.input.proposals().arguments("rollout");
     let bases: Vec<&str> = match args.base.as_slice() {
         [] => vec![compared],
         bases => bases.iter().map(String::as_str).collect(),
@@ -319,6 +323,7 @@ fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure
         release: vec![release.clone()],
         semantics,
         kthena_profile,
+        typed: args.input.typed.clone().following(release),
         ..args.input.clone()
     })
 }

@@ -42,7 +42,7 @@ Exit codes: 0 done, 1 invalid input, or a file that could not be written.";
 #[command(after_long_help = HELP)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// `table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new
     /// class, PATH/NAME.yaml. Classes in PATH are read, too.
     #[arg(short, long, default_value = "table", value_name = "FORMAT")]

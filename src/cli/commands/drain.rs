@@ -3,7 +3,7 @@
 use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::{Failure, Io, Outcome, what_if};
+use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::pipeline::{Drained, drain};
 use crate::report::drain as view;
 use ecow::EcoString;
@@ -17,9 +17,9 @@ use ecow::EcoString;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// Nodes, in the order in which they are drained.
-    #[arg(value_name = "NODE", required_unless_present_any = ["nodes", "max"], conflicts_with_all = ["nodes", "max"])]
+    #[arg(value_name = "NODE", add = complete::nodes(), required_unless_present_any = ["nodes", "max"], conflicts_with_all = ["nodes", "max"])]
     names: Vec<String>,
     /// Find so many nodes that can be drained with the fewest pods to move.
     #[arg(long, value_name = "N", conflicts_with = "max")]
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long)]
     max: bool,
     /// Choose among the nodes of an accelerator class.
-    #[arg(long, value_name = "CLASS", conflicts_with = "names")]
+    #[arg(long, value_name = "CLASS", conflicts_with = "names", add = complete::classes())]
     class: Option<String>,
     /// Place minReplicas, maxReplicas of everything at once, or what the input says runs.
     #[arg(long, value_enum, default_value_t)]

@@ -21,7 +21,7 @@ use crate::yaml::Node;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// InferenceServices, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,

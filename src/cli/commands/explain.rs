@@ -14,7 +14,8 @@ use crate::pipeline::{
 use crate::report;
 use crate::report::sheet::Sheet;
 use crate::report::together::is_short;
-use crate::report::{explain, graph, json, judged, serving, why};
+use crate::report::{explain, graph, json, judged, plan, serving, why};
+use crate::select::messages;
 use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -26,7 +27,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them. Or
     /// one runtime or model, as NAME, `runtime/NAME` or `model/NAME`.
     #[arg(value_name = "NAME", add = complete::subjects())]
@@ -67,6 +68,10 @@ enum Format {
     /// Tables.
     #[default]
     Table,
+    /// The tables with every candidate, as with `--all`.
+    Wide,
+    /// A line per service: KIND/NAMESPACE/NAME.
+    Name,
     /// One JSON document; its schema has a version.
     Json,
     /// The same document as YAML.
@@ -80,7 +85,7 @@ enum Format {
 /// Explains and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
-    let detail = match (args.comparisons, args.all) {
+    let detail = match (args.comparisons, args.all || args.output == Format::Wide) {
         (true, _) => judged::Detail::Comparisons,
         (false, true) => judged::Detail::All,
         (false, false) => judged::Detail::Nearest,
@@ -89,7 +94,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Ok(selected) => selected,
         Err(failure) => {
             let form = match args.output {
-                Format::Table => Form::Text,
+                Format::Table | Format::Wide | Format::Name => Form::Text,
                 Format::Markdown => Form::Markdown,
                 Format::Json | Format::Yaml => Form::Json,
                 Format::Mermaid => return Err(failure),
@@ -107,19 +112,22 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .comparing(session.world.catalog.services().len());
     let mut planned = planner.plan_all(&selected, Depth::Explain);
     session.plan_variants(&args.services, Depth::Explain, &mut planned);
+    if let (Some(name), true) = (&args.runtime, args.services.is_empty()) {
+        of_operator(&session, name, &mut planned);
+    }
     for planned in &mut planned {
         let nearest = planned.nearest_runtime();
         let Some(error) = planned.error.as_deref_mut() else { continue };
         if let Some((name, _)) = nearest.filter(|_| {
             // Advice of another kind is better than the nearest of many.
-            error.help.as_ref().is_some_and(|help| help.contains("--runtime NAME"))
+            error.help.as_deref().is_some_and(messages::is_open)
         }) {
-            let service = &planned.service;
-            error.help = Some(format!(
-                "`ome explain {service} --runtime {name}` shows the edits that make it fit, if there are any"
-            ));
+            error.help = {
+                let service = &planned.service;
+                Some(messages::help_of_nearest(&service.namespace, &service.name, &name))
+            };
         }
-        error.help = error.help.as_deref().map(complete);
+        error.help = error.help.as_deref().and_then(complete);
     }
     // Informative findings are on the page; differences of the controller have a line of their own
     // there.
@@ -164,8 +172,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         match args.output {
             Format::Markdown => PageFormat::Markdown,
             // A comment of the graph would be lost where it is drawn.
-            Format::Json | Format::Yaml | Format::Mermaid => PageFormat::Json,
-            Format::Table => PageFormat::Table,
+            Format::Json | Format::Yaml | Format::Mermaid | Format::Name => PageFormat::Json,
+            Format::Table | Format::Wide => PageFormat::Table,
         },
         io,
     )?;
@@ -193,7 +201,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             };
             session.print_json(&answer, io)?;
         }
-        Format::Table | Format::Markdown => {
+        Format::Name => {
+            session.say(&beside_page(&found, &planned), io);
+            for name in plan::names(&planned, &servings) {
+                io.print_line(&name)?;
+            }
+        }
+        Format::Table | Format::Wide | Format::Markdown => {
             session.say(&beside_page(&found, &planned), io);
             let sources = &session.world.sources;
             let mut page = Sheet::default();
@@ -242,6 +256,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Ok(if others || is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
 }
 
+/// Keeps the services of the operators that have a runtime of this name, if one has.
+fn of_operator(session: &Session, name: &str, planned: &mut Vec<Planned<'_>>) {
+    let catalog = &session.world.catalog;
+    let has = |own: &Planned<'_>| {
+        let runtimes = catalog.runtimes(own.service.api);
+        own.read_in(catalog).is_some_and(|service| named(runtimes, service, name).is_some())
+    };
+    if planned.iter().any(has) {
+        planned.retain(has);
+    }
+}
+
 /// Seeks what would make the named runtime win, and leaves it as the only candidate.
 fn why_not<'a>(
     session: &'a Session,
@@ -253,6 +279,20 @@ fn why_not<'a>(
     let service = planned.read_in(catalog);
     let runtime = service.and_then(|service| named(runtimes, service, name));
     let (Some(service), Some(runtime)) = (service, runtime) else {
+        let mut others = catalog.all_runtimes().filter(|own| own.object.id.name == name);
+        if let Some(other) = others.next() {
+            let (service, kind) = (&planned.service, &other.object.id.kind);
+            return Err(Failure::NotFound {
+                message: format!(
+                    "{kind} `{name}` is a runtime of {}, and {service} is a service of {}, which never gets it",
+                    other.object.api.title(),
+                    service.api.title()
+                ),
+                help: Some(format!(
+                    "`ome explain {service} --all` shows every runtime that it can get"
+                )),
+            });
+        }
         return Err(session.not_found(
             format!("no runtime `{name}`"),
             nearest(name, runtimes.iter().map(|runtime| runtime.object.id.name.as_str()))

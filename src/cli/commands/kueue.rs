@@ -32,6 +32,17 @@ enum Action {
     Diff(DiffArgs),
 }
 
+impl Args {
+    /// The arguments about what is read.
+    pub(super) fn input_mut(&mut self) -> &mut InputArgs {
+        match &mut self.action {
+            Action::Import(args) => &mut args.input,
+            Action::Export(args) => &mut args.input,
+            Action::Diff(args) => &mut args.input,
+        }
+    }
+}
+
 /// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {

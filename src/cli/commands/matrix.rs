@@ -16,7 +16,7 @@ use crate::report::matrix as view;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// Also show the longest request and how many of full length fit beside the weights, by the
     /// runtime's own arguments. Known for models whose config.json is given: `--model-configs`,
     /// `--hf-cache`.

@@ -29,6 +29,7 @@ pub(crate) mod validate;
 pub(crate) mod version;
 pub(crate) mod why;
 
+use super::args::InputArgs;
 use super::{Failure, Io, Outcome};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -74,6 +75,30 @@ impl Command {
             Self::Diff(args) => args.watched(),
             _ => None,
         }
+    }
+
+    /// The arguments about what is read, where the command proposes further ones on it.
+    pub(crate) fn input_mut(&mut self) -> Option<&mut InputArgs> {
+        Some(match self {
+            Self::Plan(args) => &mut args.input,
+            Self::Explain(args) => &mut args.input,
+            Self::Why(args) => &mut args.input,
+            Self::Render(args) => &mut args.input,
+            Self::Diff(args) => &mut args.input,
+            Self::Drift(args) => &mut args.input,
+            Self::Drain(args) => &mut args.input,
+            Self::Rollout(args) => &mut args.input,
+            Self::Matrix(args) => &mut args.input,
+            Self::Validate(args) => &mut args.input,
+            Self::Test(args) => &mut args.input,
+            Self::Discover(args) => &mut args.input,
+            Self::Convert(args) => &mut args.input,
+            Self::Endpoints(args) => &mut args.input,
+            Self::Config(args) => &mut args.input,
+            Self::Catalog(args) => return args.input_mut(),
+            Self::Kueue(args) => args.input_mut(),
+            _ => return None,
+        })
     }
 }
 

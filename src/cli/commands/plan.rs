@@ -6,7 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page, not_built};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity, quoted};
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
     Depth, Lost, PlacementOptions, Planned, Planner, costs, has_current, together, totals,
@@ -15,6 +15,7 @@ use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
     accounting, json, losses, markdown, page, plan, serving, table, together as report,
 };
+use crate::select::messages;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     at: AtArg,
     /// Plan without these nodes: node=NAME, zone=NAME, class=NAME or the label KEY=VALUE;
     /// repeatable.
-    #[arg(long, value_name = "NODES", value_parser = lost)]
+    #[arg(long, value_name = "NODES", value_parser = lost, add = complete::losses())]
     without: Vec<Lost>,
     /// Lose every node, zone or class, one after the other, and show which losses leave pods without
     /// a node.
@@ -114,7 +115,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     drop(services);
     for error in planned.iter_mut().filter_map(|planned| planned.error.as_deref_mut()) {
-        error.help = error.help.as_deref().map(|help| args.input.complete(help));
+        error.help = error.help.as_deref().and_then(|help| args.input.complete(help));
     }
     let variants = session.plan_variants(&args.services, Depth::Plan, &mut planned);
     // Of 100,000 services the remembered decisions are a tenth of the memory.
@@ -181,7 +182,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         _ if args.all => plan::Extent::All,
         _ => plan::Extent::Short,
     };
-    let plan = plan::Plan { semantics: mode, header: &header, planned: &planned, sources, extent };
+    let arguments = args.input.proposals().arguments("plan");
+    let plan = plan::Plan {
+        semantics: mode,
+        header: &header,
+        planned: &planned,
+        sources,
+        extent,
+        arguments: &arguments,
+    };
     let answer = losses.as_ref().map(|losses| losses::View {
         losses,
         together,
@@ -330,7 +339,7 @@ impl Nearest {
         for (own, views) in planned.iter_mut().zip(services) {
             let Some(error) = own.error.as_deref_mut() else { continue };
             // Advice of another kind is better than the nearest of many.
-            let is_open = error.help.as_ref().is_some_and(|help| help.contains("--runtime NAME"));
+            let is_open = error.help.as_deref().is_some_and(messages::is_open);
             if !is_open || self.seen.len() >= CAUSES {
                 continue;
             }
@@ -339,10 +348,9 @@ impl Nearest {
             }
             let explained = planner.plan(views, Depth::Explain);
             if let Some((name, why)) = explained.nearest_runtime() {
-                error.help = Some(format!(
-                    "nearest is {name}: {why}; `ome explain {} --runtime {name}` shows the edits that make it fit",
-                    own.service
-                ));
+                let edits =
+                    messages::help_of_nearest(&own.service.namespace, &own.service.name, &name);
+                error.help = Some(format!("nearest is {name}: {why}; {edits}"));
             }
         }
         planned
@@ -365,7 +373,8 @@ fn not_read(found: &[Diagnostic]) -> Option<String> {
         let place = first.file.as_deref().unwrap_or_default();
         format!("not read: {place}: {}{more}\n", first.message)
     });
-    let built = not_built(found).map(|(what, trees)| format!("{what}: ome plan -k {}\n", trees[0]));
+    let built =
+        not_built(found).map(|(what, trees)| format!("{what}: ome plan -k {}\n", quoted(trees[0])));
     let presets = of(Code::PresetsNotRead).next().map(|first| {
         let how = first.help.as_deref().unwrap_or_default();
         match of(Code::PresetsNotRead).map(|own| own.objects.len().max(1)).sum() {

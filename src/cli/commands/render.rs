@@ -39,11 +39,12 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
-    /// `yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/.
+    /// `yaml`, `json`, `name` (a line per object: KIND/NAMESPACE/NAME), or `dir=PATH`: one file per
+    /// object under PATH/NAMESPACE/SERVICE/.
     #[arg(short, long, default_value = "yaml", value_name = "FORMAT")]
     output: Output,
     /// Compare with a directory that `-o dir=` wrote, and write nothing.

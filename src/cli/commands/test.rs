@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// Files of expectations, or directories with `*.ome-test.yaml` files; without any, the current
     /// directory.
     #[arg(value_name = "PATH")]

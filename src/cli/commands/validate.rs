@@ -37,7 +37,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// Files and directories, as with `-f`.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,

@@ -4,7 +4,7 @@ use crate::api::{ModelServing, ObjectRef, Scope};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, ReportFormat, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Diagnostic, nearest};
 use crate::merge::history::History;
 use crate::operators::kthena::objects as kthena;
@@ -24,11 +24,11 @@ use std::collections::BTreeSet;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// The object and the field: `KIND/NAME FIELD`, `KIND/NAMESPACE/NAME FIELD` or `KIND NAME
     /// FIELD`; without a field, every field. A kind is written as for kubectl (`deploy`,
     /// `deployments.apps`); a dot within a key of the field is written `\.`.
-    #[arg(num_args = 1..=3, required = true, value_names = ["KIND/NAME", "FIELD"])]
+    #[arg(num_args = 1..=3, required = true, value_names = ["KIND/NAME", "FIELD"], add = complete::rendered())]
     words: Vec<String>,
     /// Output format.
     #[arg(short, long, value_enum, value_parser = FormatParser::<ReportFormat>::new(), default_value_t)]

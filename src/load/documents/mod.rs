@@ -348,7 +348,7 @@ fn documents(
         let finding = Diagnostic::new(Code::HelmTemplate, format!("{what} left alone"))
             .in_file(folder.clone())
             .help(format!(
-                "render the chart first: `helm template {} | ome … -f -`",
+                "render the chart first: `helm template {} | ome plan -f -`",
                 folder.strip_suffix("/templates").unwrap_or(&folder)
             ));
         loaded.diagnostics.push(finding);

@@ -182,7 +182,7 @@ impl<'a> Reading<'a> {
                 .iter_mut()
                 .filter(|finding| finding.code == Code::YamlSyntax)
             {
-                finding.help = Some("the file is a Helm template: render the chart first, `helm template … | ome … -f -`".to_owned());
+                finding.help = Some("the file is a Helm template: render the chart first with `helm template`, and read its output with `-f -`".to_owned());
             }
         }
         if broken && found_at.is_some() && !names_object(text) {

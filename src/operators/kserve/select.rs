@@ -12,7 +12,7 @@ use crate::diag::{Code, nearest};
 use crate::operators::kserve::mode;
 use crate::policy::{Policy, ProtocolRule, RankRule};
 use crate::select::format_name::lowest;
-use crate::select::messages::{help_of_runtime, help_of_service};
+use crate::select::messages::help_of_service;
 use crate::select::request::{asked_protocol, failure, named as named_runtime};
 use crate::select::{Messages, Request, Search};
 use ecow::{EcoString, EcoVec};
@@ -161,7 +161,7 @@ fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) 
     Failure {
         code: Code::RuntimeIncompatible,
         message: format!("{message}: {}", all.join("; ")),
-        help: Some(help_of_runtime(name)),
+        help: None,
         span: named.name.span(),
     }
 }
@@ -172,7 +172,7 @@ fn none_found(
     runtimes: &RuntimeSet,
     request: &Request<'_>,
     service: &Service,
-    _: &RuntimeDecision<'_>,
+    decision: &RuntimeDecision<'_>,
 ) -> Failure {
     let format = request.model.format.as_ref();
     let name = format.map_or("", |format| format.name.value.as_str());
@@ -202,7 +202,7 @@ fn none_found(
                 off.object.id.name
             ),
             (None, Some(near)) => format!("did you mean \"{near}\"?"),
-            (None, None) => help_of_service(service),
+            (None, None) => help_of_service(service, decision),
         }),
         span: format
             .and_then(|format| format.name.span())

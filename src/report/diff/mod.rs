@@ -46,6 +46,8 @@ pub struct View<'a> {
     pub input: &'a [InputRow],
     /// The command that shows the rollout of a service, with `{}` for its name.
     pub rollout: Option<&'a str>,
+    /// The command that shows why services are refused in the new state.
+    pub plan: &'a str,
 }
 
 /// The JSON document if there is no base to compare with.

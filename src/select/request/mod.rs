@@ -5,7 +5,7 @@
 
 pub(crate) mod assumed;
 
-use super::messages::Messages;
+use super::messages::{Messages, help_of_runtime};
 use crate::api::{Failure, Model, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{
@@ -396,7 +396,11 @@ pub(crate) fn failure(
         if candidate.reasons.iter().any(|rejection| rejection.reason == Reason::Disabled) {
             return Some(disabled(words, candidate.runtime, named));
         }
-        return Some((words.incompatible)(request, candidate, named));
+        let runtime = &candidate.runtime.object.id.name;
+        return Some(Failure {
+            help: Some(help_of_runtime(service, runtime)),
+            ..(words.incompatible)(request, candidate, named)
+        });
     }
     Some((words.none_found)(runtimes, request, service, decision))
 }

@@ -2,10 +2,10 @@
 
 use super::Written;
 use super::pass::Pass;
-use crate::cli::proposals::quoted;
 use crate::cli::{Failure, Io};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, quoted};
 use crate::emit::{Check, Difference, Directory, Done, Options, State, stream};
+use crate::pipeline::identity;
 use crate::report::screen;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,6 +16,8 @@ use std::str::FromStr;
 #[derive(Clone, Debug)]
 pub(super) enum Output {
     Stream(stream::Format),
+    /// A line for each object.
+    Names,
     Directory(PathBuf),
 }
 
@@ -26,8 +28,9 @@ impl FromStr for Output {
         match text.split_once('=') {
             None if text == "yaml" => Ok(Self::Stream(stream::Format::Yaml)),
             None if text == "json" => Ok(Self::Stream(stream::Format::Json)),
+            None if text == "name" => Ok(Self::Names),
             Some(("dir", path)) if !path.is_empty() => Ok(Self::Directory(path.into())),
-            _ => Err("accepted are yaml, json and dir=PATH".into()),
+            _ => Err("accepted are yaml, json, name and dir=PATH".into()),
         }
     }
 }
@@ -42,6 +45,7 @@ pub(super) struct Target<'a> {
 /// Where text goes.
 pub(super) enum Sink<'a> {
     Stream(stream::Stream, String),
+    Names,
     Pass { pass: Box<Pass<'a>>, function: bool },
     Directory(PathBuf, Box<Directory>),
     Check(Box<Check>),
@@ -65,12 +69,15 @@ impl Sink<'_> {
                 let directory = Directory::open(path, options, &mut waiting)?;
                 Self::Directory(path.clone(), Box::new(directory))
             }
-            (Output::Stream(_), None) if options.force || options.kustomization.is_some() => {
+            (Output::Stream(_) | Output::Names, None)
+                if options.force || options.kustomization.is_some() =>
+            {
                 let flag = if options.force { "--force" } else { "--kustomization" };
                 return Err(Failure::Usage(format!(
                     "`{flag}` is about a directory: write one with `-o dir=PATH`"
                 )));
             }
+            (Output::Names, None) => Self::Names,
             (Output::Stream(format), None) => {
                 Self::Stream(stream::Stream::new(*format), String::new())
             }
@@ -93,6 +100,11 @@ impl Sink<'_> {
                 }
                 io.print(buffer)?;
                 buffer.clear();
+            }
+            Self::Names => {
+                for (object, _) in &written.objects {
+                    io.print_line(&identity(object).to_string())?;
+                }
             }
             Self::Directory(_, directory) => {
                 for (object, text) in &written.objects {
@@ -122,6 +134,7 @@ impl Sink<'_> {
                 io.print(&buffer)?;
                 Ok(false)
             }
+            Self::Names => Ok(false),
             Self::Pass { pass, function } => {
                 if function {
                     pass.answer(found, io)?;

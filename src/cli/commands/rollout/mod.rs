@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all", add = crate::cli::complete::services())]
     name: Option<String>,

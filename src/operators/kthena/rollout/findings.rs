@@ -28,7 +28,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
                 to.name(),
                 Range::DEVICES
             ),
-            "correct the number: `ome validate` prints its file and line",
+            "correct the number; `ome validate` prints its file and line",
         );
     }
     let updates = || {

@@ -14,7 +14,7 @@ use crate::decision::{Basis, Reason, Rejection, Resolution, RuntimeDecision};
 use crate::diag::Code;
 use crate::operators::ome::rules::Rules as _;
 use crate::policy::{Policy, ProtocolRule};
-use crate::select::messages::{help_of_runtime, help_of_service};
+use crate::select::messages::help_of_service;
 use crate::select::request::{asked_protocol, failure, named, named_without_model};
 use crate::select::{Messages, Request, Search};
 use crate::yaml::Node;
@@ -40,7 +40,7 @@ pub(crate) static WORDS: Messages = Messages {
                 request.model.object.id.name,
                 all.join("; ")
             ),
-            help: Some(help_of_runtime(&candidate.runtime.object.id.name)),
+            help: None,
             span: named.name.span(),
         }
     },
@@ -50,7 +50,7 @@ pub(crate) static WORDS: Messages = Messages {
             "no runtime found to support model {} in namespace {}: {} checked",
             request.model.object.id.name, request.namespace, decision.rejected
         ),
-        help: Some(help_of_service(service)),
+        help: Some(help_of_service(service, decision)),
         span: service
             .model
             .as_ref()

@@ -220,7 +220,7 @@ fn capacity(capacity: &Capacity, rollout: Option<&str>) -> Vec<String> {
         }
         if let (Some(first), Some(command)) = (stuck.first(), rollout) {
             out.push(format!(
-                "for the stages, and edits that complete them, run: {}",
+                "for the stages, and what would complete them, run: {}",
                 command.replace("{}", &printable(&first.service))
             ));
         }
@@ -273,12 +273,8 @@ fn still_refused(view: &View<'_>) -> Option<String> {
         1 => (1, "is"),
         count => (count, "are"),
     };
-    let plan = match view.diff.between_releases {
-        Some(_) => "`ome plan --release OPERATOR=TAG`",
-        None => "`ome plan`",
-    };
-    let services = plural(count, "service");
-    Some(format!("✗ {services} {verb} refused before and after; {plan} prints why"))
+    let (services, plan) = (plural(count, "service"), view.plan);
+    Some(format!("✗ {services} {verb} refused before and after; `{plan}` prints why"))
 }
 
 /// Whether services are refused before and served afterwards: they have no existing objects that a
