@@ -227,9 +227,9 @@ pub(crate) trait Services: Sync {
         true
     }
 
-    /// Whether a refused object of a service is a warning, because the controller writes the others
-    /// and tries again.
-    fn goes_on(&self, _service: &Service) -> bool {
+    /// Whether the refusal of an object of a service is a warning, because the others are written all
+    /// the same.
+    fn goes_on(&self, _service: &Service, _object: &Node) -> bool {
         false
     }
 

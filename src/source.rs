@@ -404,4 +404,18 @@ mod tests {
             (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
         }
     }
+
+    #[test]
+    fn a_directory_of_copies_is_named_with_that_of_the_command_line() {
+        let copies = |root: &str, name: &str| {
+            let mut source = Source::new(name, SourceKind::File, "");
+            source.root = Some(root.into());
+            source.copies()
+        };
+        assert_eq!(copies("r", "r/a.yaml"), None);
+        assert_eq!(copies("r", "r/x/testdata/deep/a.yaml").as_deref(), Some("r/x/testdata"));
+        assert_eq!(copies(".", "vendor/a.yaml").as_deref(), Some("vendor"));
+        // What was named itself holds no copies.
+        assert_eq!(copies("x/test", "x/test/a.yaml"), None);
+    }
 }

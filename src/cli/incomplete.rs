@@ -71,8 +71,12 @@ pub(super) fn hides_text(code: Code) -> bool {
     )
 }
 
-/// Whether the document at a place names a kind that answers depend on, or no kind at all.
+/// Whether the document at a place names a kind that answers depend on, or no kind at all. Copies are
+/// nobody's cluster.
 fn may_matter(span: Span, world: &World, counts_pods: bool) -> bool {
+    if world.copies(span).is_some() {
+        return false;
+    }
     let text = &*world.sources.get(span.source).text;
     let at = (span.start as usize).min(text.len());
     let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);

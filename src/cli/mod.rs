@@ -10,6 +10,7 @@
 mod args;
 mod commands;
 mod complete;
+mod copies;
 pub mod examples;
 pub mod exit;
 mod failure;

@@ -2,6 +2,7 @@
 //! decide about them, and those about texts that may hold one. Everything else is left to
 //! `validate`.
 
+use super::copies;
 use super::input::Session;
 use crate::api::{Model, ModelServing, Object, Views};
 use crate::catalog::Catalog;
@@ -163,6 +164,9 @@ impl About {
                 is_service(&id.kind) && finding.objects.contains(&id.to_string())
             }) && finding.severity == Severity::Warning;
             finding.severity = if is_shown { Severity::Info } else { Severity::Warning };
+        }
+        if self.every {
+            return copies::left_out(found, &session.world);
         }
         found
     }

@@ -409,7 +409,11 @@ impl<'a> Planner<'a> {
             if followed && queued() {
                 pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
-            if followed && let Some(server) = &self.server {
+            // Of a service that is in error, the error is the cause of what a server refuses.
+            if followed
+                && error.is_none()
+                && let Some(server) = &self.server
+            {
                 // What cannot be written is reported by `render`.
                 let objects = ask.objects(composed).map(|own| own.value).unwrap_or_default();
                 diagnostics.extend(server.refusals(service, &objects));

@@ -37,17 +37,17 @@ impl<'a> Server<'a> {
     ) {
         let first = diagnostics.len();
         let followed = self.semantics.of(service.object.api);
+        let operator = operators::services(service.object.api);
         for object in objects {
+            let start = diagnostics.len();
             accept_rendered(&object.node, followed, &self.world.sources, diagnostics);
             self.knative.judge(&object.node, diagnostics);
             diagnostics.extend(long_name(&object.node));
-        }
-        // What a controller sends although the server refuses it is a warning where the others of
-        // its objects are written all the same.
-        if operators::services(service.object.api).is_some_and(|own| own.goes_on(service)) {
-            for found in &mut diagnostics[first..] {
-                if found.code == Code::ServerRefuses {
-                    found.severity = Severity::Warning;
+            if operator.is_some_and(|own| own.goes_on(service, &object.node)) {
+                for found in &mut diagnostics[start..] {
+                    if found.code == Code::ServerRefuses {
+                        found.severity = Severity::Warning;
+                    }
                 }
             }
         }

@@ -8,6 +8,7 @@ use crate::api::Object;
 use crate::catalog::Item;
 use crate::diag::{Code, Diagnostic};
 use crate::load::kinds;
+use crate::operators;
 use crate::quantity::{Quantity, is_accelerator};
 use crate::schema;
 use crate::source::Span;
@@ -78,9 +79,16 @@ impl InputRow {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// Whether nothing is made of these objects although an operator reads their group.
+    /// Whether nothing is made of these objects although an operator reads their group, or although
+    /// they have the kind of a service in a group of somebody else.
     pub fn is_passed_over(&self) -> bool {
-        self.handling >= Handling::Checked && kinds::is_of_operator(self.group())
+        self.handling >= Handling::Checked
+            && (kinds::is_of_operator(self.group()) || self.is_like_service())
+    }
+
+    /// Whether the kind is that of a service, in a group that no operator reads.
+    fn is_like_service(&self) -> bool {
+        operators::is_service(&self.kind) && !kinds::is_of_operator(self.group())
     }
 
     /// Whether they request devices that no other answer counts.
@@ -138,6 +146,7 @@ impl Accounting {
             row.handling == Handling::Unread
                 && row.devices.is_empty()
                 && !kinds::is_of_operator(row.group())
+                && !row.is_like_service()
         };
         let (foreign, mut rows): (Vec<_>, Vec<_>) = self.rows.into_values().partition(is_foreign);
         if !foreign.is_empty() {
@@ -257,5 +266,6 @@ pub fn names(row: &InputRow) -> String {
         names.push(format!("and {} more", row.count - names.len()));
     }
     let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-    format!("{} {}{names}", row.count, row.kind)
+    let whose = if row.is_like_service() { format!(" of {}", row.group()) } else { String::new() };
+    format!("{} {}{whose}{names}", row.count, row.kind)
 }

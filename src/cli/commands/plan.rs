@@ -170,7 +170,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let whole = args.services.is_empty();
     let waits = report::is_short(&planned, &servings)
         || whole && together.is_some_and(|own| own.others.pending > 0);
-    let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
+    // Copies are not what the owner applies, unless they are asked for.
+    let is_broken = |planned: &Planned<'_>| {
+        planned.error.is_some() && !(whole && session.world.copies(planned.service.place).is_some())
+    };
+    let outcome = session.outcome(&found, planned.iter().any(is_broken));
     let unknown = args.input.strict && together.is_some_and(|own| !own.not_judged.is_empty());
     let hurts = losses.as_ref().is_some_and(|own| !own.rows.is_empty());
     let outcome = if waits || unknown || hurts { outcome.and(Outcome::No) } else { outcome };
@@ -384,6 +388,14 @@ fn not_read(found: &[Diagnostic]) -> Option<String> {
             }
         }
     });
-    let lines = [left, built, presets];
+    let copies = of(Code::CopiesLeftOut).next().map(|first| {
+        let more = match of(Code::CopiesLeftOut).count() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let place = first.file.as_deref().unwrap_or_default();
+        format!("{place}: {}{more}: ome validate --all\n", first.message)
+    });
+    let lines = [left, copies, built, presets];
     lines.iter().any(Option::is_some).then(|| lines.into_iter().flatten().collect::<String>())
 }

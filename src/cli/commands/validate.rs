@@ -1,6 +1,5 @@
 //! `ome validate`: all findings about the input.
 
-mod copies;
 mod refusals;
 mod variants;
 
@@ -10,7 +9,7 @@ use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::session_options::SessionOptions;
-use crate::cli::{Failure, Io, Outcome, complete};
+use crate::cli::{Failure, Io, Outcome, complete, copies};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix, stream};
 use crate::load;
@@ -151,7 +150,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let sources = &session.world.sources;
     if !args.all {
-        found = copies::left_out(found, sources);
+        found = copies::left_out(found, &session.world);
     }
     if let (Some(file), true) = (&args.baseline, args.update_baseline) {
         update(file, &Baseline::text(&found, sources))?;

@@ -227,8 +227,8 @@ impl Services for KServe {
         admitted.map(|objects| objects.value)
     }
 
-    fn goes_on(&self, service: &Service) -> bool {
-        llm::is_llm(service)
+    fn goes_on(&self, service: &Service, object: &Node) -> bool {
+        llm::is_llm(service) || openshift::objects::is_of_metrics(object)
     }
 
     fn objects(

@@ -312,6 +312,15 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     }
 }
 
+impl World {
+    /// The directory of copies that holds a place (tests, old documentation, vendored projects), if no
+    /// directory was asked for.
+    pub fn copies(&self, place: Span) -> Option<String> {
+        let source = self.sources.get(place.source);
+        source.copies().filter(|_| self.given.within.is_none())
+    }
+}
+
 /// The schemas of the definitions of the input. Of several of a name, that of `--in` is used, else
 /// the first by path.
 fn definitions(

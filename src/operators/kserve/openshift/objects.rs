@@ -13,7 +13,7 @@ use crate::objects::rules;
 use crate::operators::kserve::compose::stops;
 use crate::operators::kserve::storage_uri::storage_uri;
 use crate::pods::built::Component;
-use crate::yaml::{Map, Node, Rule};
+use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 
 /// Label that asks for a Route.
@@ -242,6 +242,13 @@ fn monitor(written: &Written<'_>, runtime: &Runtime) -> Option<Node> {
             endpoints: [{ port: (port_name(runtime)), path: path, scheme: "http" }],
         },
     })
+}
+
+/// Whether an object is one of the metrics of a service, which runs without them: another controller
+/// writes them.
+pub(in crate::operators::kserve) fn is_of_metrics(object: &Node) -> bool {
+    let rule = object.get("kind").map(|kind| kind.origin);
+    matches!(rule, Some(Origin::Derived(rule)) if rule.id == rules::OPENSHIFT_METRICS.id)
 }
 
 fn dashboard(written: &Written<'_>, runtime: Option<&Runtime>) -> Option<Node> {
