@@ -95,10 +95,50 @@ pub(super) struct Flag {
     pub(super) names: &'static [&'static str],
     /// The variable that sets the same, if the engine reads one.
     pub(super) variable: &'static str,
+    /// The last release without it that was looked at, and the first one.
+    absent: (Release, Release),
+    /// The last release that reads digits only, where later ones read units.
+    digits: Release,
 }
 
+/// Major, minor and patch number.
+pub(super) type Release = [u32; 3];
+
+impl Flag {
+    /// No release up to this one, that was looked at, has it.
+    const fn after(mut self, release: Release) -> Self {
+        self.absent.0 = release;
+        self
+    }
+
+    /// No release from this one on has it.
+    const fn before(mut self, release: Release) -> Self {
+        self.absent.1 = release;
+        self
+    }
+
+    /// Releases up to this one read digits only.
+    const fn digits_until(mut self, release: Release) -> Self {
+        self.digits = release;
+        self
+    }
+
+    /// Whether a release is known not to have it: between the releases that were looked at nothing is
+    /// assumed.
+    pub(super) fn is_absent(&self, release: Release) -> bool {
+        release <= self.absent.0 || release >= self.absent.1
+    }
+
+    /// Whether a release is known to read digits only.
+    pub(super) fn is_digits(&self, release: Release) -> bool {
+        release <= self.digits
+    }
+}
+
+const ALWAYS: (Release, Release) = ([0; 3], [u32::MAX; 3]);
+
 const fn flag(field: Field, form: Form, names: &'static [&'static str]) -> Flag {
-    Flag { field, form, names, variable: "" }
+    or_variable(field, form, names, "")
 }
 
 const fn or_variable(
@@ -107,49 +147,54 @@ const fn or_variable(
     names: &'static [&'static str],
     variable: &'static str,
 ) -> Flag {
-    Flag { field, form, names, variable }
+    Flag { field, form, names, variable, absent: ALWAYS, digits: [0; 3] }
 }
 
 use Field as F;
 use Form::{Float, Int, Off, Switch, Text, Tokens};
 
+// Of vLLM the sources of 0.5.5, 0.6.6, 0.7.3, 0.8.2 to 0.8.5, 0.9.2, 0.10.2, 0.11.0, 0.12.0 and 0.14.0
+// were looked at, of SGLang those of 0.2.15, 0.3.6, 0.4.1, 0.4.4 to 0.4.6, 0.4.8, 0.5.2 and 0.5.5.
 static VLLM: &[Flag] = &[
     flag(F::Tensor, Int, &["--tensor-parallel-size", "-tp"]),
     flag(F::Pipeline, Int, &["--pipeline-parallel-size", "-pp"]),
-    flag(F::Data, Int, &["--data-parallel-size", "-dp"]),
-    flag(F::DataLocal, Int, &["--data-parallel-size-local", "-dpl"]),
-    flag(F::DataRank, Int, &["--data-parallel-rank", "-dpn"]),
-    flag(F::DataBackend, Text, &["--data-parallel-backend", "-dpb"]),
-    flag(F::ContextParallel, Int, &["--prefill-context-parallel-size", "-pcp"]),
+    flag(F::Data, Int, &["--data-parallel-size", "-dp"]).after([0, 8, 2]),
+    flag(F::DataLocal, Int, &["--data-parallel-size-local", "-dpl"]).after([0, 8, 5]),
+    flag(F::DataRank, Int, &["--data-parallel-rank", "-dpn"]).after([0, 8, 5]),
+    flag(F::DataBackend, Text, &["--data-parallel-backend", "-dpb"]).after([0, 8, 5]),
+    flag(F::ContextParallel, Int, &["--prefill-context-parallel-size", "-pcp"]).after([0, 11, 0]),
     flag(F::Executor, Text, &["--distributed-executor-backend"]),
-    flag(F::Nodes, Int, &["--nnodes", "-n"]),
-    flag(F::Expert, Switch, &["--enable-expert-parallel", "-ep"]),
-    flag(F::Headless, Switch, &["--headless"]),
-    flag(F::Context, Tokens, &["--max-model-len"]),
+    flag(F::Nodes, Int, &["--nnodes", "-n"]).after([0, 11, 0]),
+    flag(F::Expert, Switch, &["--enable-expert-parallel"]).after([0, 7, 3]),
+    flag(F::Expert, Switch, &["-ep"]).after([0, 12, 0]),
+    flag(F::Headless, Switch, &["--headless"]).after([0, 8, 5]),
+    flag(F::Context, Tokens, &["--max-model-len"]).digits_until([0, 8, 3]),
     flag(F::Sequences, Int, &["--max-num-seqs"]),
-    flag(F::BatchedTokens, Tokens, &["--max-num-batched-tokens"]),
+    flag(F::BatchedTokens, Tokens, &["--max-num-batched-tokens"]).digits_until([0, 8, 3]),
     flag(F::Share, Float, &["--gpu-memory-utilization"]),
-    flag(F::CacheBytes, Tokens, &["--kv-cache-memory-bytes"]),
+    flag(F::CacheBytes, Tokens, &["--kv-cache-memory-bytes"]).after([0, 9, 2]),
     flag(F::CacheType, Text, &["--kv-cache-dtype"]),
     flag(F::Quantization, Text, &["--quantization", "-q"]),
     flag(F::Eager, Switch, &["--enforce-eager"]),
     flag(F::Eager, Off, &["--no-enforce-eager"]),
     flag(F::Chunked, Switch, &["--enable-chunked-prefill"]),
-    flag(F::Chunked, Off, &["--no-enable-chunked-prefill"]),
-    flag(F::Speculative, Text, &["--speculative-config", "--speculative-model"]),
+    flag(F::Chunked, Off, &["--no-enable-chunked-prefill"]).after([0, 8, 4]),
+    flag(F::Speculative, Text, &["--speculative-config"]).after([0, 7, 3]),
+    flag(F::Speculative, Text, &["--speculative-model"]).before([0, 8, 3]),
     flag(F::Offload, Float, &["--cpu-offload-gb"]),
-    flag(F::File, Text, &["--config"]),
+    flag(F::File, Text, &["--config"]).after([0, 5, 5]),
     flag(F::Model, Text, &["--model"]),
-    flag(F::Overrides, Text, &["--hf-overrides", "--rope-scaling"]),
+    flag(F::Overrides, Text, &["--hf-overrides"]).after([0, 5, 5]),
+    flag(F::Overrides, Text, &["--rope-scaling"]).before([0, 12, 0]),
 ];
 
 static SGLANG: &[Flag] = &[
     flag(F::Tensor, Int, &["--tensor-parallel-size", "--tp-size", "--tp"]),
-    flag(F::Pipeline, Int, &["--pipeline-parallel-size", "--pp-size", "--pp"]),
+    flag(F::Pipeline, Int, &["--pipeline-parallel-size", "--pp-size", "--pp"]).after([0, 4, 6]),
     flag(F::Data, Int, &["--data-parallel-size", "--dp-size", "--dp"]),
     flag(F::Nodes, Int, &["--nnodes"]),
-    flag(F::Expert, Int, &["--expert-parallel-size", "--ep-size", "--ep"]),
-    flag(F::DataAttention, Switch, &["--enable-dp-attention"]),
+    flag(F::Expert, Int, &["--expert-parallel-size", "--ep-size", "--ep"]).after([0, 3, 6]),
+    flag(F::DataAttention, Switch, &["--enable-dp-attention"]).after([0, 2, 15]),
     flag(F::Context, Int, &["--context-length"]),
     flag(F::Sequences, Int, &["--max-running-requests"]),
     flag(F::BatchedTokens, Int, &["--chunked-prefill-size"]),
@@ -157,9 +202,9 @@ static SGLANG: &[Flag] = &[
     flag(F::CacheType, Text, &["--kv-cache-dtype"]),
     flag(F::Quantization, Text, &["--quantization"]),
     flag(F::Eager, Switch, &["--disable-cuda-graph"]),
-    flag(F::Speculative, Text, &["--speculative-algorithm"]),
-    flag(F::Offload, Float, &["--cpu-offload-gb"]),
-    flag(F::File, Text, &["--config"]),
+    flag(F::Speculative, Text, &["--speculative-algorithm"]).after([0, 4, 1]),
+    flag(F::Offload, Float, &["--cpu-offload-gb"]).after([0, 3, 6]),
+    flag(F::File, Text, &["--config"]).after([0, 5, 2]),
     flag(F::Model, Text, &["--model-path", "--model"]),
     flag(F::Overrides, Text, &["--json-model-override-args"]),
 ];

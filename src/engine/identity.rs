@@ -70,6 +70,11 @@ impl EngineVersion {
         }
         (read >= 2).then(|| Self { numbers, text: text.into() })
     }
+
+    /// Whether it is a release, and no candidate or development build.
+    pub fn is_final(&self) -> bool {
+        !["rc", "dev", "nightly", "alpha", "beta"].iter().any(|part| self.text.contains(part))
+    }
 }
 
 /// An engine, as far as a container shows it.

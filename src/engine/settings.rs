@@ -75,6 +75,15 @@ pub enum Fault {
         /// Its place.
         origin: Origin,
     },
+    /// The release of the engine has no such flag.
+    Unknown {
+        /// The flag.
+        flag: EcoString,
+        /// The release.
+        release: EcoString,
+        /// Its place.
+        origin: Origin,
+    },
     /// A value is no number as the engine reads it.
     Number {
         /// The flag.
@@ -215,7 +224,10 @@ fn read(started: &Started, image: &str, file: impl FnOnce(&str) -> Option<Node>)
     let identity = started.identity;
     let engine = identity.engine;
     let mut faults = Vec::new();
-    let mut values = values(started, &mut faults);
+    let version = identity::version(image, engine);
+    // A candidate may have what the release has not.
+    let release = version.as_ref().filter(|version| version.is_final());
+    let mut values = values(started, release, &mut faults);
     for flag in flags::of(engine).iter().filter(|flag| !flag.variable.is_empty()) {
         let is_set = values.set.iter().any(|(own, _)| own.field == flag.field);
         if !is_set && started.variables.is_set(flag.variable) {
@@ -230,10 +242,11 @@ fn read(started: &Started, image: &str, file: impl FnOnce(&str) -> Option<Node>)
     let unread_file = values.add_file(engine, file);
     let has_file = unread_file.is_err();
     let rest_is_default = identity.is_plain && !values.open && !has_file;
-    let mut reader = Reader { values: &values, rest_is_default, faults: &mut faults };
+    let release = release.map(|version| version.numbers);
+    let mut reader = Reader { values: &values, rest_is_default, release, faults: &mut faults };
     EngineSettings {
         engine,
-        version: identity::version(image, engine),
+        version: version.clone(),
         is_own_server: identity.is_plain,
         may_set_more: values.open || has_file,
         unread_file: unread_file.err().flatten(),
@@ -274,6 +287,7 @@ fn read(started: &Started, image: &str, file: impl FnOnce(&str) -> Option<Node>)
 struct Reader<'a> {
     values: &'a Values,
     rest_is_default: bool,
+    release: Option<flags::Release>,
     faults: &'a mut Vec<Fault>,
 }
 
@@ -332,6 +346,9 @@ impl Reader<'_> {
             Err(known) => return known,
         };
         let read = match flag.form {
+            Form::Tokens if self.release.is_some_and(|release| flag.is_digits(release)) => {
+                number::int(&setting.value)
+            }
             Form::Tokens if setting.value == "auto" => return Known::Unknown,
             Form::Tokens => number::human(&setting.value),
             _ => number::int(&setting.value),

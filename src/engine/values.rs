@@ -6,11 +6,11 @@
 use super::command::Started;
 use super::file;
 use super::flags::{self, Field, Flag, Form, Named};
-use super::identity::Engine;
+use super::identity::{Engine, EngineVersion};
 use super::settings::{Fault, Known, Setting};
 use super::variables::UNKNOWN;
 use crate::yaml::{Node, Origin};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 
 impl Known<EcoString> {
     /// The first word where no flag names the model, for engines that take it so.
@@ -66,7 +66,11 @@ impl Values {
 }
 
 /// The flags of a command line in order; the last of a field counts, as in the engines.
-pub(super) fn values(started: &Started, faults: &mut Vec<Fault>) -> Values {
+pub(super) fn values(
+    started: &Started,
+    release: Option<&EngineVersion>,
+    faults: &mut Vec<Fault>,
+) -> Values {
     let engine = started.identity.engine;
     let mut out = Values::default();
     let mut words = started.words.iter().enumerate().peekable();
@@ -102,9 +106,23 @@ pub(super) fn values(started: &Started, faults: &mut Vec<Fault>) -> Values {
             faults.push(Fault::FlagAndValue { text: text.into(), origin: word.origin });
             continue;
         }
-        match flags::named(engine, name) {
+        let named = flags::named(engine, name);
+        if let (Named::Flag(flag), Some(release)) = (named, release)
+            && flag.is_absent(release.numbers)
+        {
+            faults.push(Fault::Unknown {
+                flag: name.into(),
+                release: eco_format!("{engine} {}", release.text),
+                origin: word.origin,
+            });
+        }
+        match named {
             Named::Flag(flag) if matches!(flag.form, Form::Switch | Form::Off) => {
-                out.set.push((flag, Some(setting(joined.unwrap_or_default(), name, word.origin))));
+                // Earlier releases take a value, as the next word too.
+                let is_truth = |word: &str| matches!(word, "true" | "false" | "True" | "False");
+                let mut next = || words.next_if(|(_, next)| is_truth(&next.text));
+                let value = joined.or_else(|| next().map(|(_, next)| next.text.as_str()));
+                out.set.push((flag, Some(setting(value.unwrap_or_default(), name, word.origin))));
             }
             Named::Flag(flag) => {
                 let value = match joined {

@@ -71,6 +71,7 @@ fn what_an_engine_cannot_read_is_found() {
                     text.to_string()
                 }
                 Fault::Number { flag, text, .. } => format!("{flag} {text}"),
+                Fault::Unknown { flag, release, .. } => format!("{flag} {release}"),
             })
             .collect()
     };
@@ -85,6 +86,36 @@ fn what_an_engine_cannot_read_is_found() {
     let one = container(&serde_json::json!({"image": "vllm/vllm-openai:v0.11.0",
         "command": ["vllm serve m --port 1"]}));
     assert!(matches!(EngineSettings::container(&one), Container::Fault(Fault::CommandLine { .. })));
+}
+
+#[test]
+fn flags_and_units_are_those_of_the_release() {
+    let faults = |image: &str, args: &[&str]| {
+        let own = settings(&serde_json::json!({"image": image, "args": args}));
+        own.faults.len()
+    };
+    for (image, args, expected) in [
+        ("vllm/vllm-openai:v0.8.2", ["-dp", "2"], 1),
+        ("vllm/vllm-openai:v0.8.3", ["-dp", "2"], 0),
+        ("vllm/vllm-openai:v0.8.2", ["--speculative-model", "m"], 0),
+        ("vllm/vllm-openai:v0.8.3", ["--speculative-model", "m"], 1),
+        ("vllm/vllm-openai:v0.11.0", ["--nnodes", "2"], 1),
+        ("vllm/vllm-openai:v0.12.0", ["--nnodes", "2"], 0),
+        ("vllm/vllm-openai:v0.12.0", ["--rope-scaling", "{}"], 1),
+        // A candidate, a release between those that were looked at, and no release.
+        ("vllm/vllm-openai:v0.12.0rc1", ["--rope-scaling", "{}"], 0),
+        ("vllm/vllm-openai:v0.11.1", ["--nnodes", "2"], 0),
+        ("vllm/vllm-openai:latest", ["--nnodes", "2"], 0),
+        ("vllm/vllm-openai:v0.8.3", ["--max-model-len", "8k"], 1),
+        ("vllm/vllm-openai:v0.8.4", ["--max-model-len", "8k"], 0),
+        ("lmsysorg/sglang:v0.4.6-cu124", ["--pp-size", "2"], 1),
+        ("lmsysorg/sglang:v0.4.8", ["--pp-size", "2"], 0),
+    ] {
+        assert_eq!(faults(image, &args), expected, "{image} {args:?}");
+    }
+    let chunked = |args: &[&str]| vllm(args).chunked.set().map(|own| own.value);
+    assert_eq!(chunked(&["--enable-chunked-prefill", "False", "--port", "1"]), Some(false));
+    assert_eq!(chunked(&["--enable-chunked-prefill", "--port", "1"]), Some(true));
 }
 
 #[test]

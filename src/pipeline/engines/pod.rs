@@ -135,6 +135,11 @@ fn form(pods: &Pods<'_>, fault: &Fault, out: &mut Judged) {
             "write one element per word, or run it with `sh -c`".to_owned(),
             origin,
         ),
+        Fault::Unknown { flag, release, origin } => (
+            format!("`{flag}` of the {} is no flag of {release}: the server does not start", pods.what),
+            format!("remove `{flag}`, or take an image of a release that has it"),
+            origin,
+        ),
         Fault::Number { flag, text, expected, origin } => (
             format!("`{flag}` of the {} is `{text}`, and the server reads {expected}", pods.what),
             "write digits; in a Helm template `{{ int .Values.x }}`, as Helm prints large numbers as 1e+06"
