@@ -166,6 +166,10 @@ pub struct KServeConfig {
 /// (pkg/controller/v1alpha2/llmisvc/config_loader.go).
 #[derive(Clone, Debug)]
 pub struct LlmConfig {
+    /// The namespace of the controller and of its shipped configurations.
+    pub system: EcoString,
+    /// Prefix of the names of shipped configurations.
+    pub prefix: EcoString,
     /// `ingress.kserveIngressGateway`, as written.
     pub gateway: EcoString,
     /// `ingress.enableLLMInferenceServiceTLS`.
@@ -187,6 +191,8 @@ pub struct LlmConfig {
 impl Default for LlmConfig {
     fn default() -> Self {
         Self {
+            system: "kserve".into(),
+            prefix: "kserve-".into(),
             gateway: "kserve/kserve-ingress-gateway".into(),
             tls: false,
             model_header: "X-Gateway-Model-Name".into(),

@@ -271,6 +271,7 @@ pub static USED: &[(&str, &[&str])] = &[
     ("serving.kserve.io", &["ClusterStorageContainer", "LLMInferenceServiceConfig"]),
     ("infrastructure.opendatahub.io", &["HardwareProfile"]),
     ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
+    ("dscinitialization.opendatahub.io", &["DSCInitialization"]),
     ("kueue.x-k8s.io", &["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor"]),
     ("policy", &["PodDisruptionBudget"]),
     ("scheduling.k8s.io", &["PriorityClass"]),

@@ -23,6 +23,7 @@ pub(super) struct RelatedObjects {
     pub(super) accounts: Vec<Object>,
     pub(super) profiles: Vec<Object>,
     pub(super) data_science_clusters: Vec<Object>,
+    pub(super) of_system: Vec<Object>,
 }
 
 impl RelatedObjects {
@@ -41,6 +42,7 @@ impl RelatedObjects {
             _ if kserve::is_data_science_cluster(object) => {
                 self.data_science_clusters.push(object.clone());
             }
+            _ if kserve::is_of_system(object) => self.of_system.push(object.clone()),
             _ => {}
         }
     }
@@ -53,6 +55,7 @@ impl RelatedObjects {
         for cluster in &self.data_science_clusters {
             kserve::of_data_science_cluster(cluster, config);
         }
+        kserve::system_of_objects(&self.of_system, config);
         let certificates = self.config_maps.iter().filter(|own| kserve::has_certificates(own));
         config.openshift.certificates = certificates.cloned().collect();
         let named = |object: &&Object| {

@@ -11,7 +11,8 @@ use super::merged_check;
 use super::merged_check::Applied;
 use super::names_of_plugins::{has_plugin, tokenizer_enabled};
 use super::rules::COMBINED;
-use super::scene::{SYSTEM, Scene, at_mut, put, take, text_at};
+use super::scene::{Scene, at_mut, put, take, text_at};
+use super::system::preset_name;
 use crate::api::{Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, map_mut, mapping, text};
@@ -22,8 +23,6 @@ use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
 
 const BY: Origin = Origin::Derived(&COMBINED);
-/// Prefix of the names of shipped configurations.
-const PREFIX: &str = "kserve-config-llm-";
 
 /// The specification that objects are made from.
 pub(super) struct Combined {
@@ -32,7 +31,7 @@ pub(super) struct Combined {
 
 fn look_up<'a>(scene: &Scene<'a>, name: &str) -> Option<&'a Object> {
     let own = scene.catalog.other(super::CONFIG, scene.namespace(), name);
-    own.or_else(|| scene.catalog.other(super::CONFIG, SYSTEM, name))
+    own.or_else(|| scene.catalog.other(super::CONFIG, scene.system(), name))
 }
 
 /// The configurations that a service named and the controller selected, in the order of the merge.
@@ -60,7 +59,8 @@ pub(super) fn applied<'a>(scene: &Scene<'a>, own: &mut Node) -> Result<Vec<Appli
     let mut all: Vec<Applied<'a>> = presets(&resolved)
         .into_iter()
         .map(|name| {
-            let name = EcoString::from(format!("{PREFIX}{name}"));
+            let prefix = &scene.settings().prefix;
+            let name = preset_name(&scene.service.object.node, prefix, name);
             Applied { found: look_up(scene, &name), name, preset: true }
         })
         .collect();
@@ -77,8 +77,9 @@ fn missing(scene: &Scene<'_>, name: &str, own: &Node) -> Failure {
     Failure {
         span: place.or(failure.span),
         help: Some(format!(
-            "load the LLMInferenceServiceConfig `{name}` of namespace {} or {SYSTEM} with `-f`",
-            scene.namespace()
+            "load the LLMInferenceServiceConfig `{name}` of namespace {} or {} with `-f`",
+            scene.namespace(),
+            scene.system()
         )),
         ..failure
     }
@@ -86,8 +87,8 @@ fn missing(scene: &Scene<'_>, name: &str, own: &Node) -> Failure {
 
 /// The controller's message for a configuration that does not exist.
 pub(super) fn not_found(scene: &Scene<'_>, name: &str) -> String {
-    let namespace = scene.namespace();
-    format!("LLMInferenceServiceConfig \"{name}\" not found in namespaces [{namespace} {SYSTEM}]")
+    let (namespace, system) = (scene.namespace(), scene.system());
+    format!("LLMInferenceServiceConfig \"{name}\" not found in namespaces [{namespace} {system}]")
 }
 
 /// The names of the shipped configurations that apply, without their prefix. A worker without data
@@ -266,7 +267,12 @@ pub(super) fn lacks_preset(scene: &Scene<'_>) -> bool {
 }
 
 /// How to get the shipped configurations.
-const GET_PRESETS: &str = "`kubectl get llminferenceserviceconfigs -n kserve -o yaml > presets.yaml`, then `--presets presets.yaml`";
+fn get_presets(scene: &Scene<'_>) -> String {
+    let system = scene.system();
+    format!(
+        "`kubectl get llminferenceserviceconfigs -n {system} -o yaml > presets.yaml`, then `--presets presets.yaml`"
+    )
+}
 
 /// The failure for shipped configurations that were not read: what they would write is unknown.
 pub(super) fn missing_preset(scene: &Scene<'_>) -> Failure {
@@ -275,7 +281,10 @@ pub(super) fn missing_preset(scene: &Scene<'_>) -> Failure {
     let names = absent.join(", ");
     Failure {
         code: Code::PresetsNotRead,
-        help: Some(format!("the cluster's own configurations are needed ({names}): {GET_PRESETS}")),
+        help: Some(format!(
+            "the cluster's own configurations are needed ({names}): {}",
+            get_presets(scene)
+        )),
         ..failure
     }
 }
@@ -290,7 +299,7 @@ pub(super) fn presets_not_read(scene: &Scene<'_>, _: &Failure) -> Diagnostic {
     .severity(Severity::Info)
     .at(Some(scene.service.object.name_span()))
     .object(scene.service.object.id.to_string())
-    .help(GET_PRESETS)
+    .help(get_presets(scene))
 }
 
 /// Labels that select the pods of a service.
@@ -398,7 +407,7 @@ fn scheduler_config(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
     let own = scene.find("ConfigMap", name);
     let found = own.or_else(|| {
         let shared = name.starts_with("config-scheduler-");
-        scene.catalog.other("ConfigMap", SYSTEM, name).filter(|_| shared)
+        scene.catalog.other("ConfigMap", scene.system(), name).filter(|_| shared)
     });
     let Some(data) = found.and_then(|found| found.node.at(&["data", key])) else {
         let (namespace, named) = found.map_or(("", ""), |found| {

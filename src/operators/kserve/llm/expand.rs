@@ -9,7 +9,7 @@
 
 use super::convert::spec_type;
 use super::rules::TEMPLATE;
-use super::scene::{SYSTEM, Scene};
+use super::scene::Scene;
 use crate::api::Failure;
 use crate::merge::history::{Filled, Record};
 use crate::quantity::{go_json, names::child_name};
@@ -32,10 +32,10 @@ const SETTINGS: [&str; 6] = [
 ];
 
 /// The namespace and name of the cluster's gateway. Only two parts are a namespace and a name.
-fn gateway(setting: &str) -> (EcoString, EcoString) {
+fn gateway(setting: &str, system: &str) -> (EcoString, EcoString) {
     match setting.split_once('/') {
         Some((namespace, name)) if !name.contains('/') => (namespace.into(), name.into()),
-        _ => (SYSTEM.into(), setting.into()),
+        _ => (system.into(), setting.into()),
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn replace<R: Record>(
 ) -> Result<Node, Failure> {
     let object = &scene.service.object;
     let settings = scene.settings();
-    let (namespace, name) = gateway(&settings.gateway);
+    let (namespace, name) = gateway(&settings.gateway, &settings.system);
     let pool = merged.at(&["router", "scheduler", "pool", "ref", "name"]).and_then(Node::as_str);
     let pool = pool.filter(|name| !name.is_empty()).map(EcoString::from);
     let pool = pool.unwrap_or_else(|| child_name(scene.name(), "-inference-pool"));
@@ -63,7 +63,7 @@ pub(super) fn replace<R: Record>(
         api_version: &object.api_version,
         type_name: "struct { *v1alpha2.LLMInferenceService; GlobalConfig llmisvc.templateGlobalConfig }",
         texts: vec![
-            ("SystemNamespace", SYSTEM.into()),
+            ("SystemNamespace", settings.system.clone()),
             ("IngressGatewayName", name),
             ("IngressGatewayNamespace", namespace),
             ("ModelBasedRoutingHeaderName", settings.model_header.clone()),

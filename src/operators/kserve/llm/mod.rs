@@ -27,6 +27,7 @@ mod scene;
 mod scheduler;
 mod size;
 mod storage;
+pub(crate) mod system;
 mod tracing;
 mod transform;
 mod validate;

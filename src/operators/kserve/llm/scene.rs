@@ -9,8 +9,6 @@ use crate::quantity::names::child_name;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
 
-/// The namespace of the controller, its ConfigMap and the shipped configurations.
-pub(super) const SYSTEM: &str = "kserve";
 /// Name of the container that serves.
 pub(super) const MAIN: &str = "main";
 /// Annotation that stops a service.
@@ -32,6 +30,11 @@ impl<'a> Scene<'a> {
 
     pub(super) fn settings(&self) -> &'a LlmConfig {
         &self.config().llm
+    }
+
+    /// The namespace of the controller, its ConfigMap and the shipped configurations.
+    pub(super) fn system(&self) -> &'a str {
+        &self.settings().system
     }
 
     pub(super) fn name(&self) -> &'a EcoString {

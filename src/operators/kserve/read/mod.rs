@@ -5,6 +5,7 @@ pub(crate) mod config;
 mod containers;
 pub(crate) mod legacy;
 
+pub use super::llm::system::{is_of_system, of_objects as system_of_objects};
 pub use super::openshift::cluster::{is_data_science_cluster, of_data_science_cluster};
 pub use super::openshift::profile::is_profile;
 pub use super::openshift::storage::has_certificates;
