@@ -112,6 +112,29 @@ mod tests {
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
     }
 
+    /// What an editor saves while the new content is made and synced is newer than it.
+    #[test]
+    fn a_file_that_is_saved_meanwhile_is_left() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("a.yaml");
+        for before in [Some("1"), None] {
+            let _ = fs::remove_file(&path);
+            before.into_iter().for_each(|text| fs::write(&path, text).unwrap());
+            let left = rewrite(&path, |_| {
+                fs::write(&path, "saved").unwrap();
+                Ok::<_, Error>(b"made".to_vec())
+            });
+            assert!(matches!(left, Err(Error::Changed(_))), "{before:?}: {left:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "saved");
+        }
+        let left = rewrite(&path, |_| {
+            fs::remove_file(&path).unwrap();
+            Ok::<_, Error>(b"made".to_vec())
+        });
+        assert!(matches!(left, Err(Error::Changed(_))) && !path.exists(), "{left:?}");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
     #[cfg(unix)]
     #[test]
     fn modes_and_links_stay() {

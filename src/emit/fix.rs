@@ -265,4 +265,39 @@ mod tests {
         assert!(matches!(outcome.left[..], [(_, Left::Changed)]), "{outcome:?}");
         assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
     }
+
+    /// Edits are places of the text that was read: of several runs over one text one is applied.
+    #[test]
+    fn of_runs_at_once_one_is_applied_whole() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("a.yaml");
+        for round in 0..10 {
+            let text = "a: on\nb: on\n";
+            std::fs::write(&path, text).unwrap();
+            let applied: Vec<bool> = std::thread::scope(|scope| {
+                let runs: Vec<_> = (0..8)
+                    .map(|run| {
+                        let path = &path;
+                        scope.spawn(move || {
+                            let edit = |start, insert: &str| Edit {
+                                span: Span { source: SourceId(0), start, end: start + 2 },
+                                insert: insert.repeat(run + 1),
+                            };
+                            let edits = [edit(3, "x"), edit(9, "y")];
+                            match write(path, text, &[&edits[0], &edits[1]]) {
+                                Ok(()) => true,
+                                Err(Left::Changed) => false,
+                                Err(left) => panic!("{left:?}"),
+                            }
+                        })
+                    })
+                    .collect();
+                runs.into_iter().map(|run| run.join().unwrap()).collect()
+            });
+            let by: Vec<usize> = (0..8).filter(|run| applied[*run]).collect();
+            let [by] = by[..] else { panic!("{round}: {applied:?}") };
+            let expected = format!("a: {}\nb: {}\n", "x".repeat(by + 1), "y".repeat(by + 1));
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        }
+    }
 }
