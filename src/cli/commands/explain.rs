@@ -217,7 +217,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let is_short = is_short(&planned, &servings);
             let below = placed.as_ref().map(|placed| report::together::below(placed, is_short));
             let below = below.unwrap_or_default();
+            let style = io.style();
             for (index, planned) in planned.iter_mut().enumerate() {
+                // Each row of a page is of a service and a class: they are not held all at once.
+                if index > 0 && args.output != Format::Markdown {
+                    page.gap();
+                    io.print(&std::mem::take(&mut page).text(style))?;
+                }
                 if flips.is_some() {
                     // The question is about a runtime.
                     planned.resolution.accelerators.clear();
@@ -243,7 +249,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 let notes = of_servings.about(planned.serving);
                 page.append(serving::explain(planned, session.serving_policy, notes, sources));
             }
-            let style = io.style();
             io.print(&match args.output {
                 Format::Markdown => page.markdown(),
                 _ => page.text(style),
