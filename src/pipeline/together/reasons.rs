@@ -184,7 +184,7 @@ impl Reasons {
         let first = workload.replicas.first().and_then(|own| own.pods.first()).copied();
         let template = waiting.or(first)?;
         let id = self.placed.template(at, template);
-        Some(self.ask(&workload.templates[template], id).look)
+        Some(self.verdicts(&workload.templates[template], id).look.clone())
     }
 
     /// Verdicts of all nodes.
@@ -227,6 +227,11 @@ impl Reasons {
     /// Verdicts of all nodes about a pending pod.
     fn known(&mut self, template: &PodTemplate, pod: PodId) -> &mut TemplateVerdicts {
         let id = self.placed.scheduler.template_id(pod);
+        self.verdicts(template, id)
+    }
+
+    /// Verdicts of all nodes about a pod of a template; those of equal pods are computed once.
+    fn verdicts(&mut self, template: &PodTemplate, id: TemplateId) -> &mut TemplateVerdicts {
         let key = self.placed.scheduler.alike(id);
         if !self.known.contains_key(&key) {
             let known = self.ask(template, id);
