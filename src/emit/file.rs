@@ -119,7 +119,9 @@ mod tests {
         let path = scratch.path().join("a.yaml");
         for before in [Some("1"), None] {
             let _ = fs::remove_file(&path);
-            before.into_iter().for_each(|text| fs::write(&path, text).unwrap());
+            if let Some(text) = before {
+                fs::write(&path, text).unwrap();
+            }
             let left = rewrite(&path, |_| {
                 fs::write(&path, "saved").unwrap();
                 Ok::<_, Error>(b"made".to_vec())

@@ -53,6 +53,10 @@ pub enum Field {
     CacheType,
     /// How the weights are quantized.
     Quantization,
+    /// Type of an element of the weights that are not quantized.
+    WeightsType,
+    /// Adapters are served beside the model.
+    Lora,
     /// No graphs are captured.
     Eager,
     /// Prompts are computed in parts.
@@ -175,6 +179,8 @@ static VLLM: &[Flag] = &[
     flag(F::CacheBytes, Tokens, &["--kv-cache-memory-bytes"]).after([0, 9, 2]),
     flag(F::CacheType, Text, &["--kv-cache-dtype"]),
     flag(F::Quantization, Text, &["--quantization", "-q"]),
+    flag(F::WeightsType, Text, &["--dtype"]),
+    flag(F::Lora, Switch, &["--enable-lora"]),
     flag(F::Eager, Switch, &["--enforce-eager"]),
     flag(F::Eager, Off, &["--no-enforce-eager"]),
     flag(F::Chunked, Switch, &["--enable-chunked-prefill"]),
@@ -201,6 +207,8 @@ static SGLANG: &[Flag] = &[
     flag(F::Share, Float, &["--mem-fraction-static"]),
     flag(F::CacheType, Text, &["--kv-cache-dtype"]),
     flag(F::Quantization, Text, &["--quantization"]),
+    flag(F::WeightsType, Text, &["--dtype"]),
+    flag(F::Lora, Switch, &["--enable-lora"]).after([0, 4, 8]),
     flag(F::Eager, Switch, &["--disable-cuda-graph"]),
     flag(F::Speculative, Text, &["--speculative-algorithm"]).after([0, 4, 1]),
     flag(F::Offload, Float, &["--cpu-offload-gb"]).after([0, 3, 6]),
@@ -241,6 +249,8 @@ static TENSORRT_LLM_FILE: &[Flag] = &[
     ),
     flag(F::Speculative, Text, &["speculative_config"]),
     flag(F::Quantization, Text, &["quant_config"]),
+    flag(F::WeightsType, Text, &["dtype"]),
+    flag(F::Lora, Text, &["lora_config"]),
 ];
 
 /// The fields of files whose keys are no flags.
@@ -258,6 +268,7 @@ static LMDEPLOY: &[Flag] = &[
     flag(F::Share, Float, &["--cache-max-entry-count"]),
     flag(F::CacheType, Text, &["--quant-policy"]),
     flag(F::Quantization, Text, &["--model-format"]),
+    flag(F::WeightsType, Text, &["--dtype"]),
     flag(F::Eager, Switch, &["--eager-mode"]),
 ];
 
@@ -270,6 +281,7 @@ static TGI: &[Flag] = &[
     or_variable(F::Share, Float, &["--cuda-memory-fraction"], "CUDA_MEMORY_FRACTION"),
     or_variable(F::CacheType, Text, &["--kv-cache-dtype"], "KV_CACHE_DTYPE"),
     or_variable(F::Quantization, Text, &["--quantize"], "QUANTIZE"),
+    or_variable(F::WeightsType, Text, &["--dtype"], "DTYPE"),
 ];
 
 static LLAMA_CPP: &[Flag] = &[

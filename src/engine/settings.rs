@@ -148,6 +148,10 @@ pub struct EngineSettings {
     pub kv_dtype: Known<EcoString>,
     /// How the weights are quantized.
     pub quantization: Known<EcoString>,
+    /// Type of an element of the weights that are not quantized.
+    pub weights_dtype: Known<EcoString>,
+    /// Adapters are served beside the model.
+    pub lora: Known<bool>,
     /// No graphs are captured.
     pub eager: Known<bool>,
     /// Prompts are computed in parts.
@@ -269,6 +273,8 @@ fn read(started: &Started, image: &str, file: impl FnOnce(&str) -> Option<Node>)
         cache_bytes: reader.number(Field::CacheBytes),
         kv_dtype: reader.text(Field::CacheType),
         quantization: reader.text(Field::Quantization),
+        weights_dtype: reader.text(Field::WeightsType),
+        lora: reader.switch(Field::Lora),
         eager: reader.switch(Field::Eager),
         chunked: reader.switch(Field::Chunked),
         speculative: reader.text(Field::Speculative),
@@ -314,7 +320,7 @@ impl Reader<'_> {
                 let text = setting.value.to_ascii_lowercase();
                 let is_on = match flag.form {
                     Form::Off => false,
-                    Form::Switch => !matches!(text.as_str(), "false" | "0"),
+                    Form::Switch | Form::Text => !matches!(text.as_str(), "false" | "0"),
                     // Expert parallelism of some engines is a number.
                     _ => number::int(&text).is_some_and(|number| number > 1),
                 };

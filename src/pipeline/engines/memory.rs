@@ -2,6 +2,7 @@
 //! every operand.
 
 use super::devices::{DeviceMemory, Devices, gib};
+use super::model::is_32_bits;
 use super::pod::Server;
 use super::{Judged, at};
 use crate::decision::{CacheFit, Operand};
@@ -50,7 +51,8 @@ impl Server<'_, '_> {
             && !spreads
             && self.engine() != Engine::LlamaCpp
             && !matches!(self.settings.quantization, Known::Unknown if self.settings.may_set_more);
-        let weights = model.weights_as(quantization).filter(|_| is_whole);
+        let dtype = self.settings.weights_dtype.set().map(|own| own.value.as_str());
+        let weights = model.weights_as(quantization, dtype).filter(|_| is_whole);
         let estimate = |memory: &DeviceMemory, bytes: Memory| {
             let load = self.load(memory, bytes, weights.as_ref()?.value, copy)?;
             let dimensions = self.dimensions()?;
@@ -59,7 +61,7 @@ impl Server<'_, '_> {
                 // Nominal sizes of cards with error correction are up to a sixteenth too large.
                 found.low -= found.share * gib(bytes.0) / 16.0;
             }
-            if self.settings.speculative.set().is_some() {
+            if self.settings.speculative.set().is_some() || self.has_adapters() {
                 found.low -= 2.0;
             }
             Some(found)
@@ -77,11 +79,21 @@ impl Server<'_, '_> {
         if let Some(mut fit) = fit {
             if let Some(most) = most.filter(|_| !is_misfit) {
                 fit.estimate = Some(most);
-                self.context(&fit, out);
+                let cheaper = memory.as_ref().zip(weights.as_ref());
+                let cheaper = cheaper.and_then(|(memory, weights)| {
+                    let load = self.load(memory, memory.most, weights.value, copy)?;
+                    self.cheaper(&load, &fit)
+                });
+                self.context(&fit, cheaper, out);
             }
             fit.estimate = least;
             out.cache = Some(fit);
         }
+    }
+
+    /// Whether adapters are served, for which the engine keeps buffers that were not measured.
+    fn has_adapters(&self) -> bool {
+        self.settings.lora.set().is_some_and(|lora| lora.value)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -123,7 +135,7 @@ impl Server<'_, '_> {
                 _ => None,
             },
             images: 8192,
-            fixed: own.cache_bytes.set().map(|bytes| gib(bytes.value)),
+            fixed: value(&own.cache_bytes)?.map(gib),
         })
     }
 
@@ -178,7 +190,15 @@ impl Server<'_, '_> {
             _ if cache.in_8_bits => {
                 Operand { value: 1, from: "8 bits by the model's quantization".into(), span: None }
             }
-            _ => Operand { value: cache.width, from: "as the model computes".into(), span: None },
+            _ => match own.weights_dtype.set() {
+                Some(setting) if is_32_bits(&setting.value) => {
+                    let from = eco_format!("{} {}", setting.from, setting.value);
+                    Operand { value: 4, from, ..operand_of(setting, 4) }
+                }
+                _ => {
+                    Operand { value: cache.width, from: "as the model computes".into(), span: None }
+                }
+            },
         };
         let accelerators = match self.ranks {
             Some(ranks) => Operand {
@@ -267,8 +287,43 @@ impl Server<'_, '_> {
         );
     }
 
+    /// Settings under which a request of full length fits, each tried alone: fewer concurrent
+    /// requests, a larger share.
+    fn cheaper(&self, load: &Load, fit: &CacheFit) -> Option<String> {
+        /// Beyond it the driver and other processes have no room.
+        const MOST: f64 = 0.95;
+        let dimensions = self.dimensions()?;
+        let now = load.estimate(dimensions)?;
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let part = gib(fit.request()?) / fit.accelerators.value.max(1) as f64;
+        // How much more is left where a request fits in the worst case.
+        let frees = |load: &Load| {
+            let found = load.estimate(dimensions)?;
+            (found.at_least >= part).then_some(found.middle - now.middle)
+        };
+        let mut found = Vec::new();
+        if self.engine() == Engine::VLlm {
+            let fewer = [256, 128, 64, 32, 16].into_iter().find_map(|sequences| {
+                let gained = frees(&Load { sequences: Some(sequences), ..load.clone() })?;
+                Some(format!("`--max-num-seqs={sequences}` (frees {gained:.1} GiB on each device)"))
+            });
+            found.extend(fewer);
+        }
+        let flag = match self.engine() {
+            Engine::VLlm => Some("--gpu-memory-utilization"),
+            Engine::SGLang => Some("--mem-fraction-static"),
+            _ => None,
+        };
+        if let Some(flag) = flag.filter(|_| now.share < MOST)
+            && frees(&Load { share: Some(MOST), ..load.clone() }).is_some()
+        {
+            found.push(format!("`{flag}={MOST}`"));
+        }
+        (!found.is_empty()).then(|| found.join(" or "))
+    }
+
     /// A request of full length that is larger than the cache.
-    fn context(&self, fit: &CacheFit, out: &mut Judged) {
+    fn context(&self, fit: &CacheFit, cheaper: Option<String>, out: &mut Judged) {
         let (Some(context), Some(request), Some(left)) =
             (fit.context.as_ref(), fit.request(), fit.refused_beyond())
         else {
@@ -291,10 +346,7 @@ impl Server<'_, '_> {
         } else {
             String::new()
         };
-        let fewer = match (self.engine(), self.settings.sequences.is_default()) {
-            (Engine::VLlm, true) => ", lower `--max-num-seqs`",
-            _ => "",
-        };
+        let cheaper = cheaper.map_or_else(String::new, |cheaper| format!("set {cheaper}, "));
         out.stop(
             self.finding(
                 Code::ContextExceedsMemory,
@@ -309,7 +361,7 @@ impl Server<'_, '_> {
             )
             .at(at(context.span, self.pods.object))
             .help(format!(
-                "{by_context}keep the cache in 8 bits by `--kv-cache-dtype fp8`{fewer}, or take more or larger accelerators"
+                "{by_context}{cheaper}keep the cache in 8 bits by `--kv-cache-dtype fp8`, or take more or larger accelerators"
             )),
         );
     }

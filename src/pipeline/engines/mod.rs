@@ -133,7 +133,11 @@ impl<'a> Engines<'a> {
     ) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let inline = || {
-            let uri = service.inline.as_ref()?.model.object.node.get("storageUri")?.as_str()?;
+            let uri = match service.inline.as_ref() {
+                Some(own) => own.model.object.node.get("storageUri")?.as_str()?,
+                // LLMInferenceService.
+                None => service.object.node.at(&["spec", "model", "uri"])?.as_str()?,
+            };
             self.named(uri.strip_prefix("hf://")?)
         };
         let model =

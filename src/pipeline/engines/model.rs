@@ -72,20 +72,32 @@ impl ServedModel {
     }
 
     /// Its weights as these settings load them.
-    pub(super) fn weights_as(&self, quantization: Option<&str>) -> Option<Operand<u64>> {
+    pub(super) fn weights_as(
+        &self,
+        quantization: Option<&str>,
+        dtype: Option<&str>,
+    ) -> Option<Operand<u64>> {
         let own = self.weights.clone()?;
-        // Weights in 16 bits that the engine quantizes when it loads them.
+        // Weights in 16 bits that the engine quantizes or widens when it loads them.
         let is_plain = own.from.contains("× 2 bytes");
-        match quantization {
-            Some("fp8") if is_plain => {
-                let value = own.value / 2;
-                let span = own.span;
-                Some(Operand { value, from: eco_format!("{}, loaded as fp8", own.from), span })
+        let loaded = |value: u64, as_type: &str| {
+            let (from, span) = (eco_format!("{}, loaded as {as_type}", own.from), own.span);
+            Some(Operand { value, from, span })
+        };
+        match (quantization, dtype) {
+            (Some("fp8"), _) if is_plain => loaded(own.value / 2, "fp8"),
+            (Some("bitsandbytes" | "mxfp8"), _) if is_plain => None,
+            (None, Some(dtype)) if is_plain && is_32_bits(dtype) => {
+                loaded(own.value.saturating_mul(2), dtype)
             }
-            Some("bitsandbytes" | "mxfp8") if is_plain => None,
             _ => Some(own),
         }
     }
+}
+
+/// Whether a type has 4 bytes, as the engines write it.
+pub(super) fn is_32_bits(dtype: &str) -> bool {
+    matches!(dtype, "float32" | "float" | "fp32")
 }
 
 #[expect(

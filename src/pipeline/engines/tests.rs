@@ -166,3 +166,33 @@ fn nothing_is_assumed_of_what_is_not_known() {
         assert_eq!(judged(&container, None), Vec::<Code>::new(), "{container}");
     }
 }
+
+/// A server with 15.0 GiB of weights in 16 bits on one device of 24 GiB.
+#[test]
+fn types_of_weights_count_in_memory() {
+    let of = |dtype: &str| {
+        let container = json!({
+            "image": "vllm/vllm-openai:v0.11.0",
+            "args": [format!("--dtype={dtype}"), "--max-model-len=1024", "--max-num-seqs=16"],
+            "resources": { "limits": { "nvidia.com/gpu": "1" } },
+        });
+        let pod = node(&json!({ "containers": [container] }));
+        let catalog = Catalog::default();
+        let engines = Engines::new(&catalog);
+        let object = object();
+        let judged = engines.judge(&Pods {
+            what: "engine",
+            namespace: "default",
+            object: &object,
+            main: &pod,
+            container: Some(0),
+            worker: None,
+            size: 1,
+            model: engines.named("Qwen/Qwen3-8B"),
+            class: Some(("l4".into(), Memory(24 << 30))),
+        });
+        judged.findings.into_iter().map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    assert_eq!(of("bfloat16"), []);
+    assert_eq!(of("float32"), [Code::GpuMisfit]);
+}
