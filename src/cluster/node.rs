@@ -45,6 +45,27 @@ impl fmt::Display for Taint {
     }
 }
 
+/// Why a node accepts no new pods.
+#[derive(Clone, Copy, Debug)]
+pub enum Closed<'a> {
+    /// Its kubelet does not report it as ready.
+    NotReady,
+    /// Somebody cordoned it.
+    Cordoned,
+    /// A taint that is not tolerated.
+    Taint(&'a Taint),
+}
+
+impl fmt::Display for Closed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotReady => f.write_str("not ready"),
+            Self::Cordoned => f.write_str("cordoned"),
+            Self::Taint(taint) => write!(f, "tainted {taint}"),
+        }
+    }
+}
+
 /// A toleration of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Toleration {
@@ -193,7 +214,18 @@ impl Machine {
 
     /// Whether the node accepts new pods with these tolerations (see [`Machine::untolerated`]).
     pub fn usable(&self, tolerations: &[Node], requests_devices: bool) -> bool {
-        self.ready && !self.cordoned && self.untolerated(tolerations, requests_devices).is_none()
+        self.closed(tolerations, requests_devices).is_none()
+    }
+
+    /// Why the node accepts no new pods with these tolerations.
+    pub fn closed(&self, tolerations: &[Node], requests_devices: bool) -> Option<Closed<'_>> {
+        if !self.ready {
+            return Some(Closed::NotReady);
+        }
+        if self.cordoned {
+            return Some(Closed::Cordoned);
+        }
+        self.untolerated(tolerations, requests_devices).map(Closed::Taint)
     }
 
     /// Returns the allocatable whole units of a resource; none if the Node has no amounts.

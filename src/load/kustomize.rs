@@ -67,9 +67,9 @@ impl Tree {
         [Some(root), Path::new(".").canonicalize().ok()].into_iter().flatten().collect()
     }
 
-    /// The name of its output.
+    /// The name of its output: the command whose lines are counted.
     pub(super) fn name(&self) -> String {
-        format!("kustomize:{}", self.shown())
+        format!("kustomize build {}", self.shown())
     }
 
     fn shown(&self) -> String {

@@ -66,7 +66,7 @@ pub use together::{
     together, together_after,
 };
 
-pub use totals::{ClassTotal, Totals, totals};
+pub use totals::{ClassTotal, ClosedNodes, Totals, totals};
 
 pub use users::{User, runtimes_for_model, users_of_model, users_of_runtime};
 

@@ -56,7 +56,7 @@ pub struct Waiting {
     pub message: EcoString,
     /// The node that is closest to a match.
     pub example: Option<Example>,
-    /// A requested resource that no node has.
+    /// A requested resource or label that no node has.
     pub missing: Option<EcoString>,
     /// Nodes without room for a single pod of the waiting kind.
     pub blocked: Arc<BlockedNodes>,

@@ -15,6 +15,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::pods::built::Outline;
 use crate::policy::Policy;
 use crate::quantity::Count;
+use crate::secret::redacted;
 use crate::source::Span;
 use ecow::{EcoString, EcoVec};
 use std::collections::BTreeMap;
@@ -144,6 +145,8 @@ pub struct PlannedService {
     pub inline: bool,
     /// The format of its inline model.
     pub format: Option<Box<NamedVersion>>,
+    /// Name and address of a model that it describes without a format.
+    pub described: Option<Box<str>>,
 }
 
 impl From<&Service> for PlannedService {
@@ -160,8 +163,21 @@ impl From<&Service> for PlannedService {
             components: service.components.iter().map(|component| component.kind).collect(),
             inline: service.inline.is_some(),
             format: service.inline.as_ref().and_then(|own| own.model.format.clone()).map(Box::new),
+            described: described(service),
         }
     }
+}
+
+/// Name and address of the model that a service describes in `spec.model`, as an
+/// LLMInferenceService does, unless it names or describes a model of another form.
+fn described(service: &Service) -> Option<Box<str>> {
+    if service.model.is_some() || service.inline.is_some() {
+        return None;
+    }
+    let model = service.object.spec("model")?;
+    let texts = ["name", "uri"].into_iter().filter_map(|key| model.get(key)?.as_str());
+    let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| redacted(&texts.join(" · ")).into())
 }
 
 impl Display for PlannedService {

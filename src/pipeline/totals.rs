@@ -38,6 +38,19 @@ pub struct Totals {
     pub classes: Vec<ClassTotal>,
     /// Device resources of the nodes, if no class is requested.
     pub resources: Vec<ClassTotal>,
+    /// Nodes with devices of these classes or resources that `allocatable` leaves out, by reason.
+    pub closed: Vec<ClosedNodes>,
+}
+
+/// Nodes that accept no pods without tolerations of their own.
+#[derive(Clone, Debug)]
+pub struct ClosedNodes {
+    /// Why: cordoned, a taint.
+    pub why: EcoString,
+    /// How many.
+    pub nodes: usize,
+    /// Their devices.
+    pub devices: i64,
 }
 
 /// Requests for one class.
@@ -105,7 +118,33 @@ pub fn totals(
     if let Some(together) = together.filter(|_| totals.classes.is_empty()) {
         totals.resources = of_resources(&totals, machines, together);
     }
+    if totals.classes.iter().any(|own| own.allocatable.is_some()) || !totals.resources.is_empty() {
+        let classes: Vec<&AcceleratorClass> =
+            asked(planned, servings).into_values().map(|(class, _)| class).collect();
+        totals.closed = closed(&classes, machines);
+    }
     totals
+}
+
+/// The nodes that the tables leave out: of these classes, or of all nodes with devices.
+fn closed(classes: &[&AcceleratorClass], machines: &[Machine]) -> Vec<ClosedNodes> {
+    let is_meant = |machine: &Machine| {
+        classes.is_empty() || classes.iter().any(|class| machines::class_matches(class, machine))
+    };
+    let mut found: BTreeMap<EcoString, (usize, i64)> = BTreeMap::new();
+    for machine in machines {
+        let Some(why) = machine.closed(&[], true) else { continue };
+        let devices = machine.allocatable.iter().flatten().filter(|(name, _)| is_accelerator(name));
+        let devices = devices.map(|(_, amount)| amount.value().unwrap_or(0)).sum::<i64>();
+        if devices > 0 && is_meant(machine) {
+            let (nodes, all) = found.entry(why.to_string().into()).or_default();
+            (*nodes, *all) = (*nodes + 1, all.saturating_add(devices));
+        }
+    }
+    let closed = |(why, (nodes, devices))| ClosedNodes { why, nodes, devices };
+    let mut found: Vec<ClosedNodes> = found.into_iter().map(closed).collect();
+    found.sort_by_key(|own| std::cmp::Reverse(own.devices));
+    found
 }
 
 /// What is requested and free of each device resource on usable nodes.

@@ -109,7 +109,10 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
         None if planned.service.inline => {
             out.fact("model", format!("{}, described by the service", inline(&planned.service)));
         }
-        None => out.fact("model", "none"),
+        None => match &planned.service.described {
+            Some(model) => out.fact("model", format!("{model}, described by the service")),
+            None => out.fact("model", "none"),
+        },
     }
     for (index, own) in planned.resolution.configs.iter().enumerate() {
         let by = if own.preset { "shipped" } else { "named by the service" };
@@ -169,7 +172,7 @@ fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap
             if component.gpus() == Count::from(1) { "GPU" } else { "GPUs" },
             accelerator::more_needed(planned, component)
                 .map_or(String::new(), |need| format!(" (the model needs {need})")),
-            accelerator::fitting(component).map_or(String::new(), |fits| format!(", fits: {fits}")),
+            super::together::behind(component).unwrap_or_default(),
         ),
     );
     for line in accelerator::missing(component)

@@ -29,6 +29,7 @@ pub fn text(loss: &Loss, lost: &[Lost]) -> String {
     let mut out = Page::default();
     let names: Vec<String> = lost.iter().map(ToString::to_string).collect();
     let ran = match loss.pods {
+        0 if loss.gone == 0 => "nothing changes: no pod ran there".to_owned(),
         0 => "no pod that a controller creates again ran there".to_owned(),
         pods if loss.pending == 0 => {
             format!("{} ran there; all find room on the other nodes", plural(pods, "pod"))

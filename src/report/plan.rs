@@ -361,9 +361,10 @@ impl<'a> Plan<'a> {
             let class = planned
                 .class(component.kind)
                 .map_or(String::new(), |class| format!(" on {}", class.object.shown_name()));
-            let fits = match accelerator::fits(component).as_str() {
-                "-" => String::new(),
-                fits => format!(", fits: {fits}"),
+            let fits = match super::together::behind(component) {
+                Some(fits) => fits,
+                None if component.is_counted() => String::new(),
+                None => format!(", fits: {}", Count::UNKNOWN),
             };
             let text = format!(
                 "{}, replicas: {}, per replica: {}, {}{class}{fits}",

@@ -171,7 +171,7 @@ pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
             let pending = own.stages.last().map_or(0, |own| own.old.pending + own.new.pending);
             let waits = if pending == 1 { "waits" } else { "wait" };
             out.push(format!(
-                "! nothing to do: no pod is replaced; {} {waits} as before{}",
+                "! no pod is replaced; {} {waits} as before{}",
                 plural(pending, what),
                 why(stuck)
             ));

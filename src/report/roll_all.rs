@@ -87,7 +87,8 @@ impl All<'_> {
         let depends = self.services.iter().filter(|own| roll::depends(&own.components)).count();
         let symbol = match depends {
             _ if failed > 0 || self.stuck() > 0 => "✗",
-            0 => "✓",
+            // Pods without a node are not confirmed, although nothing of them changes.
+            0 if !self.services.iter().any(Self::waits) => "✓",
             _ => "!",
         };
         let mut out = format!(

@@ -497,9 +497,23 @@ fn half_groups(half: &[HalfGroup]) -> Option<String> {
 const TIES: &str =
     "whether everything fits depends on which of several equally good nodes the scheduler takes\n";
 
+const SCALED_TO_ZERO: &str = "scaled to zero";
+
+/// The same behind other facts.
+pub(super) fn behind(component: &PlannedComponent) -> Option<String> {
+    Some(match cell(component)? {
+        cell if cell == SCALED_TO_ZERO => format!(", {cell}"),
+        cell => format!(", fits: {cell}"),
+    })
+}
+
 /// The cell of a component: how many of its pods have a node.
 pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
     let placement = component.placement.as_ref()?;
+    if placement.wanted == 0 {
+        // Nothing was placed, so nothing is confirmed.
+        return Some(SCALED_TO_ZERO.to_owned());
+    }
     let sign = match component.fits() {
         None => return Some("?".to_owned()),
         Some(true) => "✓",

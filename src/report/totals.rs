@@ -1,12 +1,12 @@
 //! The total requests of a plan: the table of classes, and the last sentence.
 
 use super::markdown;
-use super::phrases::plural;
-use super::screen::Page;
+use super::phrases::{first_of, plural};
+use super::screen::{Page, put};
 use super::table::{Style, table, wrapped};
 use super::together;
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{ClassTotal, Planned, Together, Totals};
+use crate::pipeline::{ClassTotal, ClosedNodes, Planned, Together, Totals};
 use std::fmt::Write as _;
 
 /// Requests for each class, and the resources of its nodes; empty if no class is requested.
@@ -19,8 +19,27 @@ pub fn classes(totals: &Totals, style: Style) -> String {
         let rows = totals.resources.iter().map(total);
         out.draw(&table(&["RESOURCE", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
     }
+    if let Some(closed) = closed(totals) {
+        out.end_line();
+        out.draw(&wrapped(&closed, style.width, "  "));
+    }
     out.finish()
 }
+
+/// The nodes that the column ALLOCATABLE leaves out, and why.
+fn closed(totals: &Totals) -> Option<String> {
+    let nodes = totals.closed.iter().map(|own| own.nodes).sum::<usize>();
+    let why = |own: &ClosedNodes| {
+        let nodes =
+            if totals.closed.len() == 1 { String::new() } else { format!("{} ", own.nodes) };
+        format!("{nodes}{} ({})", own.why, plural(own.devices, "device"))
+    };
+    let whys = first_of(totals.closed.iter().map(why), REASONS);
+    (nodes > 0).then(|| format!("ALLOCATABLE leaves out {}: {whys}", plural(nodes, "node")))
+}
+
+/// For how many reasons nodes are listed that a table leaves out.
+const REASONS: usize = 4;
 
 /// [`classes`] in Markdown.
 pub fn classes_markdown(totals: &Totals) -> String {
@@ -31,6 +50,9 @@ pub fn classes_markdown(totals: &Totals) -> String {
     } else if !totals.resources.is_empty() {
         let titles = ["resource", "requested", "allocatable", "in use", "free"];
         markdown::table(&mut out, &titles, totals.resources.iter().map(total));
+    }
+    if let Some(closed) = closed(totals) {
+        put!(out, "\n{}\n", markdown::text(&closed));
     }
     out.finish()
 }

@@ -99,7 +99,8 @@ fn findings_and_provenance_name_the_file_of_the_base() {
     assert_eq!(place(&json(&done), "unknown-field"), "base/runtime.yaml:16", "{done:?}");
     // So are values that the overlay does not change; changed ones are in the built text.
     let page = ome(&folder, "explain prod-chat --merge --no-builtin -k overlays/prod").stdout;
-    for place in ["base/service.yaml:4", "base/runtime.yaml:4", "service  kustomize:overlays/prod:"]
+    for place in
+        ["base/service.yaml:4", "base/runtime.yaml:4", "service  kustomize build overlays/prod:"]
     {
         assert!(page.contains(place), "{place}: {page}");
     }
@@ -110,7 +111,7 @@ fn findings_and_provenance_name_the_file_of_the_base() {
     let folder = tree("");
     let done = ome(&folder, "validate --no-builtin -k overlays/prod -o json");
     let found = place(&json(&done), "unknown-field");
-    assert!(found.starts_with("kustomize:overlays/prod:"), "{found}");
+    assert!(found.starts_with("kustomize build overlays/prod:"), "{found}");
     // A file that is named and not there, or is outside, changes nothing of the answer.
     let folder = tree(annotated);
     let built = RUNTIME.replace(
@@ -122,7 +123,7 @@ fn findings_and_provenance_name_the_file_of_the_base() {
     let env = [("OME_KUSTOMIZE_COMMAND", "sh build.sh")];
     let done = folder.ome_with("validate --no-builtin -k base -o json", &env);
     let found = place(&json(&done), "unknown-field");
-    assert_eq!(found, "kustomize:base:19", "{done:?}");
+    assert_eq!(found, "kustomize build base:19", "{done:?}");
 }
 
 /// A change of a base is compared with the tree as it was at a revision: both are built.

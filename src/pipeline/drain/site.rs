@@ -292,20 +292,25 @@ impl<'a> Site<'a> {
         (moves.into_iter().map(|(_, own)| own).collect(), restarts)
     }
 
-    /// Pods by phase, and the owners of those that are not ready.
+    /// Pods by phase, and the owners of those that were ready before the drain and are not now.
     pub(super) fn phases(&self, world: &World) -> ([usize; 3], Vec<EcoString>) {
         let mut counts = [0; 3];
         let mut disrupted = BTreeSet::new();
         for own in &self.workloads {
-            for member in world.members(own.id) {
-                let phase = member.pod.map_or(PodPhase::Pending, |pod| world.phase(pod));
+            let phase = |world: &World, pod: Option<PodId>| {
+                pod.map_or(PodPhase::Pending, |pod| world.phase(pod))
+            };
+            let before = self.world.members(own.id);
+            for (place, member) in world.members(own.id).iter().enumerate() {
+                let was = before.get(place).map(|own| phase(&self.world, own.pod));
+                let phase = phase(world, member.pod);
                 let at = match phase {
                     PodPhase::Ready => 0,
                     PodPhase::Starting => 1,
                     PodPhase::Pending | PodPhase::Terminating | PodPhase::Gone => 2,
                 };
                 counts[at] += 1;
-                if at > 0 {
+                if at > 0 && was == Some(PodPhase::Ready) {
                     disrupted.insert(&own.owner);
                 }
             }

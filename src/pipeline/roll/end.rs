@@ -94,10 +94,15 @@ fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
     }
 }
 
-/// The first pod that waits for a node, otherwise the first one that does not become ready.
+/// The first pod that waits for a node, otherwise why no pod is created (a quota), otherwise the
+/// first one that does not become ready.
 fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
     let ended = id.and_then(|id| world.ended(id));
     let waiting = ended.as_ref().and_then(|ended| ended.waiting.first());
+    let refused = id.and_then(|id| world.refused(id)).filter(|_| waiting.is_none());
+    if let Some(why) = refused {
+        return Stuck { pod: track.name.clone(), message: why.clone() };
+    }
     let pod = waiting.map(|(pod, _)| *pod).or_else(|| {
         let pods = ended.as_ref()?.pods.iter();
         let mut unready = pods.filter(|(_, phase)| *phase == PodPhase::Starting);

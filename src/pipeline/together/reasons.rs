@@ -9,6 +9,7 @@ use crate::cluster::schedule::{
 };
 use crate::cluster::{Blocked, BlockedNodes, Machine, mismatch, short_of};
 use crate::pipeline::placement::{Example, Filtered, Look, Placement, Waiting};
+use crate::quantity::Requirement;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ struct TemplateVerdicts {
     look: Look,
     /// The nearest node, if it lacks only capacity.
     nearest: Option<NodeId>,
-    /// A requested resource that no node has.
+    /// A requested resource or label that no node has.
     missing: Option<EcoString>,
     /// Reasons of pending pods, by the scheduler's message.
     waiting: HashMap<EcoString, Arc<Waiting>>,
@@ -220,7 +221,8 @@ impl Reasons {
             detail: one.detail,
         });
         let look = Look { filters, nearest: nearest.collect() };
-        let missing = missing(&answers);
+        let nodes = || answers.iter().map(|answer| &**self.placed.scheduler.node(answer.node));
+        let missing = missing(&answers).or_else(|| missing_label(template, nodes));
         TemplateVerdicts { blocked, look, nearest: first, missing, waiting: HashMap::new() }
     }
 
@@ -290,6 +292,24 @@ fn missing(answers: &[Answer]) -> Option<EcoString> {
     let mut lacks = first.lacks.iter().filter(|lack| lack.allocatable == 0);
     let none = lacks.find(|lack| others.iter().all(|other| absent(other, &lack.resource)));
     none.map(|lack| lack.resource.clone())
+}
+
+/// A label of the node selector that no node has. The nearest node may have another reason, which
+/// would not help.
+fn missing_label<'m, I: Iterator<Item = &'m Machine>>(
+    template: &PodTemplate,
+    nodes: impl Fn() -> I,
+) -> Option<EcoString> {
+    let absent = |wanted: &&Requirement| {
+        !wanted.matches(None) && !nodes().any(|node| wanted.matches(node.label(wanted.key())))
+    };
+    let wanted = template.node_selector.requirements().iter().find(absent)?;
+    let key = wanted.key();
+    let value = match wanted.values() {
+        [value] => eco_format!("={value}"),
+        _ => EcoString::new(),
+    };
+    Some(eco_format!("the label {key}{value}"))
 }
 
 /// Why a node rejects a pod: a code, and a detail with both values.

@@ -14,6 +14,7 @@ use crate::report::screen::printable;
 use ecow::EcoString;
 use group::group;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Number of services and of causes of a group to show; the rest is counted.
@@ -166,12 +167,23 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
+/// A message of the scheduler, whose sentence is told once.
+fn once<'a>(told: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
+    if let Some(pod) = told.iter().find_map(|known| message.strip_suffix(*known)) {
+        return format!("{pod}for the same reason").into();
+    }
+    told.push(message);
+    message.into()
+}
+
 /// The effect of the change on the capacity of the nodes.
-fn capacity(capacity: &Capacity, rollout: Option<&str>) -> Vec<String> {
+fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>) -> Vec<String> {
     let mut out = Vec::new();
-    let mut listed = |what: &str, all: &[Waits]| {
+    let mut told: Vec<&str> = Vec::new();
+    let mut listed = |what: &str, all: &'c [Waits]| {
         let lines = all.iter().take(NAMES).map(|own| {
-            printable(&format!("{what}: {} {}: {}", own.service, own.component, own.message))
+            let why = once(&mut told, &own.message);
+            printable(&format!("{what}: {} {}: {why}", own.service, own.component))
         });
         out.extend(lines);
         if all.len() > NAMES {
