@@ -1,7 +1,8 @@
 //! Right runtimes, each changed in some respects, against an oracle that computes from the choices,
-//! not from the command line, what must be found.
+//! not from the command line, what must be found. A fifth of them has a settings file in a ConfigMap.
 
 use super::*;
+use crate::pipeline::testing::world_of;
 use crate::quantity::Memory;
 
 /// A source of choices, the same in every run.
@@ -77,7 +78,7 @@ static SERVERS: [Server; 3] = [
     },
     Server {
         engine: Engine::SGLang,
-        image: "lmsysorg/sglang:v0.5.2",
+        image: "lmsysorg/sglang:v0.5.5",
         program: "python3 -m sglang.launch_server",
         tensor: &["--tp", "--tp-size", "--tensor-parallel-size"],
         pipeline: &["--pp-size", "--pp"],
@@ -103,6 +104,8 @@ type Words = Vec<(&'static str, String)>;
 /// A runtime, and what must be found of it.
 struct Runtime {
     container: Value,
+    /// A settings file, which a ConfigMap holds.
+    file: Option<String>,
     model: &'static Shape,
     memory: u64,
     found: Vec<Code>,
@@ -197,7 +200,11 @@ fn runtime(choices: &mut Choices) -> Runtime {
         words.push((flag, text.to_owned()));
     }
     let resources = json!({ "limits": { "nvidia.com/gpu": devices.to_string() } });
-    let container = written(server, &words, attention, &resources, choices);
+    let file = choices.in_ten(2).then(|| in_file(server, &mut words));
+    let mut container = written(server, &words, attention, &resources, choices);
+    if file.is_some() {
+        container["volumeMounts"] = json!([{ "name": "settings", "mountPath": "/settings" }]);
+    }
 
     // The oracle.
     let (mut found, mut open) = (Vec::new(), Vec::new());
@@ -259,7 +266,34 @@ fn runtime(choices: &mut Choices) -> Runtime {
     } else if weights + request > 0.7 * share * whole - 4.0 * copy as f64 {
         open.push(Code::ContextExceedsMemory);
     }
-    Runtime { container, model, memory, found, open }
+    Runtime { container, file, model, memory, found, open }
+}
+
+/// Moves flags to a file that the command line names: of each setting the last long one.
+fn in_file(server: &Server, words: &mut Words) -> String {
+    let all = [server.tensor, server.pipeline, server.data, server.context, server.share];
+    let mut lines = Vec::new();
+    for names in all {
+        let own: Vec<usize> = (0..words.len()).filter(|at| names.contains(&words[*at].0)).collect();
+        let Some((last, before)) = own.split_last() else { continue };
+        let (flag, value) = words[*last].clone();
+        if flag.starts_with("--") {
+            lines.push(match (server.engine, flag) {
+                (Engine::TensorRtLlm, "--tp_size") => format!("tensor_parallel_size: '{value}'"),
+                (Engine::TensorRtLlm, "--pp_size") => format!("pipeline_parallel_size: '{value}'"),
+                (Engine::TensorRtLlm, "--kv_cache_free_gpu_memory_fraction") => {
+                    format!("kv_cache_config: {{free_gpu_memory_fraction: '{value}'}}")
+                }
+                _ => format!("{}: '{value}'", flag.trim_start_matches('-')),
+            });
+            words.remove(*last);
+        }
+        for at in before.iter().rev() {
+            words.remove(*at);
+        }
+    }
+    words.push(("--config", "/settings/server.yaml".to_owned()));
+    lines.join("\n    ")
 }
 
 /// The container in one of the forms in which command lines are written.
@@ -278,7 +312,8 @@ fn written(
             vec![(*flag).to_owned(), value.clone()]
         }
     };
-    let joined: Vec<bool> = words.iter().map(|_| choices.in_ten(5)).collect();
+    let joined: Vec<bool> =
+        words.iter().map(|(flag, _)| *flag != "--config" && choices.in_ten(5)).collect();
     let mut args: Vec<String> =
         words.iter().zip(&joined).flat_map(|(word, joined)| one(word, *joined)).collect();
     if attention {
@@ -335,10 +370,21 @@ fn what_is_found_of_mutated_runtimes_is_what_must_be_found() {
     let catalog = Catalog::default();
     let engines = Engines::new(&catalog);
     let object = object();
-    let (mut wrong, mut right, mut accused) = (Vec::new(), 0, 0);
+    let (mut wrong, mut right, mut accused, mut files) = (Vec::new(), 0, 0, 0);
     for number in 0..600 {
         let own = runtime(&mut choices);
-        let pod = node(&json!({ "containers": [own.container] }));
+        let pod = node(&json!({
+            "containers": [own.container],
+            "volumes": [{ "name": "settings", "configMap": { "name": "settings" } }],
+        }));
+        let with_file = own.file.as_ref().map(|file| {
+            world_of(&format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: settings, namespace: default}}\ndata:\n  server.yaml: |\n    seed: 1\n    {file}\n"
+            ))
+        });
+        let with_file = with_file.as_ref().map(|world| Engines::new(&world.catalog));
+        let engines = with_file.as_ref().unwrap_or(&engines);
+        files += usize::from(own.file.is_some());
         let judged = engines.judge(&Pods {
             what: "engine",
             namespace: "default",
@@ -356,16 +402,17 @@ fn what_is_found_of_mutated_runtimes_is_what_must_be_found() {
         let false_ones: Vec<&Code> = codes.iter().filter(is_wrong).collect();
         if !missed.is_empty() || !false_ones.is_empty() {
             wrong.push(format!(
-                "{number}: missed {missed:?}, false {false_ones:?}: {} with {} GiB: {}\n{:?}",
+                "{number}: missed {missed:?}, false {false_ones:?}: {} with {} GiB: {} {:?}\n{:?}",
                 own.model.id,
                 own.memory,
                 own.container,
+                own.file,
                 judged.findings.iter().map(|finding| &finding.message).collect::<Vec<_>>()
             ));
         }
         right += usize::from(own.found.is_empty());
         accused += own.found.len();
     }
-    assert!(right >= 60 && accused >= 400, "{right} right, {accused} accused");
+    assert!(right >= 60 && accused >= 400 && files >= 80, "{right} {accused} {files}");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
