@@ -11,7 +11,7 @@
 
 use super::flags::{self, Field, Flag, Form, Named as Name};
 use super::identity::Engine;
-use super::settings::Setting;
+use super::setting::Setting;
 use crate::yaml::{Entry, Node, Value};
 use ecow::{EcoString, eco_format};
 

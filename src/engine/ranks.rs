@@ -11,7 +11,8 @@
 //! | llama.cpp | no ranks: one process uses all devices |
 
 use super::identity::Engine;
-use super::settings::{EngineSettings, Known, Setting};
+use super::setting::{Known, Setting};
+use super::settings::EngineSettings;
 
 /// One factor of a number of ranks.
 #[derive(Clone, Debug)]

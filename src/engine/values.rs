@@ -7,7 +7,7 @@ use super::command::Started;
 use super::file;
 use super::flags::{self, Field, Flag, Form, Named};
 use super::identity::{Engine, EngineVersion};
-use super::settings::{Fault, Known, Setting};
+use super::setting::{Fault, Known, Setting};
 use super::variables::UNKNOWN;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};

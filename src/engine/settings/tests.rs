@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::Ranks;
-use crate::yaml::Rule;
+use crate::yaml::{Origin, Rule};
 
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 
