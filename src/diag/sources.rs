@@ -87,6 +87,8 @@ static DOCUMENTS: &[Document] = documents! {
     "Kustomize docs, Bases and overlays"
         "https://kubernetes.io/docs/tasks/manage-kubernetes-objects/kustomization/#bases-and-overlays"
     "vllm/" "https://github.com/vllm-project/vllm/blob/v0.11.0/vllm/"
+    "tensorrt_llm/" "https://github.com/NVIDIA/TensorRT-LLM/blob/v1.1.0/tensorrt_llm/"
+    "vLLM docs, Server Arguments" "https://docs.vllm.ai/en/latest/configuration/serve_args.html"
     "sglang/" "https://github.com/sgl-project/sglang/blob/v0.5.5/python/sglang/"
     "NCCL docs, Troubleshooting, Shared memory"
         "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory"
