@@ -1965,11 +1965,11 @@ _ome() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table json yaml markdown mermaid" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide name json yaml markdown mermaid" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json yaml markdown mermaid" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide name json yaml markdown mermaid" -- "${cur}"))
                     return 0
                     ;;
                 --protocol)

@@ -318,6 +318,8 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l max-files -d 'Most f
 complete -c ome -n "__fish_ome_using_subcommand explain" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l runtime -d 'Why not this runtime, and the smallest edit that would make it win' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+wide\t'The tables with every candidate, as with `--all`'
+name\t'A line per service: KIND/NAMESPACE/NAME'
 json\t'One JSON document; its schema has a version'
 yaml\t'The same document as YAML'
 markdown\t'Headings, lists and tables, for a comment'
@@ -496,7 +498,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l max-depth -d 'Deepest
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-files -d 'Most files that are read below the paths of `-f` [default: 50000]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -s o -l output -d '`yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -s o -l output -d '`yaml`, `json`, `name` (a line per object: KIND/NAMESPACE/NAME), or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l check -d 'Compare with a directory that `-o dir=` wrote, and write nothing' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l layout -d 'Where `kustomization.yaml` is: one at the root, or one in each namespace and one at the root that lists the namespaces' -r -f -a "single\t'One at the root, which lists every object'
 namespace\t'One in each namespace, and one at the root, which lists the namespaces'"

@@ -386,6 +386,7 @@ pub fn plan(bytes: &[u8]) {
             header: "",
             planned: &planned,
             sources,
+            arguments: "",
             extent: plan::Extent::Short,
         };
         harmless(&totals::classes(&totals, style));
