@@ -30,6 +30,7 @@ mod session_options;
 mod settings;
 pub mod supported;
 mod threads;
+mod unfilled;
 mod variants;
 mod verbose;
 mod waiting;

@@ -24,7 +24,7 @@ pub use runtime::{
     Verdict,
 };
 
-use crate::api::{ComponentKind, Failure, Model, Runtime};
+use crate::api::{ComponentKind, Failure, Model, Object, Runtime};
 use crate::source::Span;
 use ecow::{EcoString, EcoVec};
 
@@ -82,6 +82,12 @@ impl<'a> Resolution<'a> {
     /// Returns the chosen runtime.
     pub fn chosen(&self) -> Option<&'a Runtime> {
         self.runtime.chosen
+    }
+
+    /// Returns the objects of the model and of the chosen runtime.
+    pub fn objects(&self) -> impl Iterator<Item = &'a Object> {
+        let runtime = self.chosen().map(|runtime| &runtime.object);
+        self.model.map(|model| &model.object).into_iter().chain(runtime)
     }
 
     /// Returns the accelerator decision for a component.

@@ -284,11 +284,9 @@ impl<'a> Planner<'a> {
         if planned.error.as_ref().is_some_and(|error| error.code == Code::UnknownKind) {
             return;
         }
-        let resolution = &planned.resolution;
-        let used = resolution.model.map(|model| &model.object).into_iter();
-        let mut used = used.chain(resolution.chosen().map(|runtime| &runtime.object));
-        let unfilled = self.catalog.is_unfilled(&service.object)
-            || used.any(|object| self.catalog.is_unfilled(object));
+        let unfilled = std::iter::once(&service.object)
+            .chain(planned.resolution.objects())
+            .any(|object| self.catalog.is_unfilled(object));
         planned.unplanned = if unfilled {
             Some(Unplanned::Placeholders)
         } else if planned.error.is_none()

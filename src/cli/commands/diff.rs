@@ -6,6 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, not_built};
 use crate::cli::session_options::SessionOptions;
+use crate::cli::unfilled::{self, Selected};
 use crate::cli::{Failure, Io, Outcome, complete, names};
 use crate::diag::{Diagnostic, quoted};
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
@@ -196,6 +197,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let help = names::instead_of(missing, known);
         return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
     }
+    let unfilled = unfilled::take(&mut sides.each_mut().map(|own| Selected {
+        world: own.world,
+        services: &mut own.services,
+        servings: &mut own.servings,
+    }));
     let unknown = unknown(&mut sides, [&before, &after]);
     let settings = Settings {
         semantics: after.semantics,
@@ -233,6 +239,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Session::show_of(&[&after, &before], &view, args.output, &news, io)?;
     if matches!(args.output, PageFormat::Table | PageFormat::Markdown)
         && let Some(line) = not_compared(&found, &base_found)
+    {
+        io.say_line(&line);
+    }
+    if let Some(line) = unfilled::line("compared", &unfilled)
+        && !args.output.is_data()
     {
         io.say_line(&line);
     }

@@ -6,6 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
+use crate::cli::unfilled::{self, Selected};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diff::drift;
 use crate::diff::ignored::Ignored;
@@ -63,7 +64,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             running.join(", ")
         )));
     }
-    let services = session.select(&args.services)?;
+    let mut services = session.select(&args.services)?;
+    let unfilled = unfilled::take(&mut [Selected {
+        world: &session.world,
+        services: &mut services,
+        servings: &mut Vec::new(),
+    }]);
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);
     let objects = live.as_ref().unwrap_or(&session).world.catalog.others();
     let gone = match &live {
@@ -95,6 +101,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let read = std::iter::once(&session).chain(&live).collect::<Vec<_>>();
     Session::show_of(&read, &view, args.output, &found, io)?;
+    if let Some(line) = unfilled::line("compared", &unfilled) {
+        io.say_line(&line);
+    }
     if args.services.is_empty() && !session.world.catalog.model_servings().is_empty() {
         io.say_line("ModelServings are not compared: their controller writes pods one by one");
     }

@@ -459,10 +459,9 @@ fn written(
 ) -> Written {
     // A refused service is not printed; a finding of error level explains it.
     let catalog = &session.world.catalog;
-    let used = rendered.resolution.model.map(|model| &model.object).into_iter();
-    let mut used = used.chain(rendered.resolution.chosen().map(|runtime| &runtime.object));
-    let is_unfilled = catalog.is_unfilled(&rendered.service.object)
-        || used.any(|object| catalog.is_unfilled(object));
+    let is_unfilled = std::iter::once(&rendered.service.object)
+        .chain(rendered.resolution.objects())
+        .any(|object| catalog.is_unfilled(object));
     let failed = rendered.refusal().is_some() && !is_unfilled;
     let objects = if failed || is_unfilled {
         Vec::new()

@@ -106,7 +106,17 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     match session.select(std::slice::from_ref(name)).unwrap_or_default()[..] {
         [] => {}
-        [views] => return service::run(args, &session, &earlier, views, io),
+        [views] => {
+            let object = &views.of(session.semantics).object;
+            if session.world.catalog.is_unfilled(object) {
+                let file = session.world.sources.get(object.span.source).name.to_string();
+                return Err(session.not_found(
+                    format!("`{name}` has placeholders, so nothing is known of its rollout"),
+                    Some(format!("fill them in: `envsubst < {file} | ome rollout {name} -f -`")),
+                ));
+            }
+            return service::run(args, &session, &earlier, views, io);
+        }
         [first, ..] => {
             let namespace = &first.of(session.semantics).namespace;
             return Err(ambiguous("InferenceServices", name, namespace));

@@ -1,0 +1,44 @@
+//! Services with values that another tool fills in: nothing can be said about them.
+//!
+//! In: the services of one state, or of the states that are compared. Out: those whose values are all
+//! there, and the names of the others.
+
+use crate::api::{Api, ModelServing, Object, ObjectRef, Views};
+use crate::workspace::World;
+use std::collections::{BTreeSet, HashSet};
+
+/// The services of a state.
+pub(super) struct Selected<'s, 'a> {
+    pub(super) world: &'a World,
+    pub(super) services: &'s mut Vec<&'a Views>,
+    pub(super) servings: &'s mut Vec<&'a ModelServing>,
+}
+
+/// Takes out of every state what has placeholders in one of them, and returns the names.
+pub(super) fn take(states: &mut [Selected<'_, '_>]) -> BTreeSet<String> {
+    let mut found: HashSet<(Api, ObjectRef)> = HashSet::new();
+    for state in &*states {
+        let services = state.services.iter().map(|own| &own.documented.object);
+        let objects = services.chain(state.servings.iter().map(|own| &own.object));
+        let unfilled = objects.filter(|own| state.world.catalog.is_unfilled(own));
+        found.extend(unfilled.map(|own| (own.api, own.id.clone())));
+    }
+    let keeps = |own: &Object| !found.contains(&(own.api, own.id.clone()));
+    if !found.is_empty() {
+        for state in states {
+            state.services.retain(|own| keeps(&own.documented.object));
+            state.servings.retain(|own| keeps(&own.object));
+        }
+    }
+    let name = |id: &ObjectRef| match id.scope.namespace() {
+        Some(namespace) => format!("{namespace}/{}", id.name),
+        None => id.name.to_string(),
+    };
+    found.iter().map(|(_, id)| name(id)).collect()
+}
+
+/// The line about them: what is not done, and whose values are missing.
+pub(super) fn line(what: &str, names: &BTreeSet<String>) -> Option<String> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| format!("not {what}: placeholders: {}", names.join(", ")))
+}
