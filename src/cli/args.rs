@@ -1,7 +1,7 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
 use super::Failure;
-use super::proposals::Typed;
+use super::proposals::{Proposals, Typed};
 use super::session_options::SessionOptions;
 use crate::load::settings::{self, Settings, Trust};
 use crate::load::{ModelFiles, default_cache};
@@ -369,6 +369,16 @@ pub(crate) fn release_names() -> Vec<String> {
 }
 
 impl InputArgs {
+    /// What proposals need to know of the run.
+    pub(crate) fn proposals(&self) -> Proposals {
+        Proposals::new([("-f", &self.files), ("-k", &self.kustomize)], self.typed.clone())
+    }
+
+    /// A text with its proposals complete; see [`Proposals::complete`].
+    pub(crate) fn complete(&self, text: &str) -> Option<String> {
+        self.proposals().complete(text)
+    }
+
     /// The paths that `--watch` watches: the input, and the settings with their paths.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
         let files = self.settings_files();

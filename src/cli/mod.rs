@@ -75,12 +75,18 @@ struct Cli {
     no_pager: bool,
 }
 
+/// The flags about the input.
+fn flags_of_input() -> clap::Command {
+    use clap::Args as _;
+    args::DecisionArgs::augment_args(args::InputArgs::augment_args(clap::Command::new("")))
+}
+
 impl Cli {
     /// Lets what is read know the command line, which further commands are proposed with.
     fn know(&mut self, command: &clap::Command, matches: &ArgMatches) -> Proposals {
         let input = self.command.as_mut().and_then(commands::Command::input_mut);
         input.map_or_else(Proposals::default, |input| {
-            input.typed = Typed::new(command, matches);
+            input.typed = Typed::new(command, matches, &flags_of_input());
             input.proposals()
         })
     }

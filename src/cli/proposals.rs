@@ -1,12 +1,12 @@
 //! Command lines that an answer proposes: with the arguments of the input that they need to work as
 //! printed, and left out where they are the command that was run.
 
-use super::args::{DecisionArgs, InputArgs};
 use crate::diag::quoted;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command};
+use clap::{ArgMatches, Command};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Arguments that change no answer, only how long it takes, where it goes, or how it looks.
 const ASIDE: [&str; 11] = [
@@ -51,8 +51,9 @@ struct Flag {
 }
 
 impl Typed {
-    /// What was typed, by the definition of the command line that read it.
-    pub(crate) fn new(command: &Command, matches: &ArgMatches) -> Self {
+    /// What was typed, by the definition of the command line that read it. `of_input` are the flags
+    /// about the input.
+    pub(crate) fn new(command: &Command, matches: &ArgMatches, of_input: &Command) -> Self {
         let Some((name, mut matches)) = matches.subcommand() else { return Self::default() };
         let Some(mut verb) = command.find_subcommand(name) else { return Self::default() };
         let mut typed = Self { verb: name.to_owned(), ..Self::default() };
@@ -61,7 +62,6 @@ impl Typed {
             (verb, matches) = (command, below);
             typed.verb = format!("{} {name}", typed.verb);
         }
-        let of_input = DecisionArgs::augment_args(InputArgs::augment_args(Command::new("")));
         let of_input: BTreeSet<&str> =
             of_input.get_arguments().map(|argument| argument.get_id().as_str()).collect();
         let takes = |verb: &Command, id: &str| verb.get_arguments().any(|own| own.get_id() == id);
@@ -189,22 +189,6 @@ fn words(argument: &clap::Arg, values: &[String]) -> String {
     values.iter().flat_map(|value| [flag.clone(), " ".to_owned(), quoted(value)]).collect()
 }
 
-impl InputArgs {
-    /// What proposals need to know of the run.
-    pub(crate) fn proposals(&self) -> Proposals {
-        let paths = [("-f", &self.files), ("-k", &self.kustomize)];
-        let paths = paths.iter().flat_map(|(flag, paths)| {
-            paths.iter().map(move |path| format!(" {flag} {}", quoted(&path.to_string_lossy())))
-        });
-        Proposals { paths: paths.collect(), typed: self.typed.clone() }
-    }
-
-    /// A text with its proposals complete; see [`Proposals::complete`].
-    pub(crate) fn complete(&self, text: &str) -> Option<String> {
-        self.proposals().complete(text)
-    }
-}
-
 /// Makes the command lines complete that texts propose.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Proposals {
@@ -214,6 +198,14 @@ pub(crate) struct Proposals {
 }
 
 impl Proposals {
+    /// Those of a run that read these paths, each with the flag that names it.
+    pub(crate) fn new(paths: [(&str, &[PathBuf]); 2], typed: Typed) -> Self {
+        let paths = paths.iter().flat_map(|(flag, paths)| {
+            paths.iter().map(move |path| format!(" {flag} {}", quoted(&path.to_string_lossy())))
+        });
+        Self { paths: paths.collect(), typed }
+    }
+
     /// The arguments of the input that a command needs, each with a blank before it.
     pub(crate) fn arguments(&self, verb: &str) -> String {
         format!("{}{}", self.paths, self.typed.flags(verb))
@@ -290,20 +282,19 @@ fn commands(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     /// The proposals of a run with these words.
     fn of(line: &[&str]) -> Proposals {
         let mut command = crate::cli::command();
         let words = std::iter::once("ome").chain(line.iter().copied());
         let matches = command.try_get_matches_from_mut(words).unwrap();
-        let typed = Typed::new(&command, &matches);
+        let typed = Typed::new(&command, &matches, &crate::cli::flags_of_input());
         let below = matches.subcommand().unwrap().1;
         let paths = |id: &str| -> Vec<PathBuf> {
             below.get_many(id).into_iter().flatten().cloned().collect()
         };
         let (files, kustomize) = (paths("files"), paths("kustomize"));
-        InputArgs { files, kustomize, typed, ..InputArgs::default() }.proposals()
+        Proposals::new([("-f", &files), ("-k", &kustomize)], typed)
     }
 
     #[test]

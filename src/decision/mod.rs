@@ -7,6 +7,7 @@
 mod accelerator;
 mod cache;
 mod criteria;
+pub mod next_step;
 mod queue;
 mod reason;
 mod runtime;

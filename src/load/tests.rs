@@ -340,7 +340,7 @@ fn bytes_become_text_or_findings() {
         [
             (Severity::Error, "not-utf8"),
             (Severity::Error, "file-size-limit"),
-            (Severity::Info, "not-kubernetes")
+            (Severity::Info, "not-utf8")
         ]
     );
     assert_eq!(loaded.sources.locate(loaded.diagnostics[0].span().unwrap()).line, 2);

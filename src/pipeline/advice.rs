@@ -3,8 +3,8 @@
 
 use crate::api::Service;
 use crate::decision::Resolution;
+use crate::decision::next_step::help_of_runtime;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::select::messages::help_of_runtime;
 
 /// The findings of one decision.
 pub(super) fn of(

@@ -6,6 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
+use crate::decision::next_step;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
@@ -15,7 +16,6 @@ use crate::report;
 use crate::report::sheet::Sheet;
 use crate::report::together::is_short;
 use crate::report::{explain, graph, json, judged, plan, serving, why};
-use crate::select::messages;
 use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -120,11 +120,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let Some(error) = planned.error.as_deref_mut() else { continue };
         if let Some((name, _)) = nearest.filter(|_| {
             // Advice of another kind is better than the nearest of many.
-            error.help.as_deref().is_some_and(messages::is_open)
+            error.help.as_deref().is_some_and(next_step::is_open)
         }) {
             error.help = {
                 let service = &planned.service;
-                Some(messages::help_of_nearest(&service.namespace, &service.name, &name))
+                Some(next_step::help_of_nearest(&service.namespace, &service.name, &name))
             };
         }
         error.help = error.help.as_deref().and_then(complete);

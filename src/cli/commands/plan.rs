@@ -6,6 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page, not_built};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
+use crate::decision::next_step;
 use crate::diag::{Code, Diagnostic, Severity, quoted};
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
@@ -15,7 +16,6 @@ use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
     accounting, json, losses, markdown, page, plan, serving, table, together as report,
 };
-use crate::select::messages;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -343,7 +343,7 @@ impl Nearest {
         for (own, views) in planned.iter_mut().zip(services) {
             let Some(error) = own.error.as_deref_mut() else { continue };
             // Advice of another kind is better than the nearest of many.
-            let is_open = error.help.as_deref().is_some_and(messages::is_open);
+            let is_open = error.help.as_deref().is_some_and(next_step::is_open);
             if !is_open || self.seen.len() >= CAUSES {
                 continue;
             }
@@ -353,7 +353,7 @@ impl Nearest {
             let explained = planner.plan(views, Depth::Explain);
             if let Some((name, why)) = explained.nearest_runtime() {
                 let edits =
-                    messages::help_of_nearest(&own.service.namespace, &own.service.name, &name);
+                    next_step::help_of_nearest(&own.service.namespace, &own.service.name, &name);
                 error.help = Some(format!("nearest is {name}: {why}; {edits}"));
             }
         }

@@ -270,7 +270,7 @@ fn documents(
             Err(Unread::NotUtf8(text, _)) if !input.named && !reading::names_object(&text) => {
                 if input.reported {
                     loaded.diagnostics.push(
-                        Diagnostic::new(Code::NotKubernetes, "the file is no text")
+                        Diagnostic::new(Code::NotUtf8, "the file is no text, and no manifest")
                             .severity(Severity::Info)
                             .in_file(input.name),
                     );

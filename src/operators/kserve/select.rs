@@ -7,12 +7,12 @@
 
 use crate::api::{DeploymentMode, Failure, KServeConfig, Model, Runtime, RuntimeRef, Service};
 use crate::catalog::RuntimeSet;
+use crate::decision::next_step::help_of_service;
 use crate::decision::{Basis, Candidate, Protocol, Reason, Rejection, Resolution, RuntimeDecision};
 use crate::diag::{Code, nearest};
 use crate::operators::kserve::mode;
 use crate::policy::{Policy, ProtocolRule, RankRule};
 use crate::select::format_name::lowest;
-use crate::select::messages::help_of_service;
 use crate::select::request::{asked_protocol, failure, named as named_runtime};
 use crate::select::{Messages, Request, Search};
 use ecow::{EcoString, EcoVec};

@@ -5,9 +5,10 @@
 
 pub(crate) mod assumed;
 
-use super::messages::{Messages, help_of_runtime};
+use super::messages::Messages;
 use crate::api::{Failure, Model, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::RuntimeSet;
+use crate::decision::next_step::help_of_runtime;
 use crate::decision::{
     Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Reason, Rejection, RuntimeDecision,
     Step, Verdict,

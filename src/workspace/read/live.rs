@@ -26,8 +26,9 @@ fn decides(document: &Document) -> bool {
     kinds::is_rendered(&document.api_version, &document.kind) || document.kind == "Node"
 }
 
-/// Whether the input is a live cluster's: of a directory or a file, most of what services are
-/// planned from has a uid, or it has nothing of that and something else has one.
+/// Whether the input is a live cluster's: a file that was named has an object with a uid; of a
+/// directory, most of what services are planned from has one, or it has nothing of that and something
+/// else has one.
 pub(super) fn is_live(documents: &[Document], sources: &SourceMap) -> bool {
     let mut all: HashMap<(Option<&str>, SourceId), Held> = HashMap::new();
     for document in documents.iter().filter(|document| !document.builtin) {
@@ -38,9 +39,9 @@ pub(super) fn is_live(documents: &[Document], sources: &SourceMap) -> bool {
         held.exported += usize::from(exported);
         held.deciding[usize::from(!exported)] += usize::from(decides(document));
     }
-    all.values().any(|held| {
+    all.iter().any(|((root, _), held)| {
         let [exported, written] = held.deciding;
-        held.exported > 0 && exported >= written
+        held.exported > 0 && (root.is_none() || exported >= written)
     })
 }
 
@@ -85,6 +86,7 @@ mod tests {
         assert!(live(&[exported], Some("r")));
         assert!(live(&[exported, node, service], Some("r")));
         assert!(live(&[exported, service], None));
+        assert!(live(&[exported, service, service], None));
         assert!(!live(&[service], None));
     }
 }

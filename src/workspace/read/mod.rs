@@ -439,7 +439,7 @@ fn is_of_placeholder(finding: &Diagnostic, holes: &[Placeholder]) -> bool {
 /// Whether a finding of loading means that a file or a document was not read.
 fn leaves_out(finding: &Diagnostic) -> bool {
     finding.severity == Severity::Error
-        || matches!(finding.code, Code::FileNotRead | Code::HelmTemplate)
+        || matches!(finding.code, Code::FileNotRead | Code::HelmTemplate | Code::NotUtf8)
 }
 
 /// The kinds and fields of the release that decides about services of an API; `None` under the

@@ -100,6 +100,7 @@ suites! {
     documented_s4_rollout => "documented/s4-rollout",
     documented_s4_scaling => "documented/s4-scaling",
     documented_s4_validate => "documented/s4-validate",
+    kserve_llm_explain => "kserve-llm/explain",
     kserve_llm_line_by_line => "kserve-llm/line-by-line",
     kserve_odh_profile => "kserve-odh/profile",
     kserve_objects_canary => "kserve-objects/canary",
@@ -150,6 +151,7 @@ suites! {
     pipeline_schema => "pipeline/schema",
     pipeline_test => "pipeline/test",
     reports_agreement => "reports/agreement",
+    reports_reading => "reports/reading",
     reports_releases => "reports/releases",
     reports_remedies => "reports/remedies",
     reports_world => "reports/world",
@@ -162,6 +164,7 @@ suites! {
     tools_rollout => "tools/rollout",
     tools_settings => "tools/settings",
     tools_why => "tools/why",
+    tools_words => "tools/words",
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! What to do where no runtime fits a service, as sentences with a command.
+
+use super::RuntimeDecision;
+use crate::api::Service;
+use crate::diag::quoted;
+
+/// The next step where no runtime fits.
+pub(crate) fn help_of_service(service: &Service, decision: &RuntimeDecision<'_>) -> String {
+    if decision.rejected == 0 {
+        return "load a ServingRuntime of the namespace or a ClusterServingRuntime with `-f`: none \
+                was read"
+            .to_owned();
+    }
+    let service = quoted(&format!("{}/{}", service.namespace, service.name()));
+    format!("`ome explain {service}` {NEAREST_MISS}")
+}
+
+const NEAREST_MISS: &str = "shows the nearest miss";
+
+/// Whether a next step is [`help_of_service`], which the name of the nearest runtime can replace.
+pub(crate) fn is_open(help: &str) -> bool {
+    help.starts_with("`ome explain ") && help.ends_with(NEAREST_MISS)
+}
+
+/// The next step where one runtime does not fit, with its name.
+pub(crate) fn help_of_runtime(service: &Service, runtime: &str) -> String {
+    help_of_nearest(&service.namespace, service.name(), runtime)
+}
+
+/// The same by the name of the service.
+pub(crate) fn help_of_nearest(namespace: &str, name: &str, runtime: &str) -> String {
+    let service = quoted(&format!("{namespace}/{name}"));
+    format!(
+        "`ome explain {service} --runtime {}` shows the edits that make it fit, if there are any",
+        quoted(runtime)
+    )
+}
