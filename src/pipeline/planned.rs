@@ -8,6 +8,7 @@ use crate::api::{
 };
 use crate::catalog::Catalog;
 use crate::cluster::schedule::PodSpec;
+use crate::decision::next_step;
 use crate::decision::{
     AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution, Verdict,
 };
@@ -240,6 +241,18 @@ impl<'a> Planned<'a> {
     /// The class that a component runs on.
     pub fn class(&self, component: ComponentKind) -> Option<&'a AcceleratorClass> {
         self.resolution.accelerator(component).and_then(|decision| decision.chosen)
+    }
+
+    /// Whether the next step of its error leaves open which runtime to look at: advice of another kind
+    /// is better than the nearest of many.
+    pub fn seeks_runtime(&self) -> bool {
+        let help = self.error.as_ref().and_then(|error| error.help.as_deref());
+        help.is_some_and(next_step::is_open)
+    }
+
+    /// The next step with a runtime that does not fit.
+    pub fn help_of_runtime(&self, runtime: &str) -> String {
+        next_step::help_of_nearest(&self.service.namespace, &self.service.name, runtime)
     }
 
     /// The rejected runtime that breaks the fewest rules, with the first of them; none if candidates

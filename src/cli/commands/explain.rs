@@ -6,7 +6,6 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
-use crate::decision::next_step;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
@@ -116,17 +115,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         of_operator(&session, name, &mut planned);
     }
     for planned in &mut planned {
-        let nearest = planned.nearest_runtime();
+        let nearest = planned.nearest_runtime().filter(|_| planned.seeks_runtime());
+        let edits = nearest.map(|(name, _)| planned.help_of_runtime(&name));
         let Some(error) = planned.error.as_deref_mut() else { continue };
-        if let Some((name, _)) = nearest.filter(|_| {
-            // Advice of another kind is better than the nearest of many.
-            error.help.as_deref().is_some_and(next_step::is_open)
-        }) {
-            error.help = {
-                let service = &planned.service;
-                Some(next_step::help_of_nearest(&service.namespace, &service.name, &name))
-            };
-        }
+        error.help = edits.or_else(|| error.help.take());
         error.help = error.help.as_deref().and_then(complete);
     }
     // Informative findings are on the page; differences of the controller have a line of their own

@@ -6,7 +6,6 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page, not_built};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
-use crate::decision::next_step;
 use crate::diag::{Code, Diagnostic, Severity, quoted};
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
@@ -341,20 +340,20 @@ impl Nearest {
         mut planned: Vec<Planned<'a>>,
     ) -> Vec<Planned<'a>> {
         for (own, views) in planned.iter_mut().zip(services) {
-            let Some(error) = own.error.as_deref_mut() else { continue };
-            // Advice of another kind is better than the nearest of many.
-            let is_open = error.help.as_deref().is_some_and(next_step::is_open);
-            if !is_open || self.seen.len() >= CAUSES {
+            if !own.seeks_runtime() || self.seen.len() >= CAUSES {
                 continue;
             }
+            let edits = |name: &str| own.help_of_runtime(name);
+            let Some(error) = &own.error else { continue };
             if !self.seen.insert(error.message.clone()) {
                 continue;
             }
             let explained = planner.plan(views, Depth::Explain);
             if let Some((name, why)) = explained.nearest_runtime() {
-                let edits =
-                    next_step::help_of_nearest(&own.service.namespace, &own.service.name, &name);
-                error.help = Some(format!("nearest is {name}: {why}; {edits}"));
+                let help = format!("nearest is {name}: {why}; {}", edits(&name));
+                if let Some(error) = own.error.as_deref_mut() {
+                    error.help = Some(help);
+                }
             }
         }
         planned
