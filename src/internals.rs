@@ -28,7 +28,7 @@ pub mod diag {
     pub use crate::diag::{CODES, Code, CodeDoc, Diagnostic, Severity, Topic};
 }
 pub mod diff {
-    pub use crate::diff::{Action, Diff, EFFECTS, Fate, Group, Settings, Side, diff};
+    pub use crate::diff::{Action, Diff, EFFECTS, Fate, Group, Settings, State, diff};
 }
 pub mod emit {
     pub mod stream {

@@ -158,8 +158,7 @@ impl Source {
     /// The directory of copies that holds it, with that of the command line before it.
     pub fn copies(&self) -> Option<String> {
         let directory = self.directory()?;
-        let mut parts = directory.split('/');
-        let below = parts.by_ref().position(|part| ASIDE.contains(&part))?;
+        let below = directory.split('/').position(|part| ASIDE.contains(&part))?;
         let below: Vec<&str> = directory.split('/').take(below + 1).collect();
         let below = below.join("/");
         Some(match self.root.as_deref() {

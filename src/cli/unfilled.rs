@@ -3,19 +3,12 @@
 //! In: the services of one state, or of the states that are compared. Out: those whose values are all
 //! there, and the names of the others.
 
-use crate::api::{Api, ModelServing, Object, ObjectRef, Views};
-use crate::workspace::World;
+use crate::api::{Api, Object, ObjectRef};
+use crate::pipeline::State;
 use std::collections::{BTreeSet, HashSet};
 
-/// The services of a state.
-pub(super) struct Selected<'s, 'a> {
-    pub(super) world: &'a World,
-    pub(super) services: &'s mut Vec<&'a Views>,
-    pub(super) servings: &'s mut Vec<&'a ModelServing>,
-}
-
 /// Takes out of every state what has placeholders in one of them, and returns the names.
-pub(super) fn take(states: &mut [Selected<'_, '_>]) -> BTreeSet<String> {
+pub(super) fn take(states: &mut [&mut State<'_>]) -> BTreeSet<String> {
     let mut found: HashSet<(Api, ObjectRef)> = HashSet::new();
     for state in &*states {
         let services = state.services.iter().map(|own| &own.documented.object);

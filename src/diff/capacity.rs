@@ -3,7 +3,7 @@
 //!
 //! The whole input counts, not only the selected services: all of them share the nodes.
 
-use super::{Fate, Group, Pair, Settings, Side};
+use super::{Fate, Group, Pair, Settings};
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::{
     self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
@@ -69,8 +69,8 @@ const MOST_PLAYED: usize = 2000;
 /// Places both sides, and simulates the updates if anything restarts; `None` if nothing differs, or
 /// no node of the new state reports its resources.
 pub(super) fn capacity(
-    before: &Side<'_>,
-    after: &Side<'_>,
+    before: &State<'_>,
+    after: &State<'_>,
     settings: Settings<'_>,
     groups: &[Group],
     between_releases: bool,
@@ -134,7 +134,7 @@ pub(super) fn capacity(
 }
 
 /// Whether every service in the input is selected.
-fn is_whole(side: &Side<'_>) -> bool {
+fn is_whole(side: &State<'_>) -> bool {
     side.services.len() == side.world.catalog.services().count()
 }
 
@@ -148,12 +148,12 @@ fn keeps_pods(group: &Group) -> bool {
 }
 
 /// Whether any pod of a state has no node.
-pub fn is_short(side: &Side<'_>, settings: Settings<'_>) -> bool {
+pub fn is_short(side: &State<'_>, settings: Settings<'_>) -> bool {
     placed(side, settings.kthena[1], settings, None).is_some_and(|placed| placed.pods.pending > 0)
 }
 
 /// Cost of ModelServings if nothing differs; empty if none is selected.
-pub(super) fn unchanged(after: &Side<'_>, settings: Settings<'_>) -> Pair<ServingCosts> {
+pub(super) fn unchanged(after: &State<'_>, settings: Settings<'_>) -> Pair<ServingCosts> {
     let placed = || placed(after, settings.kthena[1], settings, None);
     let asked = (!after.servings.is_empty()).then(placed).flatten();
     let costs = asked.as_ref().map(servings).unwrap_or_default();
@@ -172,7 +172,7 @@ fn room(placed: &Together) -> Room {
 
 /// Places a side; what was placed `before` runs where it was placed.
 fn placed(
-    side: &Side<'_>,
+    side: &State<'_>,
     kthena: &KthenaPolicy,
     settings: Settings<'_>,
     before: Option<&Together>,
@@ -190,8 +190,8 @@ fn placed(
 /// Updates that are stuck if everything changes at once. Components that wait for capacity but are
 /// no update are already reported in [`Capacity::lost`].
 fn stuck(
-    before: &Side<'_>,
-    after: &Side<'_>,
+    before: &State<'_>,
+    after: &State<'_>,
     settings: Settings<'_>,
 ) -> (Option<Vec<Waits>>, Vec<EcoString>) {
     let (before, now) = (State::all(before.world), State::all(after.world));

@@ -11,7 +11,7 @@
 use super::decision_change::{Tried, Turned};
 use super::inputs::{Input, Inputs};
 use super::side::Decided;
-use super::{Action, ObjectChange, Side};
+use super::{Action, ObjectChange, State};
 use crate::api::{Api, Object, ObjectRef};
 use crate::operators::is_service;
 use crate::pipeline::why::Layer;
@@ -61,7 +61,7 @@ pub struct Cause {
 
 /// The facts about the change of one service.
 pub(super) struct Question<'q, 'c, 'a> {
-    pub(super) sides: [&'c Side<'a>; 2],
+    pub(super) sides: [&'c State<'a>; 2],
     pub(super) inputs: &'c Inputs<'a>,
     /// The service itself, on the sides where it exists.
     pub(super) subject: [Option<&'a Object>; 2],
@@ -150,7 +150,7 @@ pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candida
 }
 
 /// The causes among the candidates, in the order of objects and fields.
-pub(super) fn causes(sides: [&Side<'_>; 2], candidates: &[Candidate<'_, '_>]) -> Vec<Cause> {
+pub(super) fn causes(sides: [&State<'_>; 2], candidates: &[Candidate<'_, '_>]) -> Vec<Cause> {
     candidates
         .iter()
         .filter(|candidate| candidate.counts)
@@ -368,7 +368,7 @@ fn collect(node: Option<&Node>, side: usize, leaves: &mut Vec<Touched>) {
     }
 }
 
-fn cause(sides: [&Side<'_>; 2], candidate: &Candidate<'_, '_>) -> Option<Cause> {
+fn cause(sides: [&State<'_>; 2], candidate: &Candidate<'_, '_>) -> Option<Cause> {
     let Candidate { input, field, turned, .. } = candidate;
     let locate =
         |side: usize, span: Option<Span>| span.map(|span| sides[side].world.sources.locate(span));

@@ -9,7 +9,7 @@ use super::cost;
 use super::group::{Key, Names, Writer};
 use super::inputs::Inputs;
 use super::side::{self, Both, Decided, Extent, Made, Subject};
-use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Settings, Side};
+use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Settings, State};
 use crate::api::{Api, ComponentKind, Object, Semantics};
 use crate::diag::Diagnostic;
 use crate::pipeline::History;
@@ -40,7 +40,7 @@ pub(super) struct Found<'c, 'a> {
 
 /// The context in which services are compared.
 pub(super) struct Comparison<'c, 'a> {
-    pub(super) sides: [&'c Side<'a>; 2],
+    pub(super) sides: [&'c State<'a>; 2],
     pub(super) renderers: &'c [Renderer<'a>; 2],
     pub(super) inputs: &'c Inputs<'a>,
     pub(super) settings: Settings<'c>,

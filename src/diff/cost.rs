@@ -1,7 +1,7 @@
 //! The cost of services at minReplicas.
 
 use super::capacity::ServingCosts;
-use super::{Decided, Diff, Pair, Side};
+use super::{Decided, Diff, Pair, State};
 use crate::api::Api;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;
@@ -48,10 +48,10 @@ impl Sum for Cost {
 /// contain them.
 pub(super) fn add_servings(
     diff: &mut Diff,
-    [before, after]: [&Side<'_>; 2],
+    [before, after]: [&State<'_>; 2],
     found: &Pair<ServingCosts>,
 ) {
-    let sum = |side: &Side<'_>, costs: &ServingCosts| -> Cost {
+    let sum = |side: &State<'_>, costs: &ServingCosts| -> Cost {
         let names = side.servings.iter().map(|own| eco_format!("{}/{}", own.namespace, own.name()));
         names.map(|name| Cost(costs.get(&name).copied())).sum()
     };

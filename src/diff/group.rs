@@ -4,7 +4,7 @@
 //! equal. A text that a shared object of the input contains literally, such as the image of a
 //! runtime, is not a name, even if it looks like one.
 
-use super::{Action, ObjectChange, Side};
+use super::{Action, ObjectChange, State};
 use crate::operators::is_service;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
@@ -25,13 +25,13 @@ pub(super) enum Names<'a> {
 
 /// Builds the text that identifies a change.
 pub(super) struct Writer<'a> {
-    sides: [&'a Side<'a>; 2],
+    sides: [&'a State<'a>; 2],
     names: Names<'a>,
     text: String,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(sides: [&'a Side<'a>; 2], names: Names<'a>) -> Self {
+    pub(super) fn new(sides: [&'a State<'a>; 2], names: Names<'a>) -> Self {
         Self { sides, names, text: String::new() }
     }
 

@@ -40,14 +40,14 @@ pub use edit::{AllEdits, Difference, Proposal, RuleEdit};
 pub use effects::EFFECTS;
 pub use inputs::share_nodes;
 
-use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, ObjectRef, Release, Views};
+use crate::api::{Api, ComponentKind, Failure, Follow, ObjectRef, Release};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::kthena::rules::KthenaPolicy;
+pub use crate::pipeline::State;
 use crate::pipeline::render::{Renderer, WINDOW};
 use crate::pipeline::{At, ServingUpgrade, Upgrades};
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
-use crate::workspace::World;
 use crate::yaml::{FieldPath, Node};
 use cause::causes;
 use comparison::{Answer, Comparison, Found};
@@ -58,17 +58,6 @@ use rayon::prelude::*;
 use side::{Both, Decided, Subject};
 use std::collections::{BTreeMap, HashMap};
 use trial::Trials;
-
-/// One of the two states.
-#[derive(Debug)]
-pub struct Side<'a> {
-    /// The whole input.
-    pub world: &'a World,
-    /// The selected services.
-    pub services: Vec<&'a Views>,
-    /// The selected ModelServings.
-    pub servings: Vec<&'a ModelServing>,
-}
 
 /// The settings of a run that affect rendering.
 #[derive(Clone, Copy, Debug)]
@@ -299,7 +288,7 @@ pub struct Diff {
 }
 
 /// Compares two states.
-pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> Diff {
+pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -> Diff {
     let sides = [before, after];
     let mut both: BTreeMap<(EcoString, EcoString, Api), Both<'a>> = BTreeMap::new();
     for (position, side) in sides.iter().enumerate() {

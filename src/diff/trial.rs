@@ -7,7 +7,7 @@
 //! The number of trials is bounded. Beyond the bound, and if the state before cannot be rebuilt
 //! from its values, the locations that the output names determine the causes.
 
-use super::Side;
+use super::State;
 use super::cause::Candidate;
 use super::changed::is_same;
 use super::comparison::Comparison;
@@ -68,7 +68,7 @@ impl<'c, 'a> Trials<'c, 'a> {
     }
 
     /// Both states.
-    pub(super) fn sides(&self) -> [&'c Side<'a>; 2] {
+    pub(super) fn sides(&self) -> [&'c State<'a>; 2] {
         self.comparison.sides
     }
 

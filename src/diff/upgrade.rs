@@ -8,7 +8,7 @@ use super::changed::distance;
 use super::comparison::Comparison;
 use super::edit::Player;
 use super::side::{Made, make};
-use super::{Cause, Diff, Group, Note, Pair, Settings, Side, Subject};
+use super::{Cause, Diff, Group, Note, Pair, Settings, State, Subject};
 use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::diag::Code;
 use crate::operators;
@@ -23,7 +23,7 @@ use std::collections::HashMap;
 /// The policies of two releases of one operator that decides services; `None` if both sides have
 /// the same policy.
 pub(super) fn releases(
-    sides: [&Side<'_>; 2],
+    sides: [&State<'_>; 2],
     settings: Settings<'_>,
 ) -> Option<[&'static Policy; 2]> {
     operators::deciding().find_map(|api| {

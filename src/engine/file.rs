@@ -14,6 +14,7 @@ use super::identity::Engine;
 use super::setting::Setting;
 use crate::yaml::{Entry, Node, Value};
 use ecow::{EcoString, eco_format};
+use std::sync::Arc;
 
 /// A value of a file: nothing where it is not known what the engine makes of it.
 pub(super) type FileValue = (&'static Flag, Option<Setting<EcoString>>);
@@ -44,7 +45,7 @@ impl Named {
     pub(super) fn add_to(
         &self,
         engine: Engine,
-        file: impl FnOnce(&str) -> Option<Node>,
+        file: impl FnOnce(&str) -> Option<Arc<Node>>,
         set: &mut Vec<FileValue>,
     ) -> bool {
         let path = self.path.value.as_str();

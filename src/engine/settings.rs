@@ -8,6 +8,7 @@ use super::setting::{Fault, Known, Setting};
 use super::values::{Values, values};
 use crate::yaml::Node;
 use ecow::EcoString;
+use std::sync::Arc;
 
 /// The settings of an engine in a container.
 #[derive(Clone, Debug)]
@@ -116,7 +117,10 @@ impl EngineSettings {
     }
 
     /// The same with the files of the container that are known, as trees by their paths.
-    pub fn container_with(container: &Node, file: impl FnOnce(&str) -> Option<Node>) -> Container {
+    pub fn container_with(
+        container: &Node,
+        file: impl FnOnce(&str) -> Option<Arc<Node>>,
+    ) -> Container {
         match command::of(container) {
             Command::Engine(started) => {
                 let image = container.get("image").and_then(Node::as_str).unwrap_or_default();
@@ -136,7 +140,11 @@ impl EngineSettings {
     }
 }
 
-fn read(started: &Started, image: &str, file: impl FnOnce(&str) -> Option<Node>) -> EngineSettings {
+fn read(
+    started: &Started,
+    image: &str,
+    file: impl FnOnce(&str) -> Option<Arc<Node>>,
+) -> EngineSettings {
     let identity = started.identity;
     let engine = identity.engine;
     let mut faults = Vec::new();

@@ -11,6 +11,7 @@ use super::setting::{Fault, Known, Setting};
 use super::variables::UNKNOWN;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
+use std::sync::Arc;
 
 impl Known<EcoString> {
     /// The first word where no flag names the model, for engines that take it so.
@@ -54,7 +55,7 @@ impl Values {
     pub(super) fn add_file(
         &mut self,
         engine: Engine,
-        read: impl FnOnce(&str) -> Option<Node>,
+        read: impl FnOnce(&str) -> Option<Arc<Node>>,
     ) -> Result<(), Option<Setting<EcoString>>> {
         let is_read = match self.files.as_slice() {
             [] => true,

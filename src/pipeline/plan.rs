@@ -5,7 +5,7 @@ use super::built::{PodContext, Workload};
 use super::difference::{Side, difference, differs};
 use super::engines::Engines;
 use super::planned::OtherPods;
-use super::planned::{Depth, Planned, PlannedComponent, Unplanned};
+use super::planned::{Depth, Planned, PlannedComponent, Unplanned, is_unfilled};
 use super::question::Question;
 use super::refusals::Server;
 use crate::api::{
@@ -284,9 +284,7 @@ impl<'a> Planner<'a> {
         if planned.error.as_ref().is_some_and(|error| error.code == Code::UnknownKind) {
             return;
         }
-        let unfilled = std::iter::once(&service.object)
-            .chain(planned.resolution.objects())
-            .any(|object| self.catalog.is_unfilled(object));
+        let unfilled = is_unfilled(self.catalog, &service.object, &planned.resolution);
         planned.unplanned = if unfilled {
             Some(Unplanned::Placeholders)
         } else if planned.error.is_none()

@@ -4,7 +4,8 @@ use super::built::Workload;
 use super::placement::Placement;
 use super::question::Question;
 use crate::api::{
-    AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, ObjectRef, Service,
+    AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, Object, ObjectRef,
+    Service,
 };
 use crate::catalog::Catalog;
 use crate::cluster::schedule::PodSpec;
@@ -235,6 +236,12 @@ pub struct Planned<'a> {
     pub unread: Vec<String>,
     /// Findings, the error included.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Whether values of a service, of its model or of its runtime are not filled in yet, so that nothing
+/// can be said about it.
+pub fn is_unfilled(catalog: &Catalog, service: &Object, resolution: &Resolution<'_>) -> bool {
+    std::iter::once(service).chain(resolution.objects()).any(|object| catalog.is_unfilled(object))
 }
 
 impl<'a> Planned<'a> {

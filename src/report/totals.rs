@@ -6,7 +6,7 @@ use super::screen::{Page, put};
 use super::table::{Style, table, wrapped};
 use super::together;
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{ClassTotal, ClosedNodes, Planned, Together, Totals};
+use crate::pipeline::{ClassTotal, ClosedNodes, Planned, PlannedComponent, Together, Totals};
 use std::fmt::Write as _;
 
 /// Requests for each class, and the resources of its nodes; empty if no class is requested.
@@ -119,30 +119,38 @@ pub fn verdict(
 
 /// The services whose server does not start, with the reason of the first.
 pub(super) fn stopped(planned: &[Planned<'_>]) -> String {
-    let mut found =
-        planned.iter().filter(|planned| planned.error.is_none()).filter_map(|planned| {
-            let reason = planned.components.iter().find_map(|own| own.stopped.as_ref())?;
-            Some((&planned.service, reason))
-        });
-    let Some((first, reason)) = found.next() else { return String::new() };
-    match found.count() {
-        0 => format!("; the server of {first} will not start: {reason}"),
-        more => format!("; {} servers will not start, {first} first: {reason}", more + 1),
+    match services_with(planned, |own| own.stopped.as_ref()) {
+        None => String::new(),
+        Some((first, reason, 1)) => format!("; the server of {first} will not start: {reason}"),
+        Some((first, reason, all)) => {
+            format!("; {all} servers will not start, {first} first: {reason}")
+        }
     }
 }
 
 /// The services whose engines read settings from files that are not in the input.
 fn unread_settings(planned: &[Planned<'_>]) -> String {
-    let mut found =
-        planned.iter().filter(|planned| planned.error.is_none()).filter_map(|planned| {
-            let path = planned.components.iter().find_map(|own| own.unread_settings.as_ref())?;
-            Some((&planned.service, path))
-        });
-    let Some((first, path)) = found.next() else { return String::new() };
-    match found.count() {
-        0 => format!("; not judged: settings of {first} in {path}"),
-        more => format!("; not judged: settings of {} services, {first} first in {path}", more + 1),
+    match services_with(planned, |own| own.unread_settings.as_ref()) {
+        None => String::new(),
+        Some((first, path, 1)) => format!("; not judged: settings of {first} in {path}"),
+        Some((first, path, all)) => {
+            format!("; not judged: settings of {all} services, {first} first in {path}")
+        }
     }
+}
+
+/// The first service that is in no error and has a component of which something is known, what that
+/// is, and how many such services there are.
+fn services_with<'p, T>(
+    planned: &'p [Planned<'_>],
+    known: impl Fn(&'p PlannedComponent) -> Option<&'p T>,
+) -> Option<(String, &'p T, usize)> {
+    let in_order = planned.iter().filter(|planned| planned.error.is_none());
+    let mut found = in_order.filter_map(|planned| {
+        Some((&planned.service, planned.components.iter().find_map(&known)?))
+    });
+    let (first, known) = found.next()?;
+    Some((first.to_string(), known, 1 + found.count()))
 }
 
 /// The symbol of a plan: whether any service is in error, any pod is pending, or a part of the input

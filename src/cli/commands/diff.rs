@@ -6,10 +6,9 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, not_built};
 use crate::cli::session_options::SessionOptions;
-use crate::cli::unfilled::{self, Selected};
-use crate::cli::{Failure, Io, Outcome, complete, names};
+use crate::cli::{Failure, Io, Outcome, complete, names, unfilled};
 use crate::diag::{Diagnostic, quoted};
-use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
+use crate::diff::{Capacity, Diff, Settings, State, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
 use std::collections::{BTreeSet, HashSet};
@@ -120,7 +119,7 @@ impl FromStr for FailOn {
 
 impl FailOn {
     /// Whether a change meets the condition.
-    fn is_met(self, answer: &Diff, after: &Side<'_>, settings: Settings<'_>) -> bool {
+    fn is_met(self, answer: &Diff, after: &State<'_>, settings: Settings<'_>) -> bool {
         let summary = &answer.summary;
         match self {
             Self::Restarts => summary.restarts > 0,
@@ -197,11 +196,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let help = names::instead_of(missing, known);
         return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
     }
-    let unfilled = unfilled::take(&mut sides.each_mut().map(|own| Selected {
-        world: own.world,
-        services: &mut own.services,
-        servings: &mut own.servings,
-    }));
+    let unfilled = unfilled::take(&mut sides.each_mut());
     let unknown = unknown(&mut sides, [&before, &after]);
     let settings = Settings {
         semantics: after.semantics,
@@ -371,7 +366,7 @@ fn base(
 }
 
 /// The services of a state that are requested.
-fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
+fn side<'a>(session: &'a Session, names: &[String]) -> State<'a> {
     let catalog = &session.world.catalog;
     let wanted = |object: &Object, namespace: &str| {
         names.is_empty() || names.iter().any(|wanted| session.is_named(wanted, object, namespace))
@@ -394,12 +389,12 @@ fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
                 && wanted(&serving.object, &serving.namespace)
         })
         .collect();
-    Side { world: &session.world, services, servings }
+    State { world: &session.world, services, servings }
 }
 
 /// Takes out services that only one state has if the other was not read as a whole: they may be in
 /// the part that was not read. Returns their names.
-fn unknown(sides: &mut [Side<'_>; 2], sessions: [&Session; 2]) -> BTreeSet<String> {
+fn unknown(sides: &mut [State<'_>; 2], sessions: [&Session; 2]) -> BTreeSet<String> {
     let mut unknown = BTreeSet::new();
     for (own, other) in [(0, 1), (1, 0)] {
         if !sessions[other].is_incomplete() {
@@ -426,7 +421,7 @@ fn unknown(sides: &mut [Side<'_>; 2], sessions: [&Session; 2]) -> BTreeSet<Strin
 }
 
 /// Whether a state has a service of this name.
-fn has(side: &Side<'_>, session: &Session, wanted: &str) -> bool {
+fn has(side: &State<'_>, session: &Session, wanted: &str) -> bool {
     let service = |views: &&Views| {
         let service = views.of(session.semantics);
         session.is_named(wanted, &service.object, &service.namespace)

@@ -6,11 +6,10 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
-use crate::cli::unfilled::{self, Selected};
-use crate::cli::{Failure, Io, Outcome, complete};
+use crate::cli::{Failure, Io, Outcome, complete, unfilled};
 use crate::diff::drift;
 use crate::diff::ignored::Ignored;
-use crate::pipeline::Renderer;
+use crate::pipeline::{Renderer, State};
 use crate::report::drift as view;
 use ecow::EcoString;
 use std::collections::{BTreeSet, HashSet};
@@ -64,12 +63,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             running.join(", ")
         )));
     }
-    let mut services = session.select(&args.services)?;
-    let unfilled = unfilled::take(&mut [Selected {
-        world: &session.world,
-        services: &mut services,
-        servings: &mut Vec::new(),
-    }]);
+    let services = session.select(&args.services)?;
+    let mut state = State { world: &session.world, services, servings: Vec::new() };
+    let unfilled = unfilled::take(&mut [&mut state]);
+    let services = state.services;
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);
     let objects = live.as_ref().unwrap_or(&session).world.catalog.others();
     let gone = match &live {

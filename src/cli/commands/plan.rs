@@ -367,15 +367,17 @@ const CAUSES: usize = 20;
 /// file by file with the command that builds one, and presets with the command that gets them.
 fn not_read(found: &[Diagnostic]) -> Option<String> {
     let of = |code: Code| found.iter().filter(move |finding| finding.code == code);
-    let mut left = of(Code::NotDeployed);
-    let left = left.next().map(|first| {
-        let more = match left.count() {
+    // The first of a code with its place, and how many more there are.
+    let named = |code: Code| {
+        let first = of(code).next()?;
+        let more = match of(code).count() - 1 {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
         let place = first.file.as_deref().unwrap_or_default();
-        format!("not read: {place}: {}{more}\n", first.message)
-    });
+        Some(format!("{place}: {}{more}", first.message))
+    };
+    let left = named(Code::NotDeployed).map(|left| format!("not read: {left}\n"));
     let built =
         not_built(found).map(|(what, trees)| format!("{what}: ome plan -k {}\n", quoted(trees[0])));
     let presets = of(Code::PresetsNotRead).next().map(|first| {
@@ -387,14 +389,7 @@ fn not_read(found: &[Diagnostic]) -> Option<String> {
             }
         }
     });
-    let copies = of(Code::CopiesLeftOut).next().map(|first| {
-        let more = match of(Code::CopiesLeftOut).count() - 1 {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
-        let place = first.file.as_deref().unwrap_or_default();
-        format!("{place}: {}{more}: ome validate --all\n", first.message)
-    });
+    let copies = named(Code::CopiesLeftOut).map(|left| format!("{left}: ome validate --all\n"));
     let lines = [left, copies, built, presets];
     lines.iter().any(Option::is_some).then(|| lines.into_iter().flatten().collect::<String>())
 }

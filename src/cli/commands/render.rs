@@ -24,7 +24,7 @@ use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::operators::kthena::objects as kthena;
 use crate::pipeline::owners::{Owner, Owners};
-use crate::pipeline::{Layers, Overrides, Rendered, Renderer, ServingHistory, leaf};
+use crate::pipeline::{Layers, Overrides, Rendered, Renderer, ServingHistory, is_unfilled, leaf};
 use crate::report::why::remark;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node};
@@ -459,9 +459,7 @@ fn written(
 ) -> Written {
     // A refused service is not printed; a finding of error level explains it.
     let catalog = &session.world.catalog;
-    let is_unfilled = std::iter::once(&rendered.service.object)
-        .chain(rendered.resolution.objects())
-        .any(|object| catalog.is_unfilled(object));
+    let is_unfilled = is_unfilled(catalog, &rendered.service.object, &rendered.resolution);
     let failed = rendered.refusal().is_some() && !is_unfilled;
     let objects = if failed || is_unfilled {
         Vec::new()

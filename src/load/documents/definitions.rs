@@ -12,9 +12,6 @@ use std::collections::{HashMap, HashSet};
 /// Places of the `spec` of definitions, by text.
 pub(super) type Skimmed = HashMap<SourceId, HashSet<usize>>;
 
-/// The directory of a text, and whether it is one of tests.
-type Directory = (bool, Option<String>);
-
 /// A definition of a kind.
 struct Found<'t> {
     source: SourceId,
@@ -39,21 +36,17 @@ pub(super) fn skimmed(readable: &[(SourceId, Option<Input>)], sources: &SourceMa
             reads.then(|| definitions(*id, text)).into_iter().flatten()
         })
         .collect();
-    let mut first: HashMap<(Option<&str>, &str), Directory> = HashMap::new();
-    let place = |own: &Found<'_>| {
-        let source = sources.get(own.source);
-        (source.is_aside(), source.directory())
-    };
-    let key = |own: &Found<'_>| sources.get(own.source).root.as_deref();
-    for own in &found {
-        let known = first.entry((key(own), own.name)).or_insert_with(|| place(own));
-        if known.0 && !sources.get(own.source).is_aside() {
-            *known = place(own);
-        }
+    let source = |at: usize| sources.get(found[at].source);
+    let key = |at: usize| (source(at).root.as_deref(), found[at].name);
+    let mut first: HashMap<(Option<&str>, &str), (bool, usize)> = HashMap::new();
+    for at in 0..found.len() {
+        let rank = (source(at).is_aside(), at);
+        first.entry(key(at)).and_modify(|known| *known = rank.min(*known)).or_insert(rank);
     }
     let mut skimmed = Skimmed::new();
-    for own in &found {
-        if first.get(&(key(own), own.name)).is_some_and(|kept| *kept != place(own)) {
+    for (at, own) in found.iter().enumerate() {
+        let (_, kept) = first[&key(at)];
+        if source(kept).directory() != source(at).directory() {
             skimmed.entry(own.source).or_default().insert(own.at);
         }
     }

@@ -56,10 +56,7 @@ impl Engines<'_> {
     }
 
     fn container(&self, pods: &Pods<'_>, container: &Node, all: &[Devices], out: &mut Judged) {
-        let file = |path: &str| {
-            let file = self.file(pods.namespace, pods.main, container, path)?;
-            Some(Node::clone(&file))
-        };
+        let file = |path: &str| self.file(pods.namespace, pods.main, container, path);
         let settings = match EngineSettings::container_with(container, file) {
             Container::Engine(settings) => settings,
             Container::Fault(fault) => return form(pods, &fault, out),

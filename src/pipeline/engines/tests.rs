@@ -32,23 +32,28 @@ fn object() -> Object {
     }
 }
 
-fn judged(container: &Value, model: Option<&str>) -> Vec<Code> {
-    let pod = node(&json!({ "containers": [container] }));
-    let catalog = Catalog::default();
-    let engines = Engines::new(&catalog);
-    let object = object();
-    let found = engines.judge(&Pods {
+/// What is found of one pod with a published model, on a class with so many GiB.
+fn judge(engines: &Engines<'_>, pod: &Node, model: Option<&str>, memory: Option<u64>) -> Judged {
+    engines.judge(&Pods {
         what: "Deployment",
         namespace: "default",
-        object: &object,
-        main: &pod,
+        object: &object(),
+        main: pod,
         container: None,
         worker: None,
         size: 1,
         model: model.and_then(|id| engines.named(id)),
-        class: None,
-    });
-    found.findings.into_iter().map(|finding| finding.code).collect()
+        class: memory.map(|memory| ("class".into(), Memory(memory << 30))),
+    })
+}
+
+fn codes(judged: &Judged) -> Vec<Code> {
+    judged.findings.iter().map(|finding| finding.code).collect()
+}
+
+fn judged(container: &Value, model: Option<&str>) -> Vec<Code> {
+    let pod = node(&json!({ "containers": [container] }));
+    codes(&judge(&Engines::new(&Catalog::default()), &pod, model, None))
 }
 
 /// The flag of a field in one of its spellings, as one or two arguments.
@@ -179,19 +184,7 @@ fn types_of_weights_count_in_memory() {
         let pod = node(&json!({ "containers": [container] }));
         let catalog = Catalog::default();
         let engines = Engines::new(&catalog);
-        let object = object();
-        let judged = engines.judge(&Pods {
-            what: "engine",
-            namespace: "default",
-            object: &object,
-            main: &pod,
-            container: Some(0),
-            worker: None,
-            size: 1,
-            model: engines.named("Qwen/Qwen3-8B"),
-            class: Some(("l4".into(), Memory(24 << 30))),
-        });
-        judged.findings.into_iter().map(|finding| finding.code).collect::<Vec<_>>()
+        codes(&judge(&engines, &pod, Some("Qwen/Qwen3-8B"), Some(24)))
     };
     assert_eq!(of("bfloat16"), []);
     assert_eq!(of("float32"), [Code::GpuMisfit]);

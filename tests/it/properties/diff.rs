@@ -4,7 +4,7 @@ use super::fleet::{Fleet, fleets};
 use super::{BOTH, shuffled, world};
 use ome::internals::api::{ObjectRef, Semantics};
 use ome::internals::diag::{Code, Severity};
-use ome::internals::diff::{Action, Diff, Fate, Settings, Side, diff};
+use ome::internals::diff::{Action, Diff, Fate, Settings, State, diff};
 use ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED;
 use ome::internals::yaml::Node;
 use ome::pipeline::{Rendered, Renderer, identity};
@@ -61,7 +61,7 @@ fn mixed(before: &Fleet, other: &Fleet, number: usize) -> Fleet {
 }
 
 fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
-    let side = |world| -> Side<'_> { all(world) };
+    let side = |world| -> State<'_> { all(world) };
     diff(
         &side(before),
         &side(after),
@@ -75,8 +75,8 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
     )
 }
 
-fn all(world: &World) -> Side<'_> {
-    Side {
+fn all(world: &World) -> State<'_> {
+    State {
         world,
         services: world.catalog.services().collect(),
         servings: world.catalog.model_servings().iter().collect(),

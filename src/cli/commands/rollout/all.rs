@@ -5,8 +5,7 @@ use super::troubles::{self, Played};
 use crate::api::{ModelServing, Service};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
-use crate::cli::unfilled::{self, Selected};
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, unfilled};
 use crate::pipeline::{Changes, ServingChange, State, roll};
 use crate::report::roll_all::All;
 
@@ -29,8 +28,7 @@ pub(super) fn run(
     };
     let mut now = state(session)?;
     let mut then = base.map(state).transpose()?;
-    let mut states: Vec<Selected<'_, '_>> =
-        then.iter_mut().chain([&mut now]).map(selected).collect();
+    let mut states: Vec<&mut State<'_>> = then.iter_mut().chain([&mut now]).collect();
     let unfilled = unfilled::take(&mut states);
     if let Some(line) = unfilled::line("played", &unfilled) {
         io.say_line(&line);
@@ -95,10 +93,6 @@ fn simulate(
     session.show(&view, args.output, &found, io)?;
     let outcome = session.outcome(&found, rolled.iter().any(|own| own.error.is_some()));
     Ok(if view.stuck() > 0 { outcome.and(Outcome::No) } else { outcome })
-}
-
-fn selected<'s, 'a>(state: &'s mut State<'a>) -> Selected<'s, 'a> {
-    Selected { world: state.world, services: &mut state.services, servings: &mut state.servings }
 }
 
 /// Returns the selected services of a state.

@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::pipeline::testing::world_of;
-use crate::quantity::Memory;
 
 /// A source of choices, the same in every run.
 struct Choices(u64);
@@ -369,7 +368,6 @@ fn what_is_found_of_mutated_runtimes_is_what_must_be_found() {
     let mut choices = Choices(0x9E37_79B9_7F4A_7C15);
     let catalog = Catalog::default();
     let engines = Engines::new(&catalog);
-    let object = object();
     let (mut wrong, mut right, mut accused, mut files) = (Vec::new(), 0, 0, 0);
     for number in 0..600 {
         let own = runtime(&mut choices);
@@ -385,18 +383,8 @@ fn what_is_found_of_mutated_runtimes_is_what_must_be_found() {
         let with_file = with_file.as_ref().map(|world| Engines::new(&world.catalog));
         let engines = with_file.as_ref().unwrap_or(&engines);
         files += usize::from(own.file.is_some());
-        let judged = engines.judge(&Pods {
-            what: "engine",
-            namespace: "default",
-            object: &object,
-            main: &pod,
-            container: Some(0),
-            worker: None,
-            size: 1,
-            model: engines.named(own.model.id),
-            class: Some(("class".into(), Memory(own.memory << 30))),
-        });
-        let codes: Vec<Code> = judged.findings.iter().map(|finding| finding.code).collect();
+        let judged = judge(engines, &pod, Some(own.model.id), Some(own.memory));
+        let codes = codes(&judged);
         let missed: Vec<&Code> = own.found.iter().filter(|code| !codes.contains(code)).collect();
         let is_wrong = |code: &&Code| !own.found.contains(code) && !own.open.contains(code);
         let false_ones: Vec<&Code> = codes.iter().filter(is_wrong).collect();
