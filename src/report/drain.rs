@@ -9,7 +9,7 @@ use super::table::{Style, table, wrapped};
 use super::{SCHEMA_VERSION, findings, map, markdown};
 use crate::api::Follow;
 use crate::diag::Diagnostic;
-use crate::pipeline::{Drain, DrainStage, Drained, Move, NodeUse};
+use crate::pipeline::{Drain, DrainStage, Drained, Move};
 use crate::source::SourceMap;
 use ecow::EcoString;
 use serde_json::{Value, json};
@@ -91,8 +91,22 @@ impl View<'_> {
             );
         }
         let count = plural(drain.nodes.len(), "node");
+        let waiting = drain.waiting[1].len();
+        let waits = match waiting {
+            0 => String::new(),
+            1 => "; 1 pod waits as before".to_owned(),
+            many => format!("; {many} pods wait as before"),
+        };
         let sentence = match &drain.asked {
-            Drained::Named(_) => format!("{count} drained; {moves}, and every pod has a node"),
+            Drained::Named(_) => {
+                let placed = match (drain.moves.len(), waiting) {
+                    (_, 0) => ", and every pod has a node",
+                    (0, _) => "",
+                    (1, _) => ", and it has a node",
+                    _ => ", and each has a node",
+                };
+                format!("{count} drained; {moves}{placed}")
+            }
             Drained::Count(wanted) if drain.nodes.len() < *wanted => {
                 let more = match drain.bound {
                     Some(bound) if bound < *wanted => {
@@ -105,7 +119,7 @@ impl View<'_> {
             Drained::Count(_) | Drained::Most => format!("{count} can go{}; {moves}", self.bound()),
         };
         let mark = if self.fails || !drain.is_complete() { "✗" } else { "✓" };
-        format!("{mark} {sentence}")
+        format!("{mark} {sentence}{waits}")
     }
 
     /// The sentences between the tables and the last one.
@@ -275,7 +289,7 @@ impl Answer for View<'_> {
     }
 
     fn html(&self) -> Result<String, String> {
-        let picture = |nodes: &Vec<NodeUse>| map::picture(nodes, &[]);
+        let picture = |at: usize| map::picture(&self.drain.maps[at], &self.drain.waiting[at]);
         let data = json!({
             "first": self.first(),
             "last": self.last(),
@@ -284,8 +298,8 @@ impl Answer for View<'_> {
             "moves": self.moves().collect::<Vec<_>>(),
             "stageTitles": STAGES.map(str::to_lowercase),
             "stages": self.stages().collect::<Vec<_>>(),
-            "before": picture(&self.drain.maps[0]),
-            "after": picture(&self.drain.maps[1]),
+            "before": picture(0),
+            "after": picture(1),
         });
         fill("drain.html", include_str!("page/drain.html"), &data)
     }

@@ -1,5 +1,5 @@
-//! The nodes as a picture: one bar per node, with its GPUs in the colors of the services that hold
-//! them, and the waiting pods next to the bars.
+//! The nodes as a picture: the waiting pods, then one bar per node, with its GPUs in the colors of
+//! the services that hold them, then what the colors mean.
 
 use super::phrases::plural;
 use crate::pipeline::{NodeUse, Pending, Stands, Together};
@@ -10,19 +10,21 @@ use std::collections::BTreeMap;
 
 /// Above this number of nodes in a class, the nodes are collapsed.
 const MOST_OPEN: usize = 256;
-/// Above this number of services, their colors are collapsed.
-const MOST_COLORS: usize = 64;
+/// This many services have a color of their own, those with the most GPUs; the others share a
+/// pattern. More colors cannot be told apart.
+const COLORS: usize = 12;
 /// Above this number of components that wait for the same reason, they are collapsed.
 const MOST_NAMED: usize = 8;
-/// Degrees between the hues of two services: the golden angle, which keeps successive hues apart.
-const ANGLE: usize = 137;
+/// Steps between the hues of two successive services: every hue is used once, and neighbors differ.
+const STEP: usize = 7;
 
 /// The data of the picture; `None` if no node reports its resources.
 pub(super) fn data(together: &Together) -> Option<Value> {
     picture(&together.map, &together.pending)
 }
 
-/// The data of the picture before nodes are lost; `None` if none are.
+/// The data of the picture before nodes are lost; `None` if none are. The pods that wait are those
+/// of the picture after it.
 pub(super) fn before(together: &Together) -> Option<Value> {
     picture(&together.map_before, &[])
 }
@@ -32,12 +34,23 @@ pub(super) fn picture(nodes: &[NodeUse], waiting: &[Pending]) -> Option<Value> {
     if nodes.is_empty() {
         return None;
     }
-    let mut services: BTreeMap<&EcoString, i64> = BTreeMap::new();
-    for own in nodes.iter().flat_map(|node| &node.stands).filter(|own| own.gpus > 0) {
-        *services.entry(&own.service).or_default() += own.gpus;
+    let mut held: BTreeMap<&EcoString, BTreeMap<&'static str, i64>> = BTreeMap::new();
+    for node in nodes {
+        for own in node.stands.iter().filter(|own| own.gpus > 0) {
+            *held.entry(&own.service).or_default().entry(unit(node)).or_default() += own.gpus;
+        }
     }
+    let mut services: Vec<(&EcoString, i64, String)> = held
+        .into_iter()
+        .map(|(name, units)| {
+            let counts = units.iter().map(|(unit, count)| plural(*count, unit));
+            (name, units.values().sum(), counts.collect::<Vec<_>>().join(" and "))
+        })
+        .collect();
+    services.sort_by_key(|(name, devices, _)| (-devices, *name));
+    let (colored, others) = services.split_at(services.len().min(COLORS));
     let hues: BTreeMap<&EcoString, usize> =
-        services.keys().enumerate().map(|(at, name)| (*name, at * ANGLE % 360)).collect();
+        colored.iter().enumerate().map(|(at, (name, ..))| (*name, hue(at))).collect();
     let (with, without): (Vec<&NodeUse>, Vec<&NodeUse>) =
         nodes.iter().partition(|node| node.gpus > 0);
     let widest = with.iter().map(|node| node.gpus).max().unwrap_or(1);
@@ -54,15 +67,22 @@ pub(super) fn picture(nodes: &[NodeUse], waiting: &[Pending]) -> Option<Value> {
             "nodes": nodes.iter().map(|node| bar(node, widest, &hues)).collect::<Vec<_>>(),
         })
     };
-    let legend = services.iter().map(|(name, gpus)| json!({ "name": name.as_str(), "hue": hues[*name], "label": plural(*gpus, "GPU") }));
+    let legend = colored.iter().map(
+        |(name, _, label)| json!({ "name": name.as_str(), "hue": hues[*name], "label": label }),
+    );
     Some(json!({
         "classes": classes.into_iter().map(class).collect::<Vec<_>>(),
         "legend": legend.collect::<Vec<_>>(),
-        "folded": services.len() > MOST_COLORS,
-        "services": plural(services.len(), "service"),
+        "more": (!others.is_empty()).then(|| plural(others.len(), "more service")),
+        "others": others.iter().map(|(name, _, label)| format!("{name}: {label}")).collect::<Vec<_>>(),
         "without": plain(&without),
         "pending": pending(waiting),
     }))
+}
+
+/// The hue of a color, in degrees.
+fn hue(at: usize) -> usize {
+    at * STEP % COLORS * (360 / COLORS)
 }
 
 /// What the devices of a node are.
@@ -97,7 +117,8 @@ fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value
     let mut parts: Vec<Value> = held
         .map(|own| {
             let what = format!("{}: {}", whose(own), plural(own.gpus, "GPU"));
-            json!({ "kind": "own", "hue": hues[&own.service], "gpus": own.gpus, "label": what })
+            let (kind, hue) = hues.get(&own.service).map_or(("more", 0), |hue| ("own", *hue));
+            json!({ "kind": kind, "hue": hue, "gpus": own.gpus, "label": what })
         })
         .collect();
     let mut more = |kind: &str, gpus: i64, words: &str| {
@@ -153,9 +174,15 @@ fn pending(pending: &[Pending]) -> Vec<Value> {
         *components.entry((&own.service, &own.component)).or_default() += 1;
     }
     let reason = |((code, message), components): ((&str, &EcoString), Waiting<'_>)| {
-        let lines = components.into_iter().map(|((service, component), count): ((&EcoString, &EcoString), usize)| {
-            json!({ "service": service.as_str(), "what": format!("{component}: {}", plural(count, "replica")) })
-        });
+        let lines = components.into_iter().map(
+            |((service, component), count): ((&EcoString, &EcoString), usize)| {
+                let what = match component.as_str() {
+                    "" => plural(count, "pod"),
+                    component => format!("{component}: {}", plural(count, "replica")),
+                };
+                json!({ "service": service.as_str(), "what": what })
+            },
+        );
         let lines: Vec<Value> = lines.collect();
         json!({ "code": code, "message": message.as_str(), "title": plural(lines.len(), "component"), "folded": lines.len() > MOST_NAMED, "components": lines })
     };

@@ -591,8 +591,9 @@ fn folded(
     for (at, column) in columns.into_iter().enumerate() {
         // The code of an error stays next to its service.
         let folds = |first: &str| services > 1 || (titles[at] == "CLASS" && first == "-");
-        match column.filter(|_| at != SERVICE) {
-            Some((first, true)) if folds(&first) && !first.starts_with('✗') => {
+        match column {
+            None if at != SERVICE => {}
+            Some((first, true)) if at != SERVICE && folds(&first) && !first.starts_with('✗') => {
                 words.extend((first != "-").then(|| format!("{} {first}", small(titles[at]))));
             }
             _ => kept.push(at),
@@ -665,12 +666,12 @@ fn named(planned: &Planned<'_>) -> String {
     planned.service.to_string()
 }
 
-fn model(planned: &Planned<'_>) -> String {
+pub(super) fn model(planned: &Planned<'_>) -> String {
     let model = planned.resolution.model;
     model.map_or_else(|| inline(&planned.service), |model| model.object.id.name.to_string())
 }
 
-fn runtime(planned: &Planned<'_>) -> String {
+pub(super) fn runtime(planned: &Planned<'_>) -> String {
     if let Some(Unplanned::ModelMesh(Some(named))) = &planned.unplanned {
         return named.to_string();
     }

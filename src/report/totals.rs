@@ -155,7 +155,7 @@ fn services_with<'p, T>(
 
 /// The symbol of a plan: whether any service is in error, any pod is pending, or a part of the input
 /// was not read; `!` where a part of the answer is not known.
-pub(super) fn mark(totals: &Totals, pending: usize, is_partly_read: bool) -> &'static str {
+fn mark(totals: &Totals, pending: usize, is_partly_read: bool) -> &'static str {
     if totals.failed > 0 || pending > 0 || is_partly_read {
         "✗"
     } else if totals.unplanned + totals.components_not_counted + totals.servings_not_counted > 0 {
@@ -166,12 +166,12 @@ pub(super) fn mark(totals: &Totals, pending: usize, is_partly_read: bool) -> &'s
 }
 
 /// The end of the last sentence.
-pub(super) fn unread(is_partly_read: bool) -> &'static str {
+fn unread(is_partly_read: bool) -> &'static str {
     if is_partly_read { "; a part of the input was not read" } else { "" }
 }
 
 /// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".
-pub(super) fn summary(totals: &Totals) -> String {
+fn summary(totals: &Totals) -> String {
     let others = format!(
         "{} and {} of other workloads",
         plural(totals.others.pods, "pod"),

@@ -201,6 +201,50 @@ fn a_large_fleet_is_folded_by_namespace() {
     assert!(page.contains("<summary>ns0: 3 services</summary>"), "{page}");
 }
 
+/// A KServe service of one pod, which requests GPUs.
+fn custom(name: &str, gpus: usize) -> String {
+    format!(
+        "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: {name}, namespace: a, annotations: {{serving.kserve.io/deploymentMode: RawDeployment}}}}\nspec:\n  predictor:\n    containers:\n    - {{name: kserve-container, image: x, resources: {{requests: {{nvidia.com/gpu: '{gpus}'}}, limits: {{nvidia.com/gpu: '{gpus}'}}}}}}\n---\n"
+    )
+}
+
+#[test]
+fn pages_say_what_the_text_says_and_name_what_waits() {
+    let node = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}, labels: {{kubernetes.io/hostname: {name}}}}}\nstatus: {{allocatable: {{cpu: '64', memory: 500Gi, pods: '110', nvidia.com/gpu: '8'}}}}\n---\n"
+        )
+    };
+    let few: String = (0..14).map(|at| custom(&format!("s{at:02}"), 1)).collect();
+    let nodes: String = ["n0", "n1", "n2"].map(node).concat();
+    let folder = Folder::new(&[
+        ("in/nodes.yaml", &nodes),
+        ("in/services.yaml", &(few.clone() + &custom("wide", 16))),
+        ("base/nodes.yaml", &nodes),
+        ("base/services.yaml", &few),
+    ]);
+    let last = |text: &str| text.lines().last().unwrap_or_default().to_owned();
+    let lead = |page: &str| all(page, "<p class=\"lead", "</p>")[0].to_owned();
+    for call in ["plan -f in", "drain n0 -f in"] {
+        let text = last(&folder.ome(call).stdout);
+        let page = folder.ome(&format!("{call} -o html")).stdout;
+        assert!(lead(&page).ends_with(&text), "{call}: {text}\n{}", lead(&page));
+        assert!(page.contains("wide</b>"), "{call}: the pod that waits\n{page}");
+        for map in all(&page, "<div class=\"legend\">", "</details>") {
+            // Twelve colors, what is not planned, and what is free.
+            assert_eq!(map.matches("<span><i class=\"swatch").count(), 14, "{call}: {map}");
+            assert!(map.contains("2 more services"), "{call}: {map}");
+        }
+    }
+    assert!(last(&folder.ome("drain n0 -f in").stdout).ends_with("; 1 pod waits as before"));
+    assert!(last(&folder.ome("drain n0 -f base").stdout).ends_with("and every pod has a node"));
+    let change = folder.ome("diff --base base -f in -o html").stdout;
+    assert!(lead(&change).contains("✗ Plan: "), "{change}");
+    assert!(lead(&change).ends_with("; 1 of 15 pods pending"), "{}", lead(&change));
+    let comment = folder.ome("diff --base base -f in -o markdown").stdout;
+    assert!(comment.contains("; 1 of 15 pods pending**"), "{comment}");
+}
+
 #[test]
 fn input_values_are_escaped_in_every_page() {
     let planted = "<img/onerror=alert(1)>\\\"'&</script>";

@@ -13,7 +13,7 @@ use ecow::EcoString;
 ///
 /// Plays `kubectl drain --ignore-daemonsets --delete-emptydir-data` with the running pods, their
 /// controllers, PodDisruptionBudgets and the scheduler. Exit codes: 0 every node is drained and
-/// every pod has a node, 1 the input is invalid, 2 the drain is blocked, or fewer nodes can go.
+/// every pod that had a node has one, 1 the input is invalid, 2 the drain is blocked, or fewer nodes can go.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -156,7 +156,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));
     let loss = together.and_then(|own| own.loss.as_ref());
     let loss = loss.map_or_else(String::new, |own| losses::text(own, &args.without));
-    let said = said.chain(Some(loss.clone()));
+    let said = said.chain(Some(loss));
     let said = said.chain(not_read(&found));
     let said = said.chain(counted.map(|counted| format!("{counted}\n")));
     let said: String = said.collect();
@@ -282,6 +282,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         Format::Html => {
             session.say(&beside_page(&found, &planned), io);
+            let last = last(table::Style { color: false, width: None });
+            let lines = [said.as_deref(), passed_over.as_deref()].map(Option::unwrap_or_default);
+            let lines = lines.join("\n");
             let page = page::View {
                 semantics: mode,
                 header: &header,
@@ -289,10 +292,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 servings: &servings,
                 kthena: session.serving_policy,
                 totals: &totals,
-                is_partly_read,
+                last: last.as_deref(),
+                lines: &lines,
                 together,
-                costs: costs.as_ref(),
-                loss: &loss,
                 losses: answer,
                 notes: &notes,
                 sources,

@@ -13,8 +13,8 @@ use crate::catalog::Catalog;
 use crate::cluster::fleet::{Vacated, Yard};
 use crate::cluster::schedule::NodeId;
 use crate::operators::kthena::rules::KthenaPolicy;
-use crate::pipeline::NodeUse;
 use crate::pipeline::together::At;
+use crate::pipeline::{NodeUse, Pending};
 use ecow::EcoString;
 use play::{Guide, Played};
 use site::Site;
@@ -111,13 +111,15 @@ pub struct Drain {
     pub guided: bool,
     /// The nodes before and after.
     pub maps: [Vec<NodeUse>; 2],
+    /// The pods without a node, before and after.
+    pub waiting: [Vec<Pending>; 2],
     /// Whether the running pods are the state before; otherwise, it is where the input would be
     /// placed.
     pub runs: bool,
 }
 
 impl Drain {
-    /// Whether all nodes that were asked for are drained, and every pod has a node.
+    /// Whether all nodes that were asked for are drained, and every pod that had a node has one.
     pub fn is_complete(&self) -> bool {
         let enough = match &self.asked {
             Drained::Count(wanted) => self.nodes.len() >= *wanted,
@@ -222,6 +224,7 @@ fn answer(
         moves,
         restarts,
         maps: [site.map(&site.world), site.map(&played.world)],
+        waiting: [site.waiting(&site.world), site.waiting(&played.world)],
         stages: played.stages,
         blocked: played.blocked,
         fix: None,

@@ -11,7 +11,7 @@ use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
 use crate::pipeline::together::loss::Today;
 use crate::pipeline::together::settled::Ground;
-use crate::pipeline::together::{At, NodeUse, Stands};
+use crate::pipeline::together::{At, NodeUse, Pending, Stands};
 use crate::rollout::{DrainBudget, Keeping, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -329,6 +329,30 @@ impl<'a> Site<'a> {
                 waits.then(|| (name.clone(), pod, from))
             })
         })
+    }
+
+    /// The pods that wait for a node, with the reason of the scheduler.
+    pub(super) fn waiting(&self, world: &World) -> Vec<Pending> {
+        let scheduler = world.scheduler();
+        let of = |own: &SiteWorkload| {
+            let waits = move |(replica, pod): (usize, Option<PodId>)| {
+                if pod.is_some_and(|pod| world.phase(pod) != PodPhase::Pending) {
+                    return None;
+                }
+                let why = pod.and_then(|pod| scheduler.rejection(pod));
+                let message = why.map(|own| own.message.clone());
+                Some(Pending {
+                    service: own.owner.clone(),
+                    component: EcoString::new(),
+                    replica,
+                    code: "no-room",
+                    message: message.unwrap_or_else(|| "the pod waits for a node".into()),
+                })
+            };
+            let members = world.members(own.id).iter().map(|member| member.pod);
+            members.enumerate().filter_map(waits).collect::<Vec<_>>()
+        };
+        self.workloads.iter().flat_map(of).collect()
     }
 
     /// The class that describes a node.

@@ -5,12 +5,12 @@
 use super::accelerator;
 use super::fill::fill;
 use super::phrases::plural;
-use super::{judged, losses, map, plan, serving, together, totals};
+use super::{judged, losses, map, plan, serving};
 use crate::api::Follow;
 use crate::decision::Step;
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{ClassTotal, Costs, Planned, PlannedComponent, Together, Totals};
+use crate::pipeline::{ClassTotal, Planned, PlannedComponent, Together, Totals};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,18 +31,16 @@ pub struct View<'a> {
     pub kthena: &'static KthenaPolicy,
     /// Their total requests.
     pub totals: &'a Totals,
-    /// Whether a part of the input was not read.
-    pub is_partly_read: bool,
+    /// The last sentence of the text, with its symbol.
+    pub last: Option<&'a str>,
+    /// The lines between the tables and the last sentence of the text.
+    pub lines: &'a str,
     /// Notes on ModelServings.
     pub notes: &'a serving::Notes<'a>,
     /// The sources that findings refer to.
     pub sources: &'a SourceMap,
     /// The placement of the whole fleet.
     pub together: Option<&'a Together>,
-    /// Their cost, if prices are known.
-    pub costs: Option<&'a Costs>,
-    /// The lines about nodes that are lost.
-    pub loss: &'a str,
     /// One loss after another, if that was requested.
     pub losses: Option<losses::View<'a>>,
 }
@@ -59,12 +57,9 @@ impl View<'_> {
             .map(|total| total.asked.max(total.allocatable.unwrap_or(0)))
             .max()
             .unwrap_or(0);
-        let pending = together::pending(self.planned, self.servings);
-        let mark = totals::mark(self.totals, pending, self.is_partly_read);
-        let (summary, unread) = (totals::summary(self.totals), totals::unread(self.is_partly_read));
         let data = json!({
-            "summary": format!("{mark} {summary}{unread}"),
-            "said": (self.said() + self.loss).lines().collect::<Vec<_>>(),
+            "summary": self.last.map_or("no services", str::trim_end),
+            "said": self.lines.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(),
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
             "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
@@ -80,16 +75,6 @@ impl View<'_> {
             "notes": serving::remarks(self.servings, self.notes, self.sources).collect::<Vec<_>>(),
         });
         fill("plan.html", include_str!("plan.html"), &data)
-    }
-}
-
-impl View<'_> {
-    /// The cost, the pods that do not fit, and the nodes that would help.
-    fn said(&self) -> String {
-        let price = self.costs.map(super::together::price).unwrap_or_default();
-        let short =
-            self.together.map(|own| super::together::text(own, self.planned, self.servings));
-        price + &short.unwrap_or_default()
     }
 }
 
@@ -164,15 +149,7 @@ fn is_short(planned: &Planned<'_>) -> bool {
 
 /// A row per component; a single row for a service in error.
 fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
-    let resolution = &planned.resolution;
-    let lead = vec![
-        planned.service.name.to_string(),
-        resolution.model.map_or("-", |model| model.object.id.name.as_str()).to_owned(),
-        resolution
-            .chosen()
-            .map_or("no runtime".into(), |runtime| runtime.object.shown_name())
-            .to_string(),
-    ];
+    let lead = vec![planned.service.name.to_string(), plan::model(planned), plan::runtime(planned)];
     if let Some(error) = &planned.error {
         let message = accelerator::message(error, planned, sources);
         let error = format!("✗ {}: {message}", error.code.as_str());
@@ -184,15 +161,20 @@ fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
         .collect()
 }
 
+/// Whether a cell of the table has a name in it.
+fn is_named(cell: &String) -> bool {
+    !matches!(cell.as_str(), "" | "-")
+}
+
 fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
     let resolution = &planned.resolution;
     let first = resolution.runtime.steps.first().map_or(0, |step| step.r#in);
     json!({
         "name": planned.service.to_string(),
         "api": planned.service.api.as_str(),
-        "model": resolution.model.map(|model| model.object.id.name.as_str()),
-        "runtime": resolution.chosen().map_or("no runtime".into(), |runtime| runtime.object.shown_name()).as_str(),
-        "by": resolution.runtime.decided_by.map(super::phrases::decided_by),
+        "model": Some(plan::model(planned)).filter(is_named),
+        "runtime": Some(plan::runtime(planned)).filter(is_named),
+        "by": planned.error.is_none().then(|| plan::decided_by(planned)).filter(is_named),
         "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), accelerator::message(error, planned, sources))),
         "steps": resolution.runtime.steps.iter().map(|one| step(one, first)).collect::<Vec<_>>(),
         "components": if planned.error.is_some() { Vec::new() } else { planned.components.iter().map(|one| component(planned, one)).collect() },

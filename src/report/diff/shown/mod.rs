@@ -40,6 +40,9 @@ pub(super) fn left_behind(object: &ObjectChange) -> &'static str {
 #[derive(Debug, Serialize)]
 pub(super) struct Shown {
     pub(super) headline: String,
+    /// The headline of a page, which is read without the lines below it: with its symbol, and with
+    /// the restarts that get stuck and the pods that wait.
+    title: String,
     pub(super) semantics: String,
     pub(super) base: String,
     pub(super) compared: String,
@@ -258,6 +261,7 @@ impl Shown {
         let groups: Vec<ShownGroup> =
             full.iter().take(most).map(|found| group(found, view, &mut seen)).collect();
         Self {
+            title: title(view),
             headline: headline(view),
             semantics: view.semantics.to_string(),
             base: printable(view.base),
@@ -352,6 +356,34 @@ fn headline(view: &View<'_>) -> String {
     parts.push(gpus(&summary.gpus));
     parts.extend(dollars(&summary.costs));
     format!("Plan: {}", parts.join(", "))
+}
+
+/// "✗ Plan: 3 services to change, GPUs 16 → 24; 1 restart gets stuck, 2 of 9 pods pending".
+fn title(view: &View<'_>) -> String {
+    let summary = &view.diff.summary;
+    let mut is_worse = summary.fails > 0 || summary.refused > 0;
+    let (mut ends, mut waits) = (Vec::new(), false);
+    if let Some(capacity) = &view.diff.capacity {
+        let stuck = capacity.stuck.as_ref().map_or(0, Vec::len);
+        is_worse |= stuck + capacity.lost.len() + capacity.new.len() > 0;
+        match stuck {
+            0 => {}
+            1 => ends.push("1 restart gets stuck".to_owned()),
+            more => ends.push(format!("{more} restarts get stuck")),
+        }
+        waits = capacity.after.pending > 0;
+        if waits {
+            let wanted = plural(capacity.after.wanted, "pod");
+            ends.push(format!("{} of {wanted} pending", capacity.after.pending));
+        }
+    }
+    let mark = match (is_worse, waits) {
+        (true, _) => "✗ ",
+        (false, true) => "! ",
+        (false, false) => "",
+    };
+    let ends = if ends.is_empty() { String::new() } else { format!("; {}", ends.join(", ")) };
+    format!("{mark}{}{ends}", headline(view))
 }
 
 fn gpus(gpus: &Pair<Count>) -> String {
