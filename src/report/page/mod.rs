@@ -162,8 +162,8 @@ fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
 }
 
 /// Whether a cell of the table has a name in it.
-fn is_named(cell: &String) -> bool {
-    !matches!(cell.as_str(), "" | "-")
+fn is_named(cell: &str) -> bool {
+    !matches!(cell, "" | "-")
 }
 
 fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
@@ -172,9 +172,9 @@ fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
     json!({
         "name": planned.service.to_string(),
         "api": planned.service.api.as_str(),
-        "model": Some(plan::model(planned)).filter(is_named),
-        "runtime": Some(plan::runtime(planned)).filter(is_named),
-        "by": planned.error.is_none().then(|| plan::decided_by(planned)).filter(is_named),
+        "model": Some(plan::model(planned)).filter(|cell| is_named(cell)),
+        "runtime": Some(plan::runtime(planned)).filter(|cell| is_named(cell)),
+        "by": planned.error.is_none().then(|| plan::decided_by(planned)).filter(|cell| is_named(cell)),
         "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), accelerator::message(error, planned, sources))),
         "steps": resolution.runtime.steps.iter().map(|one| step(one, first)).collect::<Vec<_>>(),
         "components": if planned.error.is_some() { Vec::new() } else { planned.components.iter().map(|one| component(planned, one)).collect() },
