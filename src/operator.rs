@@ -164,6 +164,12 @@ pub(crate) trait Services: Sync {
         mode.as_str()
     }
 
+    /// Whether the documents and a release decide alike about a service, because no document
+    /// describes its kind beside the code.
+    fn is_read_one_way(&self, _service: &Service) -> bool {
+        false
+    }
+
     /// Prepares decisions about the services of a catalog.
     fn resolver<'a>(
         &self,

@@ -52,6 +52,10 @@ pub struct AppliedConfig {
     pub name: EcoString,
     /// The operator selected it; otherwise the service names it.
     pub preset: bool,
+    /// What of the service selects it, where the operator does.
+    pub selected_by: &'static str,
+    /// The fields that it sets; empty where they were not asked for.
+    pub sets: EcoVec<EcoString>,
     /// Its namespace, and where its name is; none when it was not read.
     pub found: Option<(EcoString, Span)>,
 }

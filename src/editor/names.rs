@@ -4,12 +4,12 @@
 //! found by their readers. A table has the fields with references, for completion; a test compares
 //! both.
 
-use crate::api::{Object, Scope};
+use crate::api::{Object, Scope, Service};
 use crate::catalog::Catalog;
 use crate::pipeline::{Planned, named};
 use crate::schema::Schema;
 use crate::source::Span;
-use crate::yaml::FieldPath;
+use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 
 /// The kind of a referenced object.
@@ -29,6 +29,8 @@ pub enum Named {
     ClusterQueue,
     /// A ResourceFlavor of Kueue.
     Flavor,
+    /// A configuration of LLMInferenceServices.
+    Config,
 }
 
 /// A place that names an object.
@@ -106,11 +108,33 @@ fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<N
     for class in &service.accelerator_classes {
         add(class.span(), catalog.accelerator_class(&class.value));
     }
+    for config in of_specs(service.object.spec("baseRefs"), "name") {
+        add(
+            config.origin.span(),
+            config.as_str().and_then(|name| config_of(catalog, service, name)),
+        );
+    }
     for queue in planned.components.iter().filter_map(|component| component.queue.as_ref()) {
         let target = catalog.local_queue(&service.namespace, &queue.queue.value);
         add(queue.queue.span(), target.map(|queue| &queue.object));
     }
 }
+
+/// A field of each element of a list.
+fn of_specs<'n>(list: Option<&'n Node>, field: &'static str) -> impl Iterator<Item = &'n Node> {
+    list.map(Node::items).unwrap_or_default().iter().filter_map(move |item| item.get(field))
+}
+
+/// A configuration that a service names: of its namespace, else of that of the controller.
+fn config_of<'a>(catalog: &'a Catalog, service: &Service, name: &str) -> Option<&'a Object> {
+    let system = catalog.config().kserve.llm.system.as_str();
+    [service.namespace.as_str(), system]
+        .into_iter()
+        .find_map(|namespace| catalog.other(CONFIG, namespace, name))
+}
+
+/// Kind of the configurations of LLMInferenceServices.
+const CONFIG: &str = "LLMInferenceServiceConfig";
 
 /// Fields with a reference: group, kind, path without list indices, referenced kind. A path that
 /// begins with a dot matches at any depth.
@@ -132,6 +156,19 @@ const FIELDS: &[(&str, &str, &str, Named)] = &[
     ("ome.io", "FineTunedWeight", "spec.baseModelRef.name", Named::Model),
     ("ome.io", "AcceleratorClass", "spec.integration.kueueResourceFlavor", Named::Flavor),
     ("serving.kserve.io", "InferenceService", "spec.predictor.model.runtime", Named::Runtime),
+    ("serving.kserve.io", "LLMInferenceService", "spec.baseRefs.name", Named::Config),
+    (
+        "serving.kserve.io",
+        "LLMInferenceService",
+        "metadata.labels.kueue\\.x-k8s\\.io/queue-name",
+        Named::LocalQueue,
+    ),
+    (
+        "serving.kserve.io",
+        "InferenceService",
+        "metadata.labels.kueue\\.x-k8s\\.io/queue-name",
+        Named::LocalQueue,
+    ),
     ("kueue.x-k8s.io", "LocalQueue", "spec.clusterQueue", Named::ClusterQueue),
     ("kueue.x-k8s.io", "ClusterQueue", "spec.resourceGroups.flavors.name", Named::Flavor),
 ];
@@ -168,10 +205,15 @@ pub fn names<'a>(
         Named::LocalQueue => catalog.local_queues().map(|queue| &queue.object).collect(),
         Named::ClusterQueue => catalog.cluster_queues().map(|queue| &queue.object).collect(),
         Named::Flavor => catalog.flavors().map(|flavor| &flavor.object).collect(),
+        Named::Config => {
+            catalog.others().iter().filter(|object| object.id.kind == CONFIG).collect()
+        }
     };
+    // Those that the controller ships are in its own namespace.
+    let system = (wanted == Named::Config).then(|| &catalog.config().kserve.llm.system);
     let is_seen = |object: &&Object| match &object.id.scope {
         Scope::Cluster => true,
-        Scope::Namespace(own) => own == namespace,
+        Scope::Namespace(own) => own == namespace || system == Some(own),
     };
     let mut seen: Vec<&Object> = objects.into_iter().filter(is_seen).collect();
     let key = |object: &&Object| (object.builtin, object.id.name.clone());
@@ -184,5 +226,60 @@ impl NamedObject<'_> {
     /// The name as it is written.
     pub fn name(&self) -> &EcoString {
         &self.0.id.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Follow;
+    use crate::pipeline::testing::world_of;
+    use crate::pipeline::{Depth, Planner};
+
+    const SERVICE: &str = "
+apiVersion: serving.kserve.io/v1alpha1
+kind: LLMInferenceServiceConfig
+metadata: {name: kserve-config-llm-template, namespace: kserve}
+spec: {template: {containers: [{name: main, image: x}]}}
+---
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceServiceConfig
+metadata: {name: own, namespace: chat}
+spec: {replicas: 2}
+---
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceServiceConfig
+metadata: {name: foreign, namespace: other}
+spec: {replicas: 2}
+---
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {name: s, namespace: chat}
+spec:
+  model: {uri: 'hf://a/b'}
+  baseRefs: [{name: own}, {name: kserve-config-llm-template}]
+";
+
+    #[test]
+    fn configurations_of_the_namespace_and_shipped_ones_can_be_named() {
+        let world = world_of(SERVICE);
+        let schema = crate::schema::kind("serving.kserve.io/v1alpha2", "LLMInferenceService");
+        let path = FieldPath::parse("spec.baseRefs[*].name").unwrap();
+        let wanted = field_names(schema.unwrap(), &path).unwrap();
+        let found = names(&world.catalog, wanted, "serving.kserve.io", "chat");
+        let found: Vec<&str> = found.iter().map(|own| own.name().as_str()).collect();
+        assert_eq!(found, ["kserve-config-llm-template", "own"]);
+    }
+
+    #[test]
+    fn a_base_reference_leads_to_its_configuration() {
+        let world = world_of(SERVICE);
+        let services: Vec<_> = world.catalog.services().collect();
+        let planned =
+            Planner::new(&world.catalog, Follow::default()).plan_all(&services, Depth::Plan);
+        let found = namings(&world.catalog, &planned);
+        let found: Vec<&str> =
+            found.iter().filter_map(|own| Some(own.target?.id.name.as_str())).collect();
+        assert_eq!(found, ["own", "kserve-config-llm-template"]);
     }
 }

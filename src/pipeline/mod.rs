@@ -68,6 +68,7 @@ pub use together::{
 
 pub use totals::{ClassTotal, ClosedNodes, Totals, totals};
 
+pub(crate) use users::users_of_config;
 pub use users::{User, runtimes_for_model, users_of_model, users_of_runtime};
 
 pub use upgrade::{PlayedUpgrade, ServingUpgrade, Upgrades, replaced};

@@ -238,7 +238,9 @@ impl<'a> Planner<'a> {
             planned.diagnostics.extend(found);
             self.queue(&mut planned, service, outcome.pods);
         }
-        if selector.policy().semantics == Semantics::Documented {
+        let is_read_one_way = operators::services(service.object.api)
+            .is_some_and(|operator| operator.is_read_one_way(service));
+        if selector.policy().semantics == Semantics::Documented && !is_read_one_way {
             let other = self.outcome(&selectors.controller, &views.controller, Depth::Plan);
             let here = side(&planned.resolution, &planned.components, planned.error.as_deref());
             let there = side(&other.resolution, &other.components, other.error.as_ref());

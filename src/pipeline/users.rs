@@ -1,9 +1,9 @@
 //! The services that use a runtime or a model, those that could, and why the others cannot.
 
 use super::{Depth, Planned, Planner};
-use crate::api::{Api, Failure, Follow, Model, Runtime};
+use crate::api::{Api, Failure, Follow, Model, Object, Runtime};
 use crate::catalog::Catalog;
-use crate::decision::{Candidate, RuntimeDecision, Verdict};
+use crate::decision::{AppliedConfig, Candidate, RuntimeDecision, Verdict};
 use crate::operators::{Selector, judge};
 
 /// A service and its relation to a runtime.
@@ -73,6 +73,22 @@ pub fn users_of_model<'a>(
     let mut planned = Planner::new(catalog, semantics).plan_all(&services, Depth::Plan);
     planned
         .retain(|own| own.resolution.model.is_some_and(|other| other.object.id == model.object.id));
+    planned
+}
+
+/// The services that a configuration is merged into.
+pub(crate) fn users_of_config<'a>(
+    catalog: &'a Catalog,
+    semantics: Follow,
+    config: &Object,
+) -> Vec<Planned<'a>> {
+    let services: Vec<_> =
+        catalog.services().filter(|views| views.of(semantics).object.api == config.api).collect();
+    let mut planned = Planner::new(catalog, semantics).plan_all(&services, Depth::Plan);
+    let is_merged = |own: &AppliedConfig| {
+        own.found.as_ref().is_some_and(|(_, span)| *span == config.name_span())
+    };
+    planned.retain(|own| own.resolution.configs.iter().any(is_merged));
     planned
 }
 

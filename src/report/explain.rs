@@ -6,7 +6,7 @@ use super::judged::{Detail, listing, steps, verdict};
 use super::phrases::inline;
 use super::sheet::Sheet;
 use crate::api::Failure;
-use crate::decision::{Basis, Candidate, RuntimeDecision, Verdict};
+use crate::decision::{AppliedConfig, Basis, Candidate, RuntimeDecision, Verdict};
 use crate::diag::Diagnostic;
 use crate::pipeline::{Flip, Planned, PlannedComponent};
 use crate::quantity::Count;
@@ -115,13 +115,20 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
         },
     }
     for (index, own) in planned.resolution.configs.iter().enumerate() {
-        let by = if own.preset { "shipped" } else { "named by the service" };
+        let by = applied_by(own);
         let place = match &own.found {
             Some((namespace, span)) => format!("{namespace}  {}", sources.locate(*span)),
             None => "not read".to_owned(),
         };
         let line = format!("{} ({by})  {place}", own.name);
-        if index == 0 { out.fact("configs", line) } else { out.more(line) }
+        if index == 0 {
+            out.fact("configs", line);
+        } else {
+            out.more(line);
+        }
+        if !own.sets.is_empty() {
+            out.more(format!("  sets {}", own.sets.join(", ")));
+        }
     }
     let decision = &planned.resolution.runtime;
     let protocol = &decision.protocol;
@@ -153,6 +160,15 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
     }
     for note in &decision.notes {
         out.more(note.to_string());
+    }
+}
+
+/// Why a configuration is merged into a service.
+pub(super) fn applied_by(own: &AppliedConfig) -> String {
+    match own.selected_by {
+        _ if !own.preset => "named by the service".to_owned(),
+        "" => "shipped".to_owned(),
+        selected => format!("shipped, for {selected}"),
     }
 }
 

@@ -191,12 +191,17 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
 
 /// A configuration that is merged into a service.
 fn config(own: &AppliedConfig, sources: &SourceMap) -> Value {
-    json!({
+    let mut out = json!({
         "name": own.name.as_str(),
         "namespace": own.found.as_ref().map(|(namespace, _)| namespace.as_str()),
         "source": if own.preset { "preset" } else { "baseRefs" },
+        "selectedBy": Some(own.selected_by).filter(|by| !by.is_empty()),
         "place": own.found.as_ref().map(|(_, span)| sources.locate(*span).to_string()),
-    })
+    });
+    if !own.sets.is_empty() {
+        out["sets"] = own.sets.iter().map(ecow::EcoString::as_str).collect();
+    }
+    out
 }
 
 /// The model of a service; `explain` adds how well its fields are known.

@@ -5,7 +5,7 @@ use super::explain;
 use super::judged::Detail;
 use super::sheet::Sheet;
 use super::{SCHEMA_VERSION, json};
-use crate::api::{Failure, Model, Runtime};
+use crate::api::{Failure, Model, Object, Runtime};
 use crate::decision::{RuntimeDecision, Verdict};
 use crate::pipeline::{Planned, User};
 use crate::source::SourceMap;
@@ -159,6 +159,24 @@ pub fn model(
     }
     if let Some(Ok(decision)) = runtimes {
         explain::candidates(decision, detail, sources, &mut out);
+    }
+    out
+}
+
+/// The services that a configuration is merged into.
+pub(crate) fn config(config: &Object, users: &[Planned<'_>], sources: &SourceMap) -> Sheet {
+    let mut out = Sheet::default();
+    let place = sources.locate(config.name_span());
+    out.heading(format!("{} {}  {place}", config.id.kind, config.id.name));
+    out.answer([format!("merged into {}", many(users.len(), "service"))]);
+    if !users.is_empty() {
+        let rows = users.iter().map(|planned| {
+            let configs = planned.resolution.configs.iter();
+            let own = configs.filter(|own| own.name == config.id.name);
+            let by = own.map(explain::applied_by).next().unwrap_or_default();
+            vec![name(planned), by, sources.locate(planned.service.place).to_string()]
+        });
+        out.table(&["SERVICE", "APPLIED BY", "WHERE"], rows);
     }
     out
 }

@@ -12,13 +12,30 @@ use super::types::Schema;
 use crate::diag::Severity;
 use crate::source::{SourceMap, Span};
 use crate::yaml::{At, Node, Value};
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-/// A rule of one place of a kind.
-struct Rule {
+/// Most values that a thread remembers as keeping their rules.
+const MAX_KEPT: usize = 1 << 12;
+
+thread_local! {
+    /// Fingerprints of values that keep all rules of their place: of a fleet, most filters and
+    /// references of routes are equal.
+    static KEEPING: RefCell<HashSet<u64>> = RefCell::default();
+}
+
+/// The rules of one place of a kind.
+struct Group {
     /// Fields from the root; `[]` stands for every element of a list, `{}` for every value of a
     /// map.
     path: Vec<&'static str>,
+    rules: Vec<Rule>,
+}
+
+/// A rule of one place of a kind.
+struct Rule {
     test: Expr,
     message: &'static str,
 }
@@ -27,7 +44,73 @@ struct Rule {
 struct Kind {
     api_versions: Vec<String>,
     name: &'static str,
-    rules: Vec<Rule>,
+    /// Those of equal places stand together in the table.
+    groups: Vec<Group>,
+}
+
+impl Group {
+    /// Whether a value keeps every rule of this place, as an equal one did before.
+    fn is_kept(&self, value: &Node) -> bool {
+        let mut hasher = DefaultHasher::new();
+        std::ptr::from_ref(self).hash(&mut hasher);
+        content(value, &mut hasher);
+        let fingerprint = hasher.finish();
+        if KEEPING.with_borrow(|keeping| keeping.contains(&fingerprint)) {
+            return true;
+        }
+        let holds = |rule: &Rule| cel::evaluate(&rule.test, value) == Outcome::Holds;
+        let is_kept = self.rules.iter().all(holds);
+        if is_kept {
+            KEEPING.with_borrow_mut(|keeping| {
+                if keeping.len() >= MAX_KEPT {
+                    keeping.clear();
+                }
+                keeping.insert(fingerprint);
+            });
+        }
+        is_kept
+    }
+
+    /// The rules that a value at this place breaks, each with its number.
+    fn broken(&self, place: &Node, key: Option<Span>, at: &At<'_>) -> Vec<(usize, Broken)> {
+        let rules = self.rules.iter().enumerate();
+        let broken = rules.filter_map(|(index, rule)| {
+            let message = match cel::evaluate(&rule.test, place) {
+                Outcome::Holds => return None,
+                Outcome::Fails | Outcome::Error => rule.message.to_owned(),
+                Outcome::TooCostly => {
+                    format!("{} (not judged: it takes more than {} steps)", rule.message, cel::FUEL)
+                }
+            };
+            let span = key.or_else(|| place.origin.span());
+            Some((index, Broken { path: at.to_string(), span, message }))
+        });
+        broken.collect()
+    }
+}
+
+/// What a value holds, without where it is written.
+fn content(node: &Node, into: &mut DefaultHasher) {
+    std::mem::discriminant(&node.value).hash(into);
+    match &node.value {
+        Value::Null => {}
+        Value::Bool(value) => value.hash(into),
+        Value::Int(number) => number.hash(into),
+        Value::Big(number) => number.hash(into),
+        Value::Float(number) => number.to_bits().hash(into),
+        Value::Str(text) => text.hash(into),
+        Value::List(items) => {
+            items.len().hash(into);
+            items.iter().for_each(|item| content(item, into));
+        }
+        Value::Map(map) => {
+            map.len().hash(into);
+            for entry in map {
+                entry.key.hash(into);
+                content(&entry.node, into);
+            }
+        }
+    }
 }
 
 /// A rule that an object breaks.
@@ -54,11 +137,12 @@ fn kinds() -> &'static [Kind] {
                     (parts.next(), parts.next(), parts.next(), kinds.last_mut())
                     && let Some(test) = cel::parse(text)
                 {
-                    kind.rules.push(Rule {
-                        path: path.split('.').filter(|step| !step.is_empty()).collect(),
-                        test,
-                        message,
-                    });
+                    let path = path.split('.').filter(|step| !step.is_empty()).collect();
+                    let rule = Rule { test, message };
+                    match kind.groups.last_mut().filter(|group| group.path == path) {
+                        Some(group) => group.rules.push(rule),
+                        None => kind.groups.push(Group { path, rules: vec![rule] }),
+                    }
                 }
             } else {
                 let mut words = line.split(' ');
@@ -66,7 +150,7 @@ fn kinds() -> &'static [Kind] {
                     kinds.push(Kind {
                         api_versions: words.map(|version| format!("{group}/{version}")).collect(),
                         name,
-                        rules: Vec::new(),
+                        groups: Vec::new(),
                     });
                 }
             }
@@ -79,35 +163,41 @@ impl Schema {
     /// The rules of its definition that an object violates. As on the server, an object that does
     /// not match its schema is not checked.
     pub fn broken_rules(&self, object: &Node, sources: &SourceMap) -> Vec<Broken> {
-        let Some(kind) = kinds().iter().find(|kind| {
-            kind.name == self.kind
-                && kind.api_versions.iter().any(|version| version == self.api_version)
-        }) else {
+        if self.rules_of_kind().is_none() {
             return Vec::new();
-        };
+        }
         let mut faults = Vec::new();
         self.check(object, Strictness::Server, sources, &mut faults);
         if faults.iter().any(|fault| fault.severity == Severity::Error) {
             return Vec::new();
         }
+        self.broken_rules_of_valid(object)
+    }
+
+    fn rules_of_kind(&self) -> Option<&'static Kind> {
+        kinds().iter().find(|kind| {
+            kind.name == self.kind
+                && kind.api_versions.iter().any(|version| version == self.api_version)
+        })
+    }
+
+    /// The same for an object that is known to match its schema.
+    pub fn broken_rules_of_valid(&self, object: &Node) -> Vec<Broken> {
+        let Some(kind) = self.rules_of_kind() else { return Vec::new() };
         let mut node = object.clone();
         self.drop_nulls(&mut node);
         self.default(&mut node);
         let mut found = Vec::new();
-        for rule in &kind.rules {
-            each(&node, &rule.path, None, &At::ROOT, &mut |place, key, at| {
-                let message = match cel::evaluate(&rule.test, place) {
-                    Outcome::Holds => return,
-                    Outcome::Fails | Outcome::Error => rule.message.to_owned(),
-                    Outcome::TooCostly => format!(
-                        "{} (not judged: it takes more than {} steps)",
-                        rule.message,
-                        cel::FUEL
-                    ),
-                };
-                let span = key.or_else(|| place.origin.span());
-                found.push(Broken { path: at.to_string(), span, message });
+        for group in &kind.groups {
+            let mut broken = Vec::new();
+            each(&node, &group.path, None, &At::ROOT, &mut |place, key, at| {
+                if !group.is_kept(place) {
+                    broken.extend(group.broken(place, key, at));
+                }
             });
+            // Rule by rule, as the definition lists them.
+            broken.sort_by_key(|(index, _)| *index);
+            found.extend(broken.into_iter().map(|(_, broken)| broken));
         }
         found
     }
@@ -152,7 +242,14 @@ mod tests {
     fn every_validation_rule_of_the_table_is_parsed() {
         let lines = include_str!("tables/rules.txt").lines();
         let lines = lines.filter(|line| line.starts_with(' ')).count();
-        assert_eq!(kinds().iter().map(|kind| kind.rules.len()).sum::<usize>(), lines);
+        assert_eq!(
+            kinds()
+                .iter()
+                .flat_map(|kind| &kind.groups)
+                .map(|group| group.rules.len())
+                .sum::<usize>(),
+            lines
+        );
         for kind in kinds() {
             for version in &kind.api_versions {
                 assert!(

@@ -2,37 +2,37 @@
 
 use super::quote::Number;
 use crate::quantity::go_quote;
-use std::borrow::Cow;
+use ecow::EcoString;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// A parsed text: its root and the templates that it defines.
 #[derive(Debug)]
-pub(super) struct Program<'s> {
+pub(super) struct Program {
     /// Its name in messages.
     pub(super) name: &'static str,
-    pub(super) text: &'s str,
-    pub(super) root: List<'s>,
-    pub(super) templates: BTreeMap<String, List<'s>>,
+    pub(super) text: EcoString,
+    pub(super) root: List,
+    pub(super) templates: BTreeMap<String, List>,
     /// The first action that defines a template.
     pub(super) definition: Option<usize>,
 }
 
-impl<'s> Program<'s> {
+impl Program {
     /// Returns a template by name; the root has the program's name.
-    pub(super) fn template(&self, name: &str) -> Option<&List<'s>> {
+    pub(super) fn template(&self, name: &str) -> Option<&List> {
         if name == self.name { Some(&self.root) } else { self.templates.get(name) }
     }
 }
 
 /// The body of a template.
 #[derive(Clone, Debug, Default)]
-pub(super) struct List<'s> {
+pub(super) struct List {
     pub(super) pos: usize,
-    pub(super) items: Vec<Item<'s>>,
+    pub(super) items: Vec<Item>,
 }
 
-impl List<'_> {
+impl List {
     /// Reports whether the body contains only white space.
     pub(super) fn is_empty(&self) -> bool {
         self.items
@@ -43,32 +43,13 @@ impl List<'_> {
 
 /// One piece of a template.
 #[derive(Clone, Debug)]
-pub(super) enum Item<'s> {
-    Text {
-        pos: usize,
-        text: Cow<'s, str>,
-    },
-    Action {
-        pos: usize,
-        pipe: Pipe<'s>,
-    },
-    Branch {
-        keyword: Keyword,
-        pipe: Pipe<'s>,
-        body: Vec<Item<'s>>,
-        otherwise: Option<Vec<Item<'s>>>,
-    },
-    Template {
-        pos: usize,
-        name: String,
-        pipe: Option<Pipe<'s>>,
-    },
-    Break {
-        pos: usize,
-    },
-    Continue {
-        pos: usize,
-    },
+pub(super) enum Item {
+    Text { pos: usize, text: EcoString },
+    Action { pos: usize, pipe: Pipe },
+    Branch { keyword: Keyword, pipe: Pipe, body: Vec<Item>, otherwise: Option<Vec<Item>> },
+    Template { pos: usize, name: String, pipe: Option<Pipe> },
+    Break { pos: usize },
+    Continue { pos: usize },
 }
 
 /// The keyword of a branch.
@@ -91,54 +72,54 @@ impl Keyword {
 
 /// Commands joined by `|`, with the variables that they set.
 #[derive(Clone, Debug)]
-pub(super) struct Pipe<'s> {
+pub(super) struct Pipe {
     pub(super) pos: usize,
     /// True for `=`, false for `:=`.
     pub(super) assigns: bool,
-    pub(super) variables: Vec<&'s str>,
-    pub(super) commands: Vec<Command<'s>>,
+    pub(super) variables: Vec<EcoString>,
+    pub(super) commands: Vec<Command>,
 }
 
 /// A function or a value, with arguments; never empty.
 #[derive(Clone, Debug)]
-pub(super) struct Command<'s> {
+pub(super) struct Command {
     pub(super) pos: usize,
-    pub(super) first: Operand<'s>,
-    pub(super) arguments: Vec<Operand<'s>>,
+    pub(super) first: Operand,
+    pub(super) arguments: Vec<Operand>,
 }
 
 /// One operand of a command.
 #[derive(Clone, Debug)]
-pub(super) struct Operand<'s> {
+pub(super) struct Operand {
     pub(super) pos: usize,
-    pub(super) kind: OperandKind<'s>,
+    pub(super) kind: OperandKind,
 }
 
 /// The kind of an operand.
 #[derive(Clone, Debug)]
-pub(super) enum OperandKind<'s> {
+pub(super) enum OperandKind {
     Dot,
     Nil,
     Bool(bool),
     Number {
-        text: &'s str,
+        text: EcoString,
         value: Number,
     },
     Str {
-        literal: &'s str,
+        literal: EcoString,
         value: String,
     },
     /// `.A.B`, without dots.
-    Field(Vec<&'s str>),
+    Field(Vec<EcoString>),
     /// `$a.B`: the variable with its dollar sign, then the fields.
-    Variable(Vec<&'s str>),
-    Function(&'s str),
-    Pipe(Box<Pipe<'s>>),
+    Variable(Vec<EcoString>),
+    Function(EcoString),
+    Pipe(Box<Pipe>),
     /// A value in parentheses or the result of a function, and its fields.
-    Chain(Box<Operand<'s>>, Vec<&'s str>),
+    Chain(Box<Operand>, Vec<EcoString>),
 }
 
-impl fmt::Display for Pipe<'_> {
+impl fmt::Display for Pipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.variables.is_empty() {
             write!(f, "{} {} ", self.variables.join(", "), if self.assigns { "=" } else { ":=" })?;
@@ -150,7 +131,7 @@ impl fmt::Display for Pipe<'_> {
     }
 }
 
-impl fmt::Display for Command<'_> {
+impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.first.fmt_nested(f)?;
         for argument in &self.arguments {
@@ -161,7 +142,7 @@ impl fmt::Display for Command<'_> {
     }
 }
 
-impl Operand<'_> {
+impl Operand {
     /// Formats it as inside a command or a chain, where a pipeline keeps its parentheses.
     fn fmt_nested(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
@@ -171,7 +152,7 @@ impl Operand<'_> {
     }
 }
 
-impl fmt::Display for Operand<'_> {
+impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             OperandKind::Dot => f.write_str("."),
@@ -194,10 +175,10 @@ impl fmt::Display for Operand<'_> {
 /// A place in a program, with its text in Go's messages.
 #[derive(Clone, Copy)]
 pub(super) enum At<'a> {
-    Pipe(&'a Pipe<'a>),
-    Command(&'a Command<'a>),
-    Operand(&'a Operand<'a>),
-    Template { pos: usize, name: &'a str, pipe: Option<&'a Pipe<'a>> },
+    Pipe(&'a Pipe),
+    Command(&'a Command),
+    Operand(&'a Operand),
+    Template { pos: usize, name: &'a str, pipe: Option<&'a Pipe> },
 }
 
 impl At<'_> {

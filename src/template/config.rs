@@ -1,13 +1,17 @@
 //! Templates of configurations: an object as the data, and the functions of KServe beside the
 //! built-in ones.
 
+use super::ast::Program;
 use super::error::{Error, Failure, Kind};
 use super::exec::{Output, execute_with};
 use super::parse::parse_with;
 use super::value::{Functions, KV_CACHE, ObjectValues, POD, Root, Value};
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, go_json};
 use crate::yaml::Node;
 use ecow::EcoString;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Expands a text whose root is an object. Functions besides the built-in ones are those of
 /// KServe's LLMInferenceServiceConfigs
@@ -22,15 +26,57 @@ pub(crate) fn expand(text: &str, values: &ObjectValues<'_>) -> Result<String, Er
     expanded.map_err(|failure| failure.into_error(text))
 }
 
-/// Expands a text that is a template of its own: its branches begin and end in it. `None` for any
-/// other text, and where an action fails.
-pub(crate) fn expand_alone(text: &str, values: &ObjectValues<'_>) -> Option<Expanded> {
-    let program = parse_with("config", text, &OWN).ok()?;
-    if program.definition.is_some() {
-        return None;
+/// Most texts that a thread keeps parsed.
+const MAX_KEPT: usize = 1 << 10;
+/// Longest text that is kept, in bytes.
+const MAX_TEXT: usize = 64 << 10;
+
+thread_local! {
+    /// The parsed templates by their texts: a fleet has few configurations.
+    static KEPT: RefCell<HashMap<EcoString, Option<Rc<Alone>>>> = RefCell::default();
+}
+
+/// A text that is a template of its own: its branches begin and end in it.
+pub(crate) struct Alone {
+    program: Program,
+}
+
+impl Alone {
+    /// Parses a text as it is within the quotes of JSON, or takes what an earlier call parsed;
+    /// `None` for a text that is no template of its own.
+    pub(crate) fn of(text: &EcoString) -> Option<Rc<Self>> {
+        if let Some(known) = KEPT.with_borrow(|kept| kept.get(text).cloned()) {
+            return known;
+        }
+        let parsed = Self::parsed(text).map(Rc::new);
+        if text.len() <= MAX_TEXT {
+            KEPT.with_borrow_mut(|kept| {
+                if kept.len() >= MAX_KEPT {
+                    kept.clear();
+                }
+                kept.insert(text.clone(), parsed.clone());
+            });
+        }
+        parsed
     }
-    let output = execute_with(&program, &ConfigFunctions, Root::Object(values)).ok()?;
-    Some(Expanded(output))
+
+    fn parsed(text: &str) -> Option<Self> {
+        let mut quoted = String::with_capacity(text.len() + 16);
+        go_json::string(&mut quoted, text);
+        let program = parse_with("config", &quoted[1..quoted.len() - 1], &OWN).ok()?;
+        program.definition.is_none().then_some(Self { program })
+    }
+
+    /// Expands it; `None` where an action fails.
+    pub(crate) fn expand(&self, values: &ObjectValues<'_>) -> Option<Expanded> {
+        let output = execute_with(&self.program, &ConfigFunctions, Root::Object(values)).ok()?;
+        Some(Expanded(output))
+    }
+
+    /// The text within the quotes of JSON.
+    pub(crate) fn text(&self) -> &str {
+        &self.program.text
+    }
 }
 
 /// The text of a template that is its own.

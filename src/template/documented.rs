@@ -27,7 +27,7 @@ pub fn expand_documented(
         match item {
             Item::Text { text, .. } => out.push_str(text),
             _ => match variable(text, item)
-                .and_then(|(pos, names)| value(text, pos, names, metadata))
+                .and_then(|(pos, names)| value(text, pos, &names, metadata))
             {
                 Ok(value) => out.push_str(&value),
                 Err(error) => errors.push(error),
@@ -49,7 +49,7 @@ pub fn check_documented(text: &str) -> Vec<Error> {
     };
     let check = |item| {
         let (pos, names) = variable(text, item)?;
-        known(text, pos, names)
+        known(text, pos, &names)
     };
     program
         .root
@@ -71,7 +71,7 @@ pub fn variables(text: &str) -> Vec<&str> {
     chains.filter_map(|item| Some(action_at(text, variable(text, item).ok()?.0))).collect()
 }
 
-fn parsed(text: &str) -> Result<Program<'_>, Vec<Error>> {
+fn parsed(text: &str) -> Result<Program, Vec<Error>> {
     let program = parse("container-tmpl", text).map_err(|failure| {
         // Go's message starts with the template's name and a line, which are not useful here.
         let reason = failure.message.splitn(3, ": ").nth(2).unwrap_or(&failure.message).to_owned();
@@ -100,7 +100,7 @@ fn error(text: &str, kind: Kind, pos: usize, explain: impl FnOnce(&str) -> Strin
 }
 
 /// Returns the place and the names of an action that is a single field chain.
-fn variable<'p>(text: &str, item: &'p Item<'_>) -> Result<(usize, &'p [&'p str]), Error> {
+fn variable<'p>(text: &str, item: &'p Item) -> Result<(usize, Vec<&'p str>), Error> {
     let pos = match item {
         Item::Action { pos, pipe: Pipe { variables, commands, .. } } if variables.is_empty() => {
             match commands.as_slice() {
@@ -110,7 +110,9 @@ fn variable<'p>(text: &str, item: &'p Item<'_>) -> Result<(usize, &'p [&'p str])
                         arguments,
                         ..
                     },
-                ] if arguments.is_empty() => return Ok((*pos, names)),
+                ] if arguments.is_empty() => {
+                    return Ok((*pos, names.iter().map(EcoString::as_str).collect()));
+                }
                 _ => *pos,
             }
         }

@@ -71,7 +71,7 @@ impl Output {
 /// # Errors
 /// Go's error message where Go fails, else `UnknownAtPlanTime` or `Unsupported`.
 pub(super) fn execute(
-    program: &Program<'_>,
+    program: &Program,
     flavour: Flavour,
     root: Root<'_>,
 ) -> Result<Output, Failure> {
@@ -81,7 +81,7 @@ pub(super) fn execute(
     }
 }
 
-fn run<'a>(program: &'a Program<'a>, root: Root<'a>) -> Result<Output, Failure> {
+fn run<'a>(program: &'a Program, root: Root<'a>) -> Result<Output, Failure> {
     start(Machine::new(program), program, root)
 }
 
@@ -90,7 +90,7 @@ fn run<'a>(program: &'a Program<'a>, root: Root<'a>) -> Result<Output, Failure> 
 /// # Errors
 /// As for [`execute`].
 pub(super) fn execute_with<'a>(
-    program: &'a Program<'a>,
+    program: &'a Program,
     functions: &'a dyn Functions,
     root: Root<'a>,
 ) -> Result<Output, Failure> {
@@ -100,7 +100,7 @@ pub(super) fn execute_with<'a>(
 
 fn start<'a>(
     mut machine: Machine<'a>,
-    program: &'a Program<'a>,
+    program: &'a Program,
     root: Root<'a>,
 ) -> Result<Output, Failure> {
     let dot = Value::Root(root);
@@ -119,7 +119,7 @@ enum Flow {
 
 /// The state of one execution.
 pub(super) struct Machine<'a> {
-    program: &'a Program<'a>,
+    program: &'a Program,
     /// Name of the running template, for messages.
     template: &'a str,
     variables: Vec<(&'a str, Value<'a>)>,
@@ -136,7 +136,7 @@ type Outcome<'a> = Result<Value<'a>, Failure>;
 
 impl<'a> Machine<'a> {
     /// Builds a machine at the start of an execution.
-    pub(super) fn new(program: &'a Program<'a>) -> Self {
+    pub(super) fn new(program: &'a Program) -> Self {
         Machine {
             program,
             template: program.name,
@@ -158,7 +158,7 @@ impl<'a> Machine<'a> {
                 format!("template: {}: {message}", self.template),
             );
         };
-        let (line, column) = line_and_column(self.program.text, at.pos());
+        let (line, column) = line_and_column(&self.program.text, at.pos());
         let message = format!(
             "template: {}:{line}:{column}: executing {} at <{at}>: {message}",
             self.program.name,
@@ -221,7 +221,7 @@ impl<'a> Machine<'a> {
         outcome
     }
 
-    fn list(&mut self, dot: &Value<'a>, items: &'a [Item<'a>]) -> Result<Flow, Failure> {
+    fn list(&mut self, dot: &Value<'a>, items: &'a [Item]) -> Result<Flow, Failure> {
         for item in items {
             self.charge(0)?;
             match item {
@@ -271,7 +271,7 @@ impl<'a> Machine<'a> {
         Ok(Flow::Next)
     }
 
-    fn action(&mut self, dot: &Value<'a>, pos: usize, pipe: &'a Pipe<'a>) -> Result<(), Failure> {
+    fn action(&mut self, dot: &Value<'a>, pos: usize, pipe: &'a Pipe) -> Result<(), Failure> {
         let value = self.pipeline(dot, pipe)?;
         if !pipe.variables.is_empty() {
             return Ok(());
@@ -286,9 +286,9 @@ impl<'a> Machine<'a> {
     fn range(
         &mut self,
         dot: &Value<'a>,
-        pipe: &'a Pipe<'a>,
-        body: &'a [Item<'a>],
-        otherwise: Option<&'a [Item<'a>]>,
+        pipe: &'a Pipe,
+        body: &'a [Item],
+        otherwise: Option<&'a [Item]>,
     ) -> Result<Flow, Failure> {
         let value = self.pipeline(dot, pipe)?;
         let elements: Box<dyn Iterator<Item = (Value<'a>, Value<'a>)> + 'a> = match &value {
@@ -361,7 +361,7 @@ impl<'a> Machine<'a> {
     /// position from the top of the stack.
     fn set_range_variable(
         &mut self,
-        pipe: &Pipe<'a>,
+        pipe: &Pipe,
         from_top: usize,
         name: &'a str,
         value: &Value<'a>,

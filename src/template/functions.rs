@@ -338,7 +338,7 @@ fn less(left: &Value<'_>, right: &Value<'_>) -> Result<bool, Refusal> {
 /// Returns Go's error for a `printf` format that is not a text.
 pub(super) fn check_format(
     machine: &Machine<'_>,
-    argument: &Operand<'_>,
+    argument: &Operand,
     value: &Value<'_>,
 ) -> Result<(), Failure> {
     match (&argument.kind, value) {

@@ -23,13 +23,13 @@ pub(super) const ESCAPER: &str = "_html_template_htmlescaper";
 /// # Errors
 /// `Syntax` with Go's message, or `Unsupported` for a text that starts a tag and for nesting that
 /// is too deep.
-pub(super) fn escape<'s>(program: &Program<'s>) -> Result<Program<'s>, Failure> {
+pub(super) fn escape(program: &Program) -> Result<Program, Failure> {
     let mut escaper = Escaper { program, templates: BTreeMap::new(), depth: 0 };
     escaper.template(0, program.name)?;
     let root = escaper.templates.remove(program.name).unwrap_or_default();
     Ok(Program {
         name: program.name,
-        text: program.text,
+        text: program.text.clone(),
         root,
         templates: escaper.templates,
         definition: program.definition,
@@ -54,17 +54,17 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-struct Escaper<'p, 's> {
-    program: &'p Program<'s>,
+struct Escaper<'p> {
+    program: &'p Program,
     /// The called templates, with their escapes.
-    templates: BTreeMap<String, List<'s>>,
+    templates: BTreeMap<String, List>,
     depth: usize,
 }
 
-impl<'s> Escaper<'_, 's> {
+impl Escaper<'_> {
     fn failure(&self, pos: usize, message: &str) -> Failure {
         let name = self.program.name;
-        let (line, column) = line_and_column(self.program.text, pos);
+        let (line, column) = line_and_column(&self.program.text, pos);
         Failure {
             kind: Kind::Syntax,
             message: format!("html/template:{name}:{line}:{column}: {message}"),
@@ -104,7 +104,7 @@ impl<'s> Escaper<'_, 's> {
 
     /// Processes the items up to the first one that leaves the list, and returns whether there is
     /// one.
-    fn list(&mut self, items: &[Item<'s>]) -> Result<(Vec<Item<'s>>, bool), Failure> {
+    fn list(&mut self, items: &[Item]) -> Result<(Vec<Item>, bool), Failure> {
         let mut escaped = Vec::with_capacity(items.len());
         for item in items {
             let (item, leaves) = self.item(item)?;
@@ -117,7 +117,7 @@ impl<'s> Escaper<'_, 's> {
     }
 
     /// Processes an item, and returns whether the items after it are never reached.
-    fn item(&mut self, item: &Item<'s>) -> Result<(Item<'s>, bool), Failure> {
+    fn item(&mut self, item: &Item) -> Result<(Item, bool), Failure> {
         match item {
             Item::Text { pos, text } if text.contains('<') => {
                 let message = "a template that writes HTML tags is not supported";
@@ -152,7 +152,7 @@ impl<'s> Escaper<'_, 's> {
 
     /// Returns the pipeline with the escaper at its end. An `html` that the template itself has
     /// there replaces the escaper; Go drops its arguments if other commands precede it.
-    fn action(&self, pos: usize, pipe: &Pipe<'s>) -> Result<Pipe<'s>, Failure> {
+    fn action(&self, pos: usize, pipe: &Pipe) -> Result<Pipe, Failure> {
         let mut pipe = pipe.clone();
         if !pipe.variables.is_empty() {
             return Ok(pipe);
@@ -168,7 +168,7 @@ impl<'s> Escaper<'_, 's> {
             if let [only] = pipe.commands.as_mut_slice()
                 && !only.arguments.is_empty()
             {
-                only.first.kind = OperandKind::Function("_eval_args_");
+                only.first.kind = OperandKind::Function("_eval_args_".into());
                 pipe.commands.push(call(own, pipe.pos));
             }
             if own == "html" {
@@ -181,21 +181,18 @@ impl<'s> Escaper<'_, 's> {
     }
 }
 
-fn call(name: &'static str, pos: usize) -> Command<'static> {
+fn call(name: &'static str, pos: usize) -> Command {
     Command {
         pos,
-        first: Operand { pos, kind: OperandKind::Function(name) },
+        first: Operand { pos, kind: OperandKind::Function(name.into()) },
         arguments: Vec::new(),
     }
 }
 
 /// Returns the name of the command's function, if it is a built-in escaper.
-fn predefined(command: &Command<'_>) -> Option<&'static str> {
-    match command.first.kind {
-        OperandKind::Function("html") => Some("html"),
-        OperandKind::Function("urlquery") => Some("urlquery"),
-        _ => None,
-    }
+fn predefined(command: &Command) -> Option<&'static str> {
+    let OperandKind::Function(name) = &command.first.kind else { return None };
+    ["html", "urlquery"].into_iter().find(|known| name == known)
 }
 
 #[cfg(test)]

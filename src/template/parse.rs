@@ -28,7 +28,7 @@ pub(super) const FUNCTIONS: [&str; 19] = [
 ///
 /// # Errors
 /// `Syntax` with Go's message, or `Unsupported`.
-pub(super) fn parse<'s>(name: &'static str, text: &'s str) -> Result<Program<'s>, Failure> {
+pub(super) fn parse(name: &'static str, text: &str) -> Result<Program, Failure> {
     parse_with(name, text, &[])
 }
 
@@ -36,11 +36,11 @@ pub(super) fn parse<'s>(name: &'static str, text: &'s str) -> Result<Program<'s>
 ///
 /// # Errors
 /// As for [`parse`].
-pub(super) fn parse_with<'s>(
+pub(super) fn parse_with(
     name: &'static str,
-    text: &'s str,
+    text: &str,
     own: &'static [&'static str],
-) -> Result<Program<'s>, Failure> {
+) -> Result<Program, Failure> {
     let mut parser = Parser {
         name,
         own,
@@ -59,7 +59,13 @@ pub(super) fn parse_with<'s>(
     let root = parser.top()?;
     parser.add(name.to_owned(), root)?;
     let root = parser.templates.remove(name).unwrap_or_default();
-    Ok(Program { name, text, root, templates: parser.templates, definition: parser.definition })
+    Ok(Program {
+        name,
+        text: text.into(),
+        root,
+        templates: parser.templates,
+        definition: parser.definition,
+    })
 }
 
 struct Parser<'s> {
@@ -79,17 +85,17 @@ struct Parser<'s> {
     action_line: Option<usize>,
     /// Start positions of the enclosing actions.
     open: Vec<usize>,
-    templates: BTreeMap<String, List<'s>>,
+    templates: BTreeMap<String, List>,
     definition: Option<usize>,
 }
 
-enum Parsed<'s> {
-    Item(Item<'s>),
+enum Parsed {
+    Item(Item),
     End,
     Else,
 }
 
-impl Parsed<'_> {
+impl Parsed {
     fn in_words(&self) -> &'static str {
         match self {
             Self::End => "{{end}}",
@@ -200,7 +206,7 @@ impl<'s> Parser<'s> {
         outcome
     }
 
-    fn top(&mut self) -> Outcome<List<'s>> {
+    fn top(&mut self) -> Outcome<List> {
         let mut root = List { pos: self.peek().pos, items: Vec::new() };
         while self.peek_kind() != Kind::Eof {
             if self.peek_kind() == Kind::LeftDelimiter {
@@ -247,7 +253,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Adds a template. If two templates have the same name, one of them must be empty.
-    fn add(&mut self, name: String, body: List<'s>) -> Outcome<()> {
+    fn add(&mut self, name: String, body: List) -> Outcome<()> {
         match self.templates.entry(name) {
             Entry::Vacant(entry) => {
                 entry.insert(body);
@@ -265,7 +271,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn items(&mut self) -> Outcome<(Vec<Item<'s>>, Parsed<'s>)> {
+    fn items(&mut self) -> Outcome<(Vec<Item>, Parsed)> {
         let mut items = Vec::new();
         while self.peek_non_space() != Kind::Eof {
             match self.text_or_action()? {
@@ -278,11 +284,11 @@ impl<'s> Parser<'s> {
         Err(Failure { offset: self.open.last().copied().unwrap_or(failure.offset), ..failure })
     }
 
-    fn text_or_action(&mut self) -> Outcome<Parsed<'s>> {
+    fn text_or_action(&mut self) -> Outcome<Parsed> {
         let token = self.next_non_space();
         match (token.kind, token.text) {
             (Kind::Text, Cow::Borrowed(text)) => {
-                Ok(Parsed::Item(Item::Text { pos: token.pos, text: Cow::Borrowed(text) }))
+                Ok(Parsed::Item(Item::Text { pos: token.pos, text: text.into() }))
             }
             (Kind::LeftDelimiter, _) => {
                 self.action_line = Some(self.line(token.pos));
@@ -296,7 +302,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn action(&mut self) -> Outcome<Parsed<'s>> {
+    fn action(&mut self) -> Outcome<Parsed> {
         self.skip_spaces();
         let start = self.next;
         let token = self.next();
@@ -341,7 +347,7 @@ impl<'s> Parser<'s> {
         }))
     }
 
-    fn loop_control(&mut self, words: &str, item: Item<'s>) -> Outcome<Item<'s>> {
+    fn loop_control(&mut self, words: &str, item: Item) -> Outcome<Item> {
         self.expect_right_delimiter(words)?;
         if self.ranges == 0 {
             Err(self.error(format!("{words} outside {{{{range}}}}")))
@@ -365,7 +371,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    fn block(&mut self) -> Outcome<Item<'s>> {
+    fn block(&mut self) -> Outcome<Item> {
         let context = "block clause";
         let token = self.next_non_space();
         let name = self.template_name(&token, context)?;
@@ -374,7 +380,7 @@ impl<'s> Parser<'s> {
         Ok(Item::Template { pos: token.pos, name, pipe: Some(pipe) })
     }
 
-    fn branch(&mut self, keyword: Keyword) -> Outcome<Item<'s>> {
+    fn branch(&mut self, keyword: Keyword) -> Outcome<Item> {
         let outer = self.variables.len();
         let pipe = self.pipeline(keyword.as_str(), Kind::RightDelimiter)?;
         let looped = usize::from(keyword == Keyword::Range);

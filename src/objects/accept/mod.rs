@@ -42,12 +42,14 @@ use judge::Judge;
 /// Adds a finding for every unknown field of an object and every value that a server would refuse.
 /// `sources` are those that its values were read from: messages quote them.
 pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
+    let first = findings.len();
     types(object, sources, findings);
+    let is_typed = findings.len() == first;
     // Pods are created by a controller, as they are.
     let applied = object.get("kind").and_then(Node::as_str) != Some("Pod");
     by_kind(&mut Judge { applied, ..Judge::of(object, findings) });
     ray::types(object, sources, findings);
-    definition(object, sources, findings);
+    definition(object, is_typed, sources, findings);
 }
 
 /// Adds a finding for every value of an object that a server refuses although each field is known
@@ -139,12 +141,17 @@ pub fn accept_rendered(
 }
 
 /// Judges by the rules of a CRD besides the types of fields. For an object that was read, `check`
-/// does so.
-fn definition(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
+/// does so. `is_typed` says that every field is known and has its type.
+fn definition(object: &Node, is_typed: bool, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
     let Some(schema) = schema::kind(text("apiVersion"), text("kind")) else { return };
+    let broken = if is_typed {
+        schema.broken_rules_of_valid(object)
+    } else {
+        schema.broken_rules(object, sources)
+    };
     let mut judge = Judge::of(object, findings);
-    for broken in schema.broken_rules(object, sources) {
+    for broken in broken {
         let at = At::ROOT.field(&broken.path);
         let help = "write it as the definition requires";
         judge.refuse(&at, broken.span, &format!("Invalid value: {}", broken.message), help);

@@ -178,6 +178,10 @@ impl Services for KServe {
         mode::name(mode, semantics)
     }
 
+    fn is_read_one_way(&self, service: &Service) -> bool {
+        llm::is_llm(service)
+    }
+
     fn resolver<'a>(&self, _: &'static Policy, catalog: &'a Catalog) -> Box<dyn Resolver<'a> + 'a> {
         Box::new(Decisions(catalog))
     }
@@ -273,7 +277,7 @@ impl<'a> Resolver<'a> for Decisions<'a> {
         if llm::is_llm(service) {
             let context =
                 llm::Context { catalog: self.0, policy: search.policy, cluster_domain: "" };
-            return llm::decide(context, service);
+            return llm::decide(context, service, search.memo.is_none());
         }
         select::resolve(search, &self.0.config().kserve, service)
     }

@@ -7,9 +7,10 @@ use crate::template::error::{Failure, Kind};
 use crate::template::functions;
 use crate::template::quote::Number;
 use crate::template::value::Value;
+use ecow::EcoString;
 
 impl<'a> super::Machine<'a> {
-    pub(super) fn pipeline(&mut self, dot: &Value<'a>, pipe: &'a Pipe<'a>) -> Outcome<'a> {
+    pub(super) fn pipeline(&mut self, dot: &Value<'a>, pipe: &'a Pipe) -> Outcome<'a> {
         self.at = Some(At::Pipe(pipe));
         let mut value = None;
         for command in &pipe.commands {
@@ -30,13 +31,13 @@ impl<'a> super::Machine<'a> {
     pub(super) fn command(
         &mut self,
         dot: &Value<'a>,
-        command: &'a Command<'a>,
+        command: &'a Command,
         last: Option<Value<'a>>,
     ) -> Outcome<'a> {
         self.charge(0)?;
         let first = &command.first;
         let has_arguments = !command.arguments.is_empty() || last.is_some();
-        if let OperandKind::Function(name) = first.kind {
+        if let OperandKind::Function(name) = &first.kind {
             self.at = Some(At::Operand(first));
             return self.call(name, At::Command(command), &command.arguments, dot, last);
         }
@@ -68,7 +69,7 @@ impl<'a> super::Machine<'a> {
     pub(super) fn operand(
         &mut self,
         dot: &Value<'a>,
-        operand: &'a Operand<'a>,
+        operand: &'a Operand,
         has_arguments: bool,
     ) -> Outcome<'a> {
         if !matches!(operand.kind, OperandKind::Pipe(_)) {
@@ -114,7 +115,7 @@ impl<'a> super::Machine<'a> {
     pub(super) fn chain(
         &mut self,
         mut value: Value<'a>,
-        names: &[&'a str],
+        names: &[EcoString],
         has_arguments: bool,
     ) -> Outcome<'a> {
         for (position, name) in names.iter().enumerate() {
@@ -172,7 +173,7 @@ impl<'a> super::Machine<'a> {
         &mut self,
         name: &'a str,
         node: At<'a>,
-        arguments: &'a [Operand<'a>],
+        arguments: &'a [Operand],
         dot: &Value<'a>,
         last: Option<Value<'a>>,
     ) -> Outcome<'a> {

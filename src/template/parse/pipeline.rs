@@ -6,10 +6,11 @@ use crate::template::ast::{Command, Operand, OperandKind, Pipe};
 use crate::template::error::{Failure, Kind as FailureKind};
 use crate::template::lex::Kind;
 use crate::template::quote;
+use ecow::EcoString;
 use std::borrow::Cow;
 
-impl<'s> super::Parser<'s> {
-    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Outcome<Pipe<'s>> {
+impl super::Parser<'_> {
+    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Outcome<Pipe> {
         self.skip_spaces();
         let mut pipe = Pipe {
             pos: self.peek().pos,
@@ -30,7 +31,7 @@ impl<'s> super::Parser<'s> {
             }
             self.next += 1;
             pipe.assigns = separator.kind == Kind::Assign;
-            pipe.variables.push(name);
+            pipe.variables.push(name.into());
             self.variables.push(name);
             if !comma {
                 break;
@@ -74,7 +75,7 @@ impl<'s> super::Parser<'s> {
         if pipe.commands.is_empty() {
             return Err(self.error(format!("missing value for {context}")));
         }
-        let constant = |command: &Command<'s>| {
+        let constant = |command: &Command| {
             matches!(
                 command.first.kind,
                 OperandKind::Bool(_)
@@ -92,7 +93,7 @@ impl<'s> super::Parser<'s> {
         Ok(pipe)
     }
 
-    pub(super) fn command(&mut self) -> Outcome<Command<'s>> {
+    pub(super) fn command(&mut self) -> Outcome<Command> {
         let pos = self.peek().pos;
         let mut words = Vec::new();
         loop {
@@ -112,7 +113,7 @@ impl<'s> super::Parser<'s> {
         Ok(Command { pos, first, arguments: words.collect() })
     }
 
-    pub(super) fn operand(&mut self) -> Outcome<Option<Operand<'s>>> {
+    pub(super) fn operand(&mut self) -> Outcome<Option<Operand>> {
         let Some(mut operand) = self.term()? else { return Ok(None) };
         if self.peek_kind() != Kind::Field {
             return Ok(Some(operand));
@@ -121,7 +122,7 @@ impl<'s> super::Parser<'s> {
         let mut names = Vec::new();
         while self.peek_kind() == Kind::Field {
             if let Cow::Borrowed(text) = self.next().text {
-                names.push(&text[1..]);
+                names.push(EcoString::from(&text[1..]));
             }
         }
         operand = match operand.kind {
@@ -145,44 +146,45 @@ impl<'s> super::Parser<'s> {
     }
 
     /// Reads an operand; `None` when there is none here.
-    pub(super) fn term(&mut self) -> Outcome<Option<Operand<'s>>> {
+    pub(super) fn term(&mut self) -> Outcome<Option<Operand>> {
         self.skip_spaces();
         let token = self.next();
         let Cow::Borrowed(text) = token.text else {
             self.next -= 1;
             return Ok(None);
         };
-        let kind = match token.kind {
-            Kind::Identifier if FUNCTIONS.contains(&text) || self.own.contains(&text) => {
-                OperandKind::Function(text)
-            }
-            Kind::Identifier => {
-                return Err(self.error(format!("function {} not defined", go_quote(text))));
-            }
-            Kind::Dot => OperandKind::Dot,
-            Kind::Nil => OperandKind::Nil,
-            Kind::Bool => OperandKind::Bool(text == "true"),
-            Kind::Variable if self.variables.contains(&text) => OperandKind::Variable(vec![text]),
-            Kind::Variable => {
-                return Err(self.error(format!("undefined variable {}", go_quote(text))));
-            }
-            Kind::Field => OperandKind::Field(vec![&text[1..]]),
-            Kind::CharConstant | Kind::Complex | Kind::Number => {
-                OperandKind::Number { text, value: self.number(token.kind, text)? }
-            }
-            Kind::LeftParen => {
-                OperandKind::Pipe(Box::new(self.nested(|parser| {
+        let kind =
+            match token.kind {
+                Kind::Identifier if FUNCTIONS.contains(&text) || self.own.contains(&text) => {
+                    OperandKind::Function(text.into())
+                }
+                Kind::Identifier => {
+                    return Err(self.error(format!("function {} not defined", go_quote(text))));
+                }
+                Kind::Dot => OperandKind::Dot,
+                Kind::Nil => OperandKind::Nil,
+                Kind::Bool => OperandKind::Bool(text == "true"),
+                Kind::Variable if self.variables.contains(&text) => {
+                    OperandKind::Variable(vec![text.into()])
+                }
+                Kind::Variable => {
+                    return Err(self.error(format!("undefined variable {}", go_quote(text))));
+                }
+                Kind::Field => OperandKind::Field(vec![text[1..].into()]),
+                Kind::CharConstant | Kind::Complex | Kind::Number => {
+                    OperandKind::Number { text: text.into(), value: self.number(token.kind, text)? }
+                }
+                Kind::LeftParen => OperandKind::Pipe(Box::new(self.nested(|parser| {
                     parser.pipeline("parenthesized pipeline", Kind::RightParen)
-                })?))
-            }
-            Kind::Quoted | Kind::Raw => {
-                OperandKind::Str { literal: text, value: self.literal(text)? }
-            }
-            _ => {
-                self.next -= 1;
-                return Ok(None);
-            }
-        };
+                })?)),
+                Kind::Quoted | Kind::Raw => {
+                    OperandKind::Str { literal: text.into(), value: self.literal(text)? }
+                }
+                _ => {
+                    self.next -= 1;
+                    return Ok(None);
+                }
+            };
         Ok(Some(Operand { pos: token.pos, kind }))
     }
 

@@ -36,8 +36,16 @@ fn hint(context: &Context, planned: &Planned<'_>) -> Option<(Span, String)> {
     let service = planned.read_in(&context.session.world.catalog)?;
     if let Some(error) = &planned.error {
         let named = service.runtime.as_ref().map(|runtime| &runtime.name);
-        let named = named.or_else(|| service.model.as_ref().map(|model| &model.name))?;
-        return Some((named.span()?, format!("✗ {}", error.code.as_str())));
+        let named = named.or_else(|| service.model.as_ref().map(|model| &model.name));
+        // A kind may name neither.
+        let span =
+            named.map_or_else(|| Some(service.object.name_span()), crate::api::Field::span)?;
+        return Some((span, format!("✗ {}", error.code.as_str())));
+    }
+    if !planned.resolution.configs.is_empty() {
+        let configs = planned.resolution.configs.iter();
+        let names: Vec<&str> = configs.map(|own| own.name.as_str()).collect();
+        return Some((service.object.name_span(), names.join(" + ")));
     }
     if let Some(runtime) = &service.runtime {
         let session = &context.session;

@@ -4,7 +4,8 @@ use super::context::Context;
 use crate::api::{Object, Views};
 use crate::editor::{self, Cursor, Naming, namings};
 use crate::pipeline::{
-    Depth, Planned, Planner, User, runtimes_for_model, users_of_model, users_of_runtime,
+    Depth, Planned, Planner, User, runtimes_for_model, users_of_config, users_of_model,
+    users_of_runtime,
 };
 use crate::report::catalog::{items, show};
 use crate::report::judged::Detail;
@@ -96,6 +97,10 @@ fn about(context: &Context, object: &Object) -> String {
         let runtimes = runtimes_for_model(catalog, session.semantics, model);
         let detail = Detail::Nearest;
         return users::model(model, &found, runtimes.as_ref(), detail, sources).markdown();
+    }
+    if object.id.kind == "LLMInferenceServiceConfig" {
+        let found = users_of_config(catalog, session.semantics, object);
+        return users::config(object, &found, sources).markdown();
     }
     let place = sources.locate(object.name_span());
     let heading = format!("### {} {}\n\n{place}\n", object.id.kind, object.id.name);

@@ -58,14 +58,14 @@ pub(super) fn applied<'a>(scene: &Scene<'a>, own: &mut Node) -> Result<Vec<Appli
     }
     let mut all: Vec<Applied<'a>> = presets(&resolved)
         .into_iter()
-        .map(|name| {
+        .map(|preset| {
             let prefix = &scene.settings().prefix;
-            let name = preset_name(&scene.service.object.node, prefix, name);
-            Applied { found: look_up(scene, &name), name, preset: true }
+            let name = preset_name(&scene.service.object.node, prefix, preset);
+            Applied { found: look_up(scene, &name), name, preset: Some(preset) }
         })
         .collect();
     let own = named.into_iter().zip(found);
-    all.extend(own.map(|(name, object)| Applied { name, preset: false, found: Some(object) }));
+    all.extend(own.map(|(name, object)| Applied { name, preset: None, found: Some(object) }));
     Ok(all)
 }
 
@@ -89,6 +89,39 @@ fn missing(scene: &Scene<'_>, name: &str, own: &Node) -> Failure {
 pub(super) fn not_found(scene: &Scene<'_>, name: &str) -> String {
     let (namespace, system) = (scene.namespace(), scene.system());
     format!("LLMInferenceServiceConfig \"{name}\" not found in namespaces [{namespace} {system}]")
+}
+
+/// What of a service selects a shipped configuration.
+pub(super) fn selects(preset: &str) -> &'static str {
+    match preset {
+        "scheduler" => "`router.scheduler` without `pool.ref`",
+        "tokenizer" => "the scheduler needs a tokenizer",
+        "scheduler-latency-predictor" => "plugin predicted-latency-producer",
+        "router-route" => "`router.route` without `http.refs`",
+        "tracing" => "`tracing`",
+        "template" => "neither `prefill` nor `worker`",
+        "worker-data-parallel" => "`worker` with data parallelism, no `prefill`",
+        "worker-pipeline-parallel" => "`worker` with pipeline parallelism, no `prefill`",
+        "decode-template" => "`prefill`, no `worker`",
+        "decode-worker-data-parallel" => "`prefill`, and `worker` with data parallelism",
+        "decode-worker-pipeline-parallel" => "`prefill`, and `worker` with pipeline parallelism",
+        "prefill-template" => "`prefill` without `worker`",
+        "prefill-worker-data-parallel" => "`prefill.worker` with data parallelism",
+        "prefill-worker-pipeline-parallel" => "`prefill.worker` with pipeline parallelism",
+        _ => "",
+    }
+}
+
+/// The fields that a configuration sets: those of its specification, and one level below objects.
+pub(super) fn fields_of(config: &Object) -> Vec<EcoString> {
+    let spec = config.node.get("spec").map(Node::entries).into_iter().flatten();
+    let fields = spec.flat_map(|entry| match &entry.node.value {
+        Value::Map(map) if !map.is_empty() => {
+            map.iter().map(|below| ecow::eco_format!("{}.{}", entry.key, below.key)).collect()
+        }
+        _ => vec![entry.key.clone()],
+    });
+    fields.collect()
 }
 
 /// The names of the shipped configurations that apply, without their prefix. A worker without data
@@ -220,7 +253,7 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
     let spec_of =
         |applied: &Applied<'_>| -> Option<Node> { applied.found?.node.get("spec").cloned() };
     let (shipped, named): (Vec<&Applied<'_>>, Vec<&Applied<'_>>) =
-        applied.iter().partition(|applied| applied.preset);
+        applied.iter().partition(|applied| applied.preset.is_some());
     let shipped_specs: Vec<Node> = shipped.iter().filter_map(|own| spec_of(own)).collect();
     let base = if shipped.len() > 1 && !rec.keeps() {
         // A fleet has few combinations of shipped configurations.

@@ -16,7 +16,7 @@ use crate::quantity::{go_json, names::child_name};
 use crate::schema::{self, Library};
 use crate::source::Span;
 use crate::template::Metadata;
-use crate::template::config::{expand, expand_alone};
+use crate::template::config::{Alone, expand};
 use crate::template::value::{ObjectValues, Struct};
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
@@ -159,13 +159,11 @@ impl<R: Record> Walk<'_, R> {
     }
 
     /// The value of one text; none when it is no template of its own.
-    fn text(&mut self, text: &str, origin: Origin) -> Option<EcoString> {
-        let mut quoted = String::with_capacity(text.len() + 16);
-        go_json::string(&mut quoted, text);
-        let inner = &quoted[1..quoted.len() - 1];
-        let expanded = expand_alone(inner, self.values)?;
+    fn text(&mut self, text: &EcoString, origin: Origin) -> Option<EcoString> {
+        let template = Alone::of(text)?;
+        let expanded = template.expand(self.values)?;
         if let Some(place) = origin.span().filter(|_| self.rec.keeps()) {
-            for (action, value) in expanded.of_actions(inner) {
+            for (action, value) in expanded.of_actions(template.text()) {
                 let filled = || Filled {
                     action: unquoted(action).unwrap_or_else(|| action.into()),
                     value: unquoted(value).unwrap_or_else(|| value.into()),
@@ -180,6 +178,9 @@ impl<R: Record> Walk<'_, R> {
 
 /// A text from between the quotes of JSON.
 fn unquoted(text: &str) -> Option<EcoString> {
+    if !text.bytes().any(|byte| matches!(byte, b'\\' | b'"' | ..=0x1f)) {
+        return Some(text.into());
+    }
     serde_json::from_str::<String>(&format!("\"{text}\"")).ok().map(EcoString::from)
 }
 

@@ -99,8 +99,8 @@ pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
 #[derive(Clone, Debug)]
 pub(crate) struct Applied<'a> {
     pub(crate) name: EcoString,
-    /// Selected by the controller and not named by the service.
-    pub(crate) preset: bool,
+    /// Its name without prefix where the controller selects it; none where the service names it.
+    pub(crate) preset: Option<&'static str>,
     /// Where it was found; none when it was not read.
     pub(crate) found: Option<&'a Object>,
 }

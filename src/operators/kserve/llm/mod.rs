@@ -69,8 +69,13 @@ fn scene<'a>(context: Context<'a>, service: &'a Service) -> Scene<'a> {
     Scene { catalog, service, policy, cluster_domain }
 }
 
-/// Decides about a service: which configurations apply. There is no runtime to select.
-pub(crate) fn decide<'a>(context: Context<'_>, service: &Service) -> Resolution<'a> {
+/// Decides about a service: which configurations apply, and where it is explained what each sets.
+/// There is no runtime to select.
+pub(crate) fn decide<'a>(
+    context: Context<'_>,
+    service: &Service,
+    is_explained: bool,
+) -> Resolution<'a> {
     let protocol = Protocol { name: "openAI".into(), default: true };
     if let Some(refusal) = service.refused() {
         return Resolution::failed(None, Basis::None, protocol, refusal);
@@ -79,7 +84,9 @@ pub(crate) fn decide<'a>(context: Context<'_>, service: &Service) -> Resolution<
     let applied = combine::applied(&scene, &mut scene.own()).unwrap_or_default();
     let configs = applied.into_iter().map(|own| AppliedConfig {
         name: own.name,
-        preset: own.preset,
+        preset: own.preset.is_some(),
+        selected_by: own.preset.map_or("", combine::selects),
+        sets: own.found.filter(|_| is_explained).map(combine::fields_of).unwrap_or_default().into(),
         found: own.found.map(|object| {
             let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
             (namespace, object.name_span())
@@ -141,7 +148,7 @@ fn topology(scene: &Scene<'_>) -> Node {
     let own = scene.own();
     let mut probe = own.clone();
     let Ok(applied) = combine::applied(scene, &mut probe) else { return own };
-    let named = applied.iter().filter(|applied| !applied.preset);
+    let named = applied.iter().filter(|applied| applied.preset.is_none());
     let specs = named.filter_map(|applied| applied.found?.node.get("spec"));
     let mut merged: Option<Node> = None;
     for upper in specs.chain([&own]) {
