@@ -29,13 +29,7 @@ fn read(text: &str) -> World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    ome::workspace::read(
-        loaded,
-        &ReadOptions::new(
-            SEMANTICS,
-            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
-        ),
-    )
+    ome::workspace::read(loaded, &ReadOptions::new(SEMANTICS))
 }
 
 fn stages(criterion: &mut Criterion) {

@@ -304,6 +304,8 @@ impl Owned for &'static Policy {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Releases {
     by_api: [Option<PerReading<&'static Policy>>; Api::COUNT],
+    /// The rules of ModelServings, which nothing is decided about.
+    servings: Option<&'static dyn Own>,
 }
 
 impl Releases {
@@ -317,6 +319,18 @@ impl Releases {
         if let Some(own) = &mut self.by_api[release.api as usize] {
             own.controller = release;
         }
+    }
+
+    /// Sets the document or the release of ModelServings.
+    #[must_use]
+    pub fn with_servings(mut self, rules: &'static dyn Own) -> Self {
+        self.servings = Some(rules);
+        self
+    }
+
+    /// Returns the rules of ModelServings; `None` when none were set, or of another type.
+    pub fn servings<T: Any>(&self) -> Option<&'static T> {
+        (self.servings? as &dyn Any).downcast_ref()
     }
 
     /// Returns the policy of an API in a mode; `None` for an API without policies.

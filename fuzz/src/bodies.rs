@@ -71,7 +71,11 @@ fn world(bytes: &[u8], semantics: Semantics) -> World {
         if semantics == Semantics::Documented { &KTHENA_DOCUMENTED } else { &KTHENA_CONTROLLER };
     ome::workspace::read(
         loaded,
-        &ReadOptions { expand: true, v2_probes: true, ..ReadOptions::new(semantics, kthena) },
+        &ReadOptions {
+            expand: true,
+            v2_probes: true,
+            ..ReadOptions::new(semantics).with_servings(kthena)
+        },
     )
 }
 
@@ -344,13 +348,12 @@ pub fn plan(bytes: &[u8]) {
             &KTHENA_CONTROLLER
         };
         let servings: Vec<_> = world.catalog.model_servings().iter().collect();
-        let mut servings = plan_servings(&servings, kthena);
+        let mut servings = plan_servings(&world.catalog, &servings);
         let mut found: Vec<Diagnostic> =
             planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
         found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
         let together = together(
             &planner,
-            kthena,
             &mut planned,
             &mut servings,
             PlacementOptions {

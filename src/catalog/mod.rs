@@ -334,6 +334,11 @@ impl Catalog {
         self.releases?.policy(api, follow)
     }
 
+    /// The releases that are followed; `None` for a catalog that no input was read into.
+    pub(crate) fn releases(&self) -> Option<&Releases> {
+        self.releases.as_ref()
+    }
+
     /// The releases beneath the operators; `None` for a catalog that no input was read into.
     pub fn platform(&self) -> Option<Platform> {
         self.platform

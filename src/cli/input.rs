@@ -13,7 +13,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::settings::Settings;
 use crate::load::{self, Exclude, Loaded, Request};
 use crate::operators;
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings::{self, ServingRules};
 use crate::policy::{BuiltinMode, Platform};
 use crate::quantity::Selector;
 use crate::report::answer::Answer;
@@ -42,8 +42,6 @@ pub(crate) struct Session {
     releases: Vec<String>,
     /// The distributions that the input is written for.
     pub(crate) distributions: Vec<Distribution>,
-    /// The policy of ModelServings.
-    pub(super) serving_policy: &'static KthenaPolicy,
     /// Secret values, which are kept out of findings.
     pub(super) secrets: OnceLock<Secrets>,
     /// Findings about single objects, kept for the next session if there is one.
@@ -129,15 +127,8 @@ impl Session {
             .transpose()
             .map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
         threads::start(args.jobs)?;
-        let Followed {
-            mut semantics,
-            mut releases,
-            kthena,
-            platform,
-            groups_named,
-            documented,
-            named,
-        } = releases::followed(args, &settings, ask.admitted)?;
+        let Followed { mut semantics, mut releases, platform, groups_named, documented, named } =
+            releases::followed(args, &settings, ask.admitted)?;
         let device_tolerations = args.tolerates_devices(&settings);
         let platform = Platform { device_tolerations, ..platform };
         let limits = args.limits.limits(&settings);
@@ -202,8 +193,8 @@ impl Session {
             groups_named,
             checks_fields: ask.checks_fields,
             follows_cluster: ask.follows_cluster,
-            named: asked.into_iter().chain(args.kthena_profile.map(|_| Api::Kthena)).collect(),
-            ..ReadOptions::new(semantics, kthena)
+            named: asked.into_iter().chain(args.kthena_profile.map(|_| servings::API)).collect(),
+            ..ReadOptions::new(semantics)
         };
         if let Some(namespace) = &namespace {
             given.namespace = namespace.clone();
@@ -245,7 +236,6 @@ impl Session {
         };
         let gaps = incomplete::gaps(&world);
         let mut session = Self {
-            serving_policy: world.kthena(),
             world,
             semantics,
             releases: named,
@@ -442,14 +432,19 @@ impl Session {
     pub(crate) fn mode(&self) -> Follow {
         let catalog = &self.world.catalog;
         let services = catalog.services().map(|views| views.of(self.semantics).object.api);
-        self.semantics.among(services.chain(catalog.model_servings().iter().map(|_| Api::Kthena)))
+        self.semantics.among(services.chain(catalog.model_servings().iter().map(|_| servings::API)))
+    }
+
+    /// The rules of ModelServings.
+    pub(crate) fn serving_rules(&self) -> &'static ServingRules {
+        servings::rules(&self.world.catalog)
     }
 
     /// The profile of ModelServings; with `alone`, also the release that the cluster runs, because
     /// no other header names it.
-    pub(crate) fn kthena_header(&self, alone: bool) -> String {
-        let cluster = self.in_cluster(|api| alone && api == Api::Kthena);
-        format!("kthena: {}{cluster}", self.serving_policy.profile)
+    pub(crate) fn serving_header(&self, alone: bool) -> String {
+        let cluster = self.in_cluster(|api| alone && api == servings::API);
+        format!("kthena: {}{cluster}", self.serving_rules().profile)
     }
 
     /// The releases that the live cluster runs.

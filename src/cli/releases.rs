@@ -17,8 +17,6 @@ pub(super) struct Followed {
     pub(super) semantics: Follow,
     /// By which releases controllers decide.
     pub(super) releases: Releases,
-    /// The policy of ModelServings.
-    pub(super) kthena: &'static KthenaPolicy,
     /// The releases beneath the operators.
     pub(super) platform: Platform,
     /// Whether a flag or setting names the release of LeaderWorkerSets.
@@ -90,10 +88,11 @@ pub(super) fn followed(
         Semantics::Controller if admitted => Some(&KTHENA_HEAD),
         Semantics::Controller => Some(&KTHENA_CONTROLLER),
     };
-    let kthena = of_kthena(args, controller, asked("kthena"), profile)?;
+    let servings = of_kthena(args, controller, asked("kthena"), profile)?;
+    let releases = releases.with_servings(servings);
     let groups_named = groups.is_some();
     let documented = run == Some(Semantics::Documented);
-    Ok(Followed { semantics, releases, kthena, platform, groups_named, documented, named })
+    Ok(Followed { semantics, releases, platform, groups_named, documented, named })
 }
 
 /// The policy of ModelServings: the flag, else the settings, else the document. `controller` is the

@@ -186,7 +186,7 @@ impl Session {
         &self,
         servings: &[&'a ModelServing],
     ) -> Vec<PlannedServing<'a>> {
-        let mut planned = plan_servings(servings, self.serving_policy);
+        let mut planned = plan_servings(&self.world.catalog, servings);
         for planned in &mut planned {
             planned.refused = refusal(&self.world, planned.serving).map(|found| found.code);
         }

@@ -100,5 +100,5 @@ pub(super) fn left<'a>(
 /// No node reports its resources.
 pub(super) fn losses(session: &Session, at: At, each: Each) -> Result<Losses, Failure> {
     let catalog = &session.world.catalog;
-    lose(catalog, session.semantics, session.serving_policy, at, each).ok_or_else(no_nodes)
+    lose(catalog, session.semantics, at, each).ok_or_else(no_nodes)
 }

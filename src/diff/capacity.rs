@@ -4,7 +4,7 @@
 //! The whole input counts, not only the selected services: all of them share the nodes.
 
 use super::{Fate, Group, Pair, Settings};
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
     SettledWorkload, State, Together, Verdict, other_workloads, roll, same_room, together_after,
@@ -84,12 +84,12 @@ pub(super) fn capacity(
         return None;
     }
     // The same input has the same placement if no pod differs.
-    let [from, to] = settings.kthena;
+    let [from, to] = [before, after].map(|side| servings::rules(&side.world.catalog));
     let all = [before, after].iter().all(|side| is_whole(side));
     let same =
         between_releases && all && from.profile == to.profile && groups.iter().all(keeps_pods);
-    let earlier_alone = if same { None } else { self::placed(before, from, settings, None) };
-    let placed = self::placed(after, to, settings, earlier_alone.as_ref())?;
+    let earlier_alone = if same { None } else { self::placed(before, settings, None) };
+    let placed = self::placed(after, settings, earlier_alone.as_ref())?;
     let earlier = if same { Some(&placed) } else { earlier_alone.as_ref() };
     let waited: BTreeSet<(&EcoString, &EcoString)> = earlier
         .iter()
@@ -149,12 +149,12 @@ fn keeps_pods(group: &Group) -> bool {
 
 /// Whether any pod of a state has no node.
 pub fn is_short(side: &State<'_>, settings: Settings<'_>) -> bool {
-    placed(side, settings.kthena[1], settings, None).is_some_and(|placed| placed.pods.pending > 0)
+    placed(side, settings, None).is_some_and(|placed| placed.pods.pending > 0)
 }
 
 /// Cost of ModelServings if nothing differs; empty if none is selected.
 pub(super) fn unchanged(after: &State<'_>, settings: Settings<'_>) -> Pair<ServingCosts> {
-    let placed = || placed(after, settings.kthena[1], settings, None);
+    let placed = || placed(after, settings, None);
     let asked = (!after.servings.is_empty()).then(placed).flatten();
     let costs = asked.as_ref().map(servings).unwrap_or_default();
     Pair { from: costs.clone(), to: costs }
@@ -171,12 +171,7 @@ fn room(placed: &Together) -> Room {
 }
 
 /// Places a side; what was placed `before` runs where it was placed.
-fn placed(
-    side: &State<'_>,
-    kthena: &KthenaPolicy,
-    settings: Settings<'_>,
-    before: Option<&Together>,
-) -> Option<Together> {
+fn placed(side: &State<'_>, settings: Settings<'_>, before: Option<&Together>) -> Option<Together> {
     let planner = Planner::new(&side.world.catalog, settings.semantics);
     let beside = PlacementOptions {
         settled: before.is_none(),
@@ -184,7 +179,7 @@ fn placed(
         ..PlacementOptions::default()
     };
     let before = before.map_or(&[][..], |before| &before.settled);
-    together_after(&planner, kthena, &mut Vec::new(), &mut Vec::new(), beside, before)
+    together_after(&planner, &mut Vec::new(), &mut Vec::new(), beside, before)
 }
 
 /// Updates that are stuck if everything changes at once. Components that wait for capacity but are
@@ -199,14 +194,8 @@ fn stuck(
     if changes.len() > MOST_PLAYED {
         return (None, Vec::new());
     }
-    let [earlier, later] = settings.kthena;
-    let asked = RollOptions {
-        without_edits: true,
-        in_order: true,
-        kthena_before: Some(earlier),
-        ..RollOptions::default()
-    };
-    let Some(rolled) = roll(now.world, settings.semantics, later, &changes, &asked) else {
+    let asked = RollOptions { without_edits: true, in_order: true, ..RollOptions::default() };
+    let Some(rolled) = roll(now.world, settings.semantics, &changes, &asked) else {
         return (None, Vec::new());
     };
     let name = |own: &ServiceRollout| eco_format!("{}/{}", own.namespace, own.name);

@@ -75,7 +75,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             [Some(Subject::ModelServing(before)), Some(Subject::ModelServing(after))]
                 if restart(&objects) && is.error.is_none() =>
             {
-                replaced(self.settings.kthena[1], before, after)
+                replaced(&self.sides[1].world.catalog, before, after)
             }
             _ => None,
         };

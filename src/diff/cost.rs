@@ -2,7 +2,7 @@
 
 use super::capacity::ServingCosts;
 use super::{Decided, Diff, Pair, State};
-use crate::api::Api;
+use crate::operators::servings;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;
 use crate::quantity::Dollars;
@@ -57,7 +57,7 @@ pub(super) fn add_servings(
     };
     diff.summary.costs.from += sum(before, &found.from);
     diff.summary.costs.to += sum(after, &found.to);
-    for group in diff.groups.iter_mut().filter(|group| group.api == Api::Kthena) {
+    for group in diff.groups.iter_mut().filter(|group| group.api == servings::API) {
         for (name, costs) in group.services.iter().zip(&mut group.costs) {
             costs.from = Cost(found.from.get(name).copied());
             costs.to = Cost(found.to.get(name).copied());

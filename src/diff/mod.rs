@@ -25,7 +25,7 @@ pub mod expect;
 pub(crate) mod group;
 pub(crate) mod ignored;
 pub(crate) mod inputs;
-pub(crate) mod kthena_upgrade;
+pub(crate) mod serving_upgrade;
 pub(crate) mod side;
 pub(crate) mod trial;
 pub(crate) mod upgrade;
@@ -42,7 +42,7 @@ pub use inputs::share_nodes;
 
 use crate::api::{Api, ComponentKind, Failure, Follow, ObjectRef, Release};
 use crate::diag::{Code, Diagnostic};
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings;
 pub use crate::pipeline::State;
 use crate::pipeline::render::{Renderer, WINDOW};
 use crate::pipeline::{At, ServingUpgrade, Upgrades};
@@ -66,8 +66,6 @@ pub struct Settings<'a> {
     pub semantics: Follow,
     /// The cluster's DNS domain.
     pub cluster_domain: &'a str,
-    /// The policy of ModelServings on each side.
-    pub kthena: [&'static KthenaPolicy; 2],
     /// The number of replicas that is placed.
     pub at: At,
     /// The pods are placed even if nothing differs.
@@ -298,7 +296,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
                 .or_default()[position] = Some(Subject::Service(views));
         }
         for serving in &side.servings {
-            both.entry((serving.namespace.clone(), serving.name().clone(), Api::Kthena))
+            both.entry((serving.namespace.clone(), serving.name().clone(), servings::API))
                 .or_default()[position] = Some(Subject::ModelServing(serving));
         }
     }
@@ -309,7 +307,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     let releases = upgrade::releases(sides, settings);
     let upgrades_services = releases.is_some();
     inputs.shared |= upgrades_services;
-    let [from, to] = settings.kthena;
+    let [from, to] = sides.map(|side| servings::rules(&side.world.catalog));
     let upgrades =
         (from.profile != to.profile).then(|| Upgrades::new(&after.world.catalog, from, to));
     let upgrades = upgrades.as_ref();
@@ -325,7 +323,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
                 (
                     Some(upgrades),
                     [Some(Subject::ModelServing(before)), Some(Subject::ModelServing(after))],
-                ) => kthena_upgrade::answer(&comparison, upgrades, before, after),
+                ) => serving_upgrade::answer(&comparison, upgrades, before, after),
                 _ => comparison.answer((namespace, name, *api), *both),
             })
             .collect();

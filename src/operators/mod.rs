@@ -11,6 +11,7 @@ pub mod kueue;
 pub mod ome;
 pub mod platform;
 mod selector;
+pub mod servings;
 
 pub use selector::{Selector, explain_among, judge};
 

@@ -13,7 +13,6 @@ use super::{
 };
 use crate::api::{Follow, Semantics};
 use crate::merge::history::History;
-use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::workspace::World;
 use crate::yaml::Node;
 use proptest::prelude::*;
@@ -151,9 +150,8 @@ fn planned(
     let services: Vec<_> = world.catalog.services().collect();
     let mut planned = planner.plan_all(&services, depth);
     let others: Vec<_> = world.catalog.model_servings().iter().collect();
-    let mut servings = plan_servings(&others, &KTHENA_DOCUMENTED);
-    let answer =
-        together_after(&planner, &KTHENA_DOCUMENTED, &mut planned, &mut servings, options, before);
+    let mut servings = plan_servings(&world.catalog, &others);
+    let answer = together_after(&planner, &mut planned, &mut servings, options, before);
     let answer = answer.expect("the nodes report their resources");
     let mut pending: BTreeMap<String, usize> = BTreeMap::new();
     for own in &planned {
@@ -212,7 +210,7 @@ fn rendered(world: &World) -> (i64, i64) {
 fn unchanged(world: &World) -> BTreeMap<String, (RollEnd, i64)> {
     let state = State::all(world);
     let changes = Changes::between(Some(&state), &state, follow());
-    let rolled = roll(world, follow(), &KTHENA_DOCUMENTED, &changes, &RollOptions::default());
+    let rolled = roll(world, follow(), &changes, &RollOptions::default());
     let mut ends = BTreeMap::new();
     for own in rolled.unwrap_or_default() {
         for component in own.components {

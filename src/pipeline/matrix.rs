@@ -51,7 +51,7 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     let selector = Selector::new(policy, catalog);
     let engines = Engines::new(catalog);
     let mut models: Vec<_> =
-        catalog.models().filter(|model| model.object.api == Api::Ome).collect();
+        catalog.models().filter(|model| model.object.api == policy.api).collect();
     models.sort_by(|a, b| a.object.id.name.cmp(&b.object.id.name));
     let classes: Vec<EcoString> = catalog
         .classes(semantics)

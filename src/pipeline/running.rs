@@ -5,7 +5,8 @@ use crate::api::{Api, ModelServing, Object};
 use crate::cluster::Shape;
 use crate::cluster::schedule::{Labels, PodSpec, PodTemplate, labels};
 use crate::operators::OPERATORS;
-use crate::operators::kthena::objects::names;
+use crate::operators::servings;
+use crate::operators::servings::objects::names;
 use crate::rollout::leader_worker_set::pods;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -233,13 +234,13 @@ impl<'a> RunningPods<'a> {
 
     /// Whether pods of a ModelServing run.
     pub fn runs(&self, serving: &ModelServing) -> bool {
-        let owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
+        let owner = (servings::API, serving.namespace.clone(), serving.name().clone());
         !self.of(&owner, [serving.name()]).is_empty()
     }
 
     /// The pods that do not belong to the named ModelServing.
     pub fn of_others(&self, namespace: &EcoString, serving: &EcoString) -> Vec<&RunningPod<'a>> {
-        let own = self.of(&(Api::Kthena, namespace.clone(), serving.clone()), [serving]);
+        let own = self.of(&(servings::API, namespace.clone(), serving.clone()), [serving]);
         let others = self.all.iter().enumerate().filter(|(at, _)| !own.contains(at));
         others.map(|(_, pod)| pod).collect()
     }

@@ -1,9 +1,10 @@
 //! The plan of a ModelServing: its gang, its requests, and whether it fits.
 
 use crate::api::{AcceleratorClass, ModelServing, Role};
+use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::operators::kthena::objects::{MOST_PODS, pod_group};
-use crate::operators::kthena::rules::{GangRule, KthenaPolicy};
+use crate::operators::servings::objects::{MOST_PODS, pod_group};
+use crate::operators::servings::{ServingRules, rules};
 use crate::pipeline::placement::Placement;
 use crate::pods::gpus::by_resource as of_pod;
 use crate::quantity::is_accelerator;
@@ -76,17 +77,18 @@ pub(crate) fn refusal<'w>(world: &'w World, serving: &ModelServing) -> Option<&'
 /// Plans ModelServings. Those with too many pods, or with invalid numbers of pods, are left out;
 /// reading reports them.
 pub fn plan_servings<'a>(
+    catalog: &Catalog,
     servings: &[&'a ModelServing],
-    policy: &KthenaPolicy,
 ) -> Vec<PlannedServing<'a>> {
+    let policy = rules(catalog);
     let small = servings.iter().filter(|serving| serving.counted && serving.extent() <= MOST_PODS);
     small.map(|serving| plan(serving, policy)).collect()
 }
 
-fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<'a> {
+fn plan<'a>(serving: &'a ModelServing, policy: &ServingRules) -> PlannedServing<'a> {
     let mut diagnostics = Vec::new();
     let gang = pod_group::has_pod_group(serving, policy).then(|| pod_group::gang(serving, policy));
-    if policy.gang == GangRule::Volcano && gang.is_none() {
+    if gang.is_none() && policy.needs_volcano() {
         let scheduler = &serving.scheduler;
         diagnostics.push(
             Diagnostic::new(

@@ -2,7 +2,6 @@
 
 use crate::api::Semantics;
 use crate::load::{self, Request};
-use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::workspace::{ReadOptions, World};
 use crate::yaml::Limits;
 use serde_json::{Value, json};
@@ -21,7 +20,7 @@ pub(crate) fn world_of(text: &str) -> World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented, &KTHENA_DOCUMENTED))
+    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented))
 }
 
 /// A node of 8 GPUs with a label.

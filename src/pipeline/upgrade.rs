@@ -1,4 +1,4 @@
-//! The effect of a Kthena upgrade on a running ModelServing.
+//! The effect of an upgrade of its operator on a running ModelServing.
 //!
 //! In: a ModelServing as two releases read it, and the running pods. Out: its revisions under both
 //! releases, and the rolling update that the later release starts with.
@@ -6,9 +6,9 @@
 use crate::api::{ModelServing, Role, RolloutType};
 use crate::catalog::Catalog;
 use crate::cluster::{Inventory, Shape};
-use crate::operators::kthena::objects::{MOST_PODS, revision};
-use crate::operators::kthena::rollout::{Event, Scenario, Trace, fits, simulate};
-use crate::operators::kthena::rules::{KthenaPolicy, RoleStruct};
+use crate::operators::servings::objects::{MOST_PODS, revision};
+use crate::operators::servings::rollout::{Event, Scenario, Trace, fits, simulate};
+use crate::operators::servings::{self, RoleStruct, ServingRules};
 use crate::pipeline::RunningPods;
 use crate::pods::gpus::of_pod;
 use crate::quantity::Count;
@@ -50,14 +50,14 @@ pub struct PlayedUpgrade {
 /// The pods that a change of a ModelServing deletes and recreates, and their GPUs; `None` for one
 /// with more pods than are simulated.
 pub fn replaced(
-    policy: &'static KthenaPolicy,
+    catalog: &Catalog,
     before: &ModelServing,
     after: &ModelServing,
 ) -> Option<(i64, Count)> {
     if ![before, after].into_iter().all(is_small) {
         return None;
     }
-    let outcome = simulate(&Scenario::of_change(policy, before, after));
+    let outcome = simulate(&Scenario::of_change(servings::rules(catalog), before, after));
     Some((outcome.restarted, replaced_gpus(&outcome.trace, before)))
 }
 
@@ -86,15 +86,15 @@ pub struct Upgrades<'a> {
     catalog: &'a Catalog,
     running: RunningPods<'a>,
     from: RoleStruct,
-    to: &'static KthenaPolicy,
+    to: &'static ServingRules,
 }
 
 impl<'a> Upgrades<'a> {
     /// Upgrades from one release to another on the nodes and pods of a catalog.
     pub fn new(
         catalog: &'a Catalog,
-        from: &'static KthenaPolicy,
-        to: &'static KthenaPolicy,
+        from: &'static ServingRules,
+        to: &'static ServingRules,
     ) -> Self {
         Self { catalog, running: RunningPods::new(catalog.others()), from: from.role_struct, to }
     }

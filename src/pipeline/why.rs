@@ -4,7 +4,7 @@ use crate::api::{ModelServing, Object};
 use crate::catalog::Catalog;
 use crate::merge::history::{Filled, History, Overridden};
 use crate::operators::is_service;
-use crate::operators::kthena::objects::{API_VERSION, Replaced};
+use crate::operators::servings::objects::{API_VERSION, Replaced};
 use crate::schema;
 use crate::secret::Place;
 use crate::source::{SourceId, Span};

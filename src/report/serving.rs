@@ -7,8 +7,8 @@ use super::sheet::Sheet;
 use super::table::{Style, table};
 use crate::api::{ModelServing, RolloutType, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
-use crate::operators::kthena::objects::pod_group;
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings::ServingRules;
+use crate::operators::servings::objects::pod_group;
 use crate::pipeline::serving::PlannedServing;
 use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
@@ -163,7 +163,7 @@ pub(super) fn strategy(serving: &ModelServing) -> String {
 /// One ModelServing with the objects of its controller and the rules for them.
 pub fn explain(
     planned: &PlannedServing<'_>,
-    policy: &KthenaPolicy,
+    policy: &ServingRules,
     notes: &[&Diagnostic],
     sources: &SourceMap,
 ) -> Sheet {

@@ -26,13 +26,7 @@ fn world(text: &str) -> World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    let world = ome::workspace::read(
-        loaded,
-        &ReadOptions::new(
-            Semantics::Documented,
-            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
-        ),
-    );
+    let world = ome::workspace::read(loaded, &ReadOptions::new(Semantics::Documented));
     // A world without objects works, too.
     let found = |finding: &&ome::internals::diag::Diagnostic| {
         finding.code != ome::internals::diag::Code::EmptyInput

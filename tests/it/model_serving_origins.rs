@@ -53,7 +53,7 @@ fn world(file: &Path, kthena: &'static KthenaPolicy) -> World {
     } else {
         Semantics::Documented
     };
-    ome::workspace::read(loaded, &ReadOptions::new(semantics, kthena))
+    ome::workspace::read(loaded, &ReadOptions::new(semantics).with_servings(kthena))
 }
 
 #[test]

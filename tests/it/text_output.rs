@@ -166,20 +166,12 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
         &Limits::default(),
     );
     let semantics = Semantics::Documented;
-    let world = ome::workspace::read(
-        loaded,
-        &ReadOptions::new(
-            semantics,
-            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
-        ),
-    );
+    let world = ome::workspace::read(loaded, &ReadOptions::new(semantics));
     let services: Vec<_> = world.catalog.services().collect();
     let planner = Planner::new(&world.catalog, semantics);
     let mut planned = planner.plan_all(&services, Depth::Plan);
-    let kthena = &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED;
     let together = together(
         &planner,
-        kthena,
         &mut planned,
         &mut Vec::new(),
         ome::pipeline::PlacementOptions::default(),

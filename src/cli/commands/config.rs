@@ -8,6 +8,7 @@ use crate::cli::settings::{Read, read};
 use crate::cli::{Failure, Io, Outcome, command, of_verb};
 use crate::diag::{Diagnostic, Severity};
 use crate::load::settings::{Place, Settings, Trust};
+use crate::operators::servings;
 use crate::operators::{self, released};
 use crate::policy::BuiltinMode;
 use crate::report::SCHEMA_VERSION;
@@ -127,7 +128,10 @@ impl Asked<'_> {
         }
         let mut rows = vec![semantics];
         rows.extend(releases);
-        rows.push(self.row("kthena-profile", Some(followed.kthena.profile.to_string())));
+        rows.push(self.row(
+            "kthena-profile",
+            Some(servings::followed(&followed.releases).profile.to_string()),
+        ));
         rows.push(self.builtin());
         rows.extend(self.lists(each));
         let program = input.kustomize_command.as_ref().or(settings.kustomize_command.as_ref());

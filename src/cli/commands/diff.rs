@@ -201,7 +201,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let settings = Settings {
         semantics: after.semantics,
         cluster_domain: &args.cluster_domain,
-        kthena: [before.serving_policy, after.serving_policy],
         places: args.fail_on.contains(&FailOn::DoesNotFit) || args.at != AtArg::Min,
         at: args.at.into(),
     };

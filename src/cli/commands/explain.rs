@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut servings = session.plan_servings(&servings);
     let beside = PlacementOptions { look: true, ..PlacementOptions::default() };
-    let placed = together(&planner, session.serving_policy, &mut planned, &mut servings, beside);
+    let placed = together(&planner, &mut planned, &mut servings, beside);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
     let catalog = &session.world.catalog;
@@ -234,12 +234,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             }
             if !servings.is_empty() {
                 page.gap();
-                page.lines([session.kthena_header(planned.is_empty())]);
+                page.lines([session.serving_header(planned.is_empty())]);
             }
             let of_servings = serving::Notes::of(&found);
             for planned in &servings {
                 let notes = of_servings.about(planned.serving);
-                page.append(serving::explain(planned, session.serving_policy, notes, sources));
+                page.append(serving::explain(planned, session.serving_rules(), notes, sources));
             }
             io.print(&match args.output {
                 Format::Markdown => page.markdown(),

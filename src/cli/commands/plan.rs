@@ -137,7 +137,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             help: Some("load one with `-f`: `ome dump --print-command` prints the command".into()),
         });
     }
-    let together = together(&planner, session.serving_policy, &mut planned, &mut servings, beside);
+    let together = together(&planner, &mut planned, &mut servings, beside);
     let together = together.as_ref();
     let costs = costs(&planned, &servings);
     let machines = what_if::left(&session, lost.as_ref());
@@ -262,7 +262,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 let gap = if planned.is_empty() { "" } else { "\n" };
                 io.print(&format!(
                     "{gap}{}\n\n{}",
-                    session.kthena_header(planned.is_empty()),
+                    session.serving_header(planned.is_empty()),
                     serving::text(&servings, &notes, sources, style)
                 ))?;
             }
@@ -290,7 +290,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 header: &header,
                 planned: &planned,
                 servings: &servings,
-                kthena: session.serving_policy,
+                serving_rules: session.serving_rules(),
                 totals: &totals,
                 last: last.as_deref(),
                 lines: &lines,

@@ -8,7 +8,7 @@ mod sink;
 use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
 
-use crate::api::{Api, ModelServing, Views};
+use crate::api::{ModelServing, Views};
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
@@ -22,7 +22,7 @@ use crate::load::settings::Settings;
 use crate::merge::history::History;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
-use crate::operators::kthena::objects as kthena;
+use crate::operators::servings::objects as servings;
 use crate::pipeline::owners::{Owner, Owners};
 use crate::pipeline::{Layers, Overrides, Rendered, Renderer, ServingHistory, is_unfilled, leaf};
 use crate::report::why::remark;
@@ -194,7 +194,7 @@ fn write(
         (Err(failure), _) => return Err(failure),
     };
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
-        .with_workload(args.workload.workload(), session.serving_policy.features());
+        .with_workload(args.workload.workload(), session.serving_rules().features());
     if args.stage == Stage::Merged {
         return merged::merged(&args.output, &renderer, &selected, &session, io);
     }
@@ -362,12 +362,12 @@ impl Serving<'_> {
     fn whole(self, serving: &ModelServing) -> Written {
         let mut written = Self::nothing(serving, self.session.is_broken(serving));
         if !written.failed {
-            written.diagnostics = kthena::refusals(serving, self.session.serving_policy);
+            written.diagnostics = servings::refusals(serving, self.session.serving_rules());
             let history = self.history(serving);
             let own = std::slice::from_ref(&serving.object.node);
             for node in serving.booster.as_ref().map_or(own, |booster| &booster.objects) {
-                let replaced = kthena::Replaced::default();
-                let own = kthena::Expanded { node: node.clone(), replaced };
+                let replaced = servings::Replaced::default();
+                let own = servings::Expanded { node: node.clone(), replaced };
                 written.objects.push(self.text(own, &history));
             }
         }
@@ -381,7 +381,7 @@ impl Serving<'_> {
         serving: &ModelServing,
         take: &mut impl FnMut(Written) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let failed = self.session.is_broken(serving) || kthena::too_many_pods(serving).is_some();
+        let failed = self.session.is_broken(serving) || servings::too_many_pods(serving).is_some();
         let mut written = Self::nothing(serving, failed);
         let mut diagnostics = Vec::new();
         if !failed {
@@ -393,10 +393,10 @@ impl Serving<'_> {
                 }
                 take(std::mem::replace(&mut written, Self::nothing(serving, failed)))
             };
-            kthena::expand_each(serving, self.session.serving_policy, &mut diagnostics, each)?;
+            servings::expand_each(serving, self.session.serving_rules(), &mut diagnostics, each)?;
             let sources = &self.session.world.sources;
-            let semantics = self.session.semantics.of(Api::Kthena);
-            for sample in kthena::samples(serving, self.session.serving_policy) {
+            let semantics = self.session.semantics.of(crate::operators::servings::API);
+            for sample in servings::samples(serving, self.session.serving_rules()) {
                 accept_rendered(&sample.pod, semantics, sources, &mut diagnostics);
             }
         }
@@ -420,8 +420,8 @@ impl Serving<'_> {
         }
     }
 
-    fn text(self, expanded: kthena::Expanded, history: &ServingHistory) -> (Node, String) {
-        let kthena::Expanded { node, replaced } = expanded;
+    fn text(self, expanded: servings::Expanded, history: &ServingHistory) -> (Node, String) {
+        let servings::Expanded { node, replaced } = expanded;
         let mut object = RenderedObject { node, component: None, wave: 1 };
         if self.args.argocd_waves && !self.args.expand {
             object.annotate_wave(wave(&object));

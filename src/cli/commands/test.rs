@@ -200,7 +200,7 @@ fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&session.select(&[])?, Depth::Plan);
     let beside = PlacementOptions::default();
-    together(&planner, session.serving_policy, &mut planned, &mut Vec::new(), beside);
+    together(&planner, &mut planned, &mut Vec::new(), beside);
     Ok(planned)
 }
 

@@ -352,7 +352,7 @@ fn gathered(
         let owner = Owner::of(&views.of(session.semantics).object);
         owners.add(&owner, objects.zip(texts.iter().map(String::as_str)), &mut later);
     }
-    let servings = plan_servings(&servings, session.serving_policy);
+    let servings = plan_servings(&session.world.catalog, &servings);
     let engines = planner.engines();
     later.extend(servings.iter().flat_map(|planned| engines.of_serving(planned)));
     later.extend(engines.of_workloads(catalog));

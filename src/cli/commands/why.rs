@@ -7,8 +7,8 @@ use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Diagnostic, nearest};
 use crate::merge::history::History;
-use crate::operators::kthena::objects as kthena;
-use crate::operators::kthena::objects::{Expanded, Replaced, pod_group};
+use crate::operators::servings::objects as servings;
+use crate::operators::servings::objects::{Expanded, Replaced, pod_group};
 use crate::pipeline::{Layers, Leaf, Losers, Overrides, Renderer, ServingHistory, identity, why};
 use crate::report::why as view;
 use crate::schema::{self, names_kind};
@@ -209,7 +209,7 @@ fn of_services(
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Found> {
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
-        .with_workload(args.workload.workload(), session.serving_policy.features());
+        .with_workload(args.workload.workload(), session.serving_rules().features());
     session.select_in(wanted.namespace).into_iter().find_map(|views| {
         let mut history = History::new();
         let rendered = renderer.render(views, &mut history);
@@ -247,10 +247,10 @@ fn of_servings(
         ) {
             return Some(found);
         }
-        if kthena::too_many_pods(serving).is_some() {
+        if servings::too_many_pods(serving).is_some() {
             return None;
         }
-        let expanded = kthena::expand(serving, session.serving_policy, findings);
+        let expanded = servings::expand(serving, session.serving_rules(), findings);
         expanded.iter().find_map(|Expanded { node, replaced }| {
             wanted.ask(session, (serving.name(), node), &history.of(replaced))
         })

@@ -4,7 +4,6 @@ mod values;
 
 use super::*;
 use crate::load::{self, Request};
-use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::workspace::ReadOptions;
 use crate::yaml::Limits;
 use serde_json::{Value, json};
@@ -16,7 +15,7 @@ fn world(text: &str) -> crate::workspace::World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented, &KTHENA_DOCUMENTED))
+    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented))
 }
 
 fn run(documents: &[Value], options: Options) -> (Discovered, Vec<Diagnostic>) {

@@ -18,7 +18,7 @@ const ROLE_PARTITION: Unknown = since("in head only", "spec.template.roles[].par
 
 /// Kinds that the CRDs of v1.0.0 no longer have: an AutoscalingPolicy has the target itself
 /// (charts/kthena/charts/workload/crds).
-pub const ENDED_WITH_V1_0: &[Unknown] =
+const ENDED_WITH_V1_0: &[Unknown] =
     &[Unknown { kinds: &["AutoscalingPolicyBinding"], path: "", known: "before v1.0.0" }];
 
 const fn since(known: &'static str, path: &'static str) -> Unknown {
@@ -30,11 +30,21 @@ pub fn of(profile: KthenaProfile) -> &'static KthenaPolicy {
     RELEASES.into_iter().find(|release| release.profile == profile).unwrap_or(&KTHENA_DOCUMENTED)
 }
 
+impl KthenaPolicy {
+    /// The release of a tag. If these rules are of that release, they stay: they can have more rules
+    /// of the server.
+    pub(crate) fn at(&'static self, tag: &str) -> &'static Self {
+        let mut releases = RELEASES.into_iter();
+        releases.find(|release| release.id.tag == tag && self.id.tag != tag).unwrap_or(self)
+    }
+}
+
 /// The Kthena blog as written, contradictions as docs/decisions.md reads them.
 pub static KTHENA_DOCUMENTED: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::Documented,
     id: Release { tag: "documented", date: "", commit: "", known: Knowledge::Documents },
     unknown: &[],
+    ended: &[],
     admission: Admission::Documents,
     role_rolling_update: false,
     role_partition: false,
@@ -69,6 +79,7 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
         known: Knowledge::Read(&[]),
     },
     unknown: &[since("since v0.4.0", "spec.plugins"), ROLE_MAX_UNAVAILABLE, ROLE_PARTITION],
+    ended: &[],
     admission: Admission::Documents,
     role_rolling_update: false,
     role_partition: false,
@@ -103,6 +114,7 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
         known: Knowledge::Read(&[]),
     },
     unknown: &[ROLE_PARTITION],
+    ended: ENDED_WITH_V1_0,
     admission: Admission::Documents,
     role_rolling_update: true,
     role_partition: false,
@@ -137,6 +149,7 @@ pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
         known: Knowledge::Read(&[]),
     },
     unknown: &[ROLE_MAX_UNAVAILABLE, ROLE_PARTITION],
+    ended: &[],
     selects_entries: false,
     gang_queue: false,
     role_struct: RoleStruct::V0_4,

@@ -178,6 +178,8 @@ pub struct KthenaPolicy {
     /// Fields that its CRD drops; they identify the release of a live cluster
     /// (charts/kthena/charts/workload/crds).
     pub unknown: &'static [Unknown],
+    /// Kinds of earlier releases that its CRDs no longer have.
+    pub ended: &'static [Unknown],
     /// See [`Admission`].
     pub admission: Admission,
     /// `RoleRollingUpdate` exists (Kthena blog, A Deep Dive of ModelServing, Rolling Update;
@@ -231,6 +233,16 @@ pub struct KthenaPolicy {
 }
 
 impl KthenaPolicy {
+    /// Whether manifests are checked as its CRD and its webhook do.
+    pub fn admits_as_server(&self) -> bool {
+        self.admission == Admission::Server
+    }
+
+    /// Whether groups get a PodGroup under the scheduler volcano only.
+    pub fn needs_volcano(&self) -> bool {
+        self.gang == GangRule::Volcano
+    }
+
     /// Returns what the release supports for a service that is written as a ModelServing.
     pub fn features(&self) -> ServingFeatures {
         ServingFeatures {

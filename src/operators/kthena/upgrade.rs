@@ -1,6 +1,7 @@
 //! The changes of a Kthena upgrade, rule by rule.
 
-use crate::api::{FieldEdit, Object};
+use super::rules::KthenaPolicy;
+use crate::api::{FieldEdit, ModelServing, Object, RolloutType};
 use crate::policy::upgrade::{EditRule, ReleaseRule};
 use crate::yaml::{FieldPath, Node};
 
@@ -83,3 +84,45 @@ const NO_QUEUE: EditRule = EditRule::Fields(|today| {
         .into_iter()
         .collect()
 });
+
+/// The rules by which two releases differ for a ModelServing, among the other objects of the later
+/// state.
+pub(crate) fn between(
+    from: &KthenaPolicy,
+    to: &KthenaPolicy,
+    serving: &ModelServing,
+    others: &[Object],
+) -> Vec<&'static ReleaseRule> {
+    let by_role = serving.rollout.value == RolloutType::Role;
+    let budgets = (from.role_partition, from.role_max_unavailable_default)
+        != (to.role_partition, to.role_max_unavailable_default);
+    let queue = serving.object.annotation(QUEUE_NAME).is_some();
+    let mut hit = vec![match (by_role, to.role_partition) {
+        (false, _) => &ROLE_STRUCT,
+        (true, true) => &ROLE_STRUCT_BY_ROLE,
+        (true, false) => &ROLE_STRUCT_UNHELD,
+    }];
+    if by_role && budgets {
+        hit.push(&ROLE_BUDGET);
+    }
+    if queue && from.gang_queue != to.gang_queue {
+        hit.push(&QUEUE);
+    }
+    if !from.selects_entries
+        && to.selects_entries
+        && others.iter().any(|object| scales(object, serving))
+    {
+        hit.push(&SCALE_SELECTOR);
+    }
+    hit
+}
+
+/// Whether an object is an autoscaler of a ModelServing.
+fn scales(object: &Object, serving: &ModelServing) -> bool {
+    let target =
+        |key: &str| object.node.at(&["spec", "scaleTargetRef", key]).and_then(Node::as_str);
+    matches!(object.id.kind.as_str(), "HorizontalPodAutoscaler" | "ScaledObject")
+        && target("kind") == Some("ModelServing")
+        && target("name") == Some(serving.name())
+        && object.id.scope.namespace() == Some(&serving.namespace)
+}

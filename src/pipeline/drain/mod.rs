@@ -12,7 +12,6 @@ use crate::api::Follow;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Vacated, Yard};
 use crate::cluster::schedule::NodeId;
-use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::together::At;
 use crate::pipeline::{NodeUse, Pending};
 use ecow::EcoString;
@@ -137,7 +136,6 @@ const MOST_TRIES: usize = 48;
 pub fn drain(
     catalog: &Catalog,
     semantics: Follow,
-    kthena: &KthenaPolicy,
     at: At,
     asked: &Drained,
     within: Option<&BTreeSet<EcoString>>,
@@ -145,7 +143,7 @@ pub fn drain(
     if !crate::pipeline::has_room(catalog) {
         return None;
     }
-    let site = Site::new(catalog, semantics, kthena, at);
+    let site = Site::new(catalog, semantics, at);
     Some(match asked {
         Drained::Named(names) => named(&site, asked, names),
         Drained::Count(wanted) => planned(&site, asked, Some(*wanted), within),

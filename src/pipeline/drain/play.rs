@@ -1,7 +1,7 @@
 //! Plays a drain: each node is cordoned, its pods are evicted, their controllers create them again,
 //! and the scheduler places them.
 
-use super::site::{Site, rest};
+use super::site::{NO_ROOM, Site, no_node, rest};
 use super::{DrainBlocked, DrainStage};
 use crate::cluster::fleet::Vacated;
 use crate::cluster::schedule::{First, NodeId, PodId};
@@ -89,12 +89,11 @@ fn bare(site: &Site<'_>, world: &World, node: NodeId) -> Option<DrainBlocked> {
 fn no_room(site: &Site<'_>, world: &World, node: NodeId) -> Option<DrainBlocked> {
     let (name, pod, _) = site.displaced(world)?;
     let scheduler = world.scheduler();
-    let message = scheduler.rejection(pod).map(|own| own.message.clone());
     Some(DrainBlocked {
         node: scheduler.node(node).name.clone(),
         pod: name,
-        by: "no-room",
-        message: message.unwrap_or_else(|| "the pod waits for a node".into()),
+        by: NO_ROOM,
+        message: no_node(scheduler, Some(pod)),
     })
 }
 

@@ -4,9 +4,8 @@ use super::Move;
 use crate::api::{AcceleratorClass, Follow};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Yard;
-use crate::cluster::schedule::{Alike, Budget, First, NodeId, PodId, PodState};
+use crate::cluster::schedule::{Alike, Budget, First, NodeId, PodId, PodState, Scheduler};
 use crate::cluster::{self as machines, Machine};
-use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
 use crate::pipeline::together::loss::Today;
@@ -43,6 +42,15 @@ pub(super) struct Site<'a> {
     pub(super) bare: BTreeMap<PodId, EcoString>,
 }
 
+/// The code of a pod without a node.
+pub(super) const NO_ROOM: &str = "no-room";
+
+/// Why a pod has no node, as the scheduler says it.
+pub(super) fn no_node(scheduler: &Scheduler, pod: Option<PodId>) -> EcoString {
+    let why = pod.and_then(|pod| scheduler.rejection(pod));
+    why.map_or_else(|| "the pod waits for a node".into(), |own| own.message.clone())
+}
+
 /// Advances time until nothing moves.
 pub(super) fn rest(world: &mut World) {
     world.settle();
@@ -72,14 +80,9 @@ fn budgets(catalog: &Catalog) -> Vec<DrainBudget> {
 }
 
 impl<'a> Site<'a> {
-    pub(super) fn new(
-        catalog: &'a Catalog,
-        semantics: Follow,
-        kthena: &KthenaPolicy,
-        at: At,
-    ) -> Self {
+    pub(super) fn new(catalog: &'a Catalog, semantics: Follow, at: At) -> Self {
         let ground = Ground::new(catalog);
-        let today = Today::of(&ground, semantics, kthena, at);
+        let today = Today::of(&ground, semantics, at);
         let placed = today.fleet.standing(!today.runs).into_placed();
         let others = placed.others();
         let template = |at: usize, own: usize| placed.template(at, own);
@@ -331,7 +334,7 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// The pods that wait for a node, with the reason of the scheduler.
+    /// The pods without a node, with the reason of the scheduler.
     pub(super) fn waiting(&self, world: &World) -> Vec<Pending> {
         let scheduler = world.scheduler();
         let of = |own: &SiteWorkload| {
@@ -339,14 +342,12 @@ impl<'a> Site<'a> {
                 if pod.is_some_and(|pod| world.phase(pod) != PodPhase::Pending) {
                     return None;
                 }
-                let why = pod.and_then(|pod| scheduler.rejection(pod));
-                let message = why.map(|own| own.message.clone());
                 Some(Pending {
                     service: own.owner.clone(),
                     component: EcoString::new(),
                     replica,
-                    code: "no-room",
-                    message: message.unwrap_or_else(|| "the pod waits for a node".into()),
+                    code: NO_ROOM,
+                    message: no_node(scheduler, pod),
                 })
             };
             let members = world.members(own.id).iter().map(|member| member.pod);

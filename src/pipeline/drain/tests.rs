@@ -1,6 +1,5 @@
 use super::*;
 use crate::api::Semantics;
-use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::pipeline::testing::{node, pod, replica, world};
 use crate::pipeline::{Each, losses};
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ fn budget(app: &str, spec: Value) -> Value {
 fn asked(documents: &[Value], asked: &Drained) -> Drain {
     let world = world(documents);
     let semantics = Semantics::Documented.into();
-    drain(&world.catalog, semantics, &KTHENA_DOCUMENTED, At::Min, asked, None)
+    drain(&world.catalog, semantics, At::Min, asked, None)
         .expect("the nodes report their resources")
 }
 
@@ -145,7 +144,7 @@ fn equal_losses_each_have_a_row_and_what_waited_before_does_not_count() {
         pod("agent-a", "a", 0, Some(("DaemonSet", "agent"))),
     ]);
     let semantics = Semantics::Documented.into();
-    let all = losses(&fleet.catalog, semantics, &KTHENA_DOCUMENTED, At::Min, Each::Node)
+    let all = losses(&fleet.catalog, semantics, At::Min, Each::Node)
         .expect("the nodes report their resources");
     let rows: Vec<(String, usize, usize, i64)> = all
         .rows

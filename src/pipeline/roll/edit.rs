@@ -5,7 +5,7 @@ use super::track::{Kind, Track};
 use super::{DOMAIN, Ground, RollEdit, side};
 use crate::api::{Follow, ModelServing, Object, Service};
 use crate::operators;
-use crate::operators::kthena::read as kthena;
+use crate::operators::servings;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::what_if;
@@ -162,9 +162,9 @@ pub(super) fn edited(
             side::with(track, side::made(&renderer, &read, context).workloads)
         }
         Subject::Serving(_) => {
-            let [_, policy] = ground.kthena;
-            let read = kthena::model_serving(object, policy);
-            let mut kind = ServingKind::new(&read, policy, context).ok()?;
+            let [_, rules] = ground.serving_rules;
+            let read = servings::read::model_serving(object, rules);
+            let mut kind = ServingKind::new(&read, rules, context).ok()?;
             if let Some(Kind::Serving(own)) = &track.after {
                 kind.start_like(own);
             }

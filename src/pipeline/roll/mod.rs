@@ -36,7 +36,7 @@ use crate::cluster::Machine;
 use crate::cluster::fleet;
 use crate::cluster::schedule::{PodTemplate, Scheduler};
 use crate::diag::Diagnostic;
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings::{self, ServingRules};
 use crate::rollout::Start;
 use crate::source::Span;
 use crate::workspace::World;
@@ -94,8 +94,6 @@ pub struct RollOptions {
     pub without_edits: bool,
     /// If updates are stuck, search for an order in which they complete one after the other.
     pub in_order: bool,
-    /// Policy of ModelServings before the change, if the change updates the Kthena release.
-    pub kthena_before: Option<&'static KthenaPolicy>,
 }
 
 /// One edit of an input.
@@ -167,8 +165,8 @@ struct Ground<'a> {
     before: Option<(Workloads, fleet::Placed)>,
     /// The workloads that the change creates, in the order in which their pods arrive.
     arriving: Workloads,
-    /// Policies of ModelServings before and after the change.
-    kthena: [&'static KthenaPolicy; 2],
+    /// The rules of ModelServings before and after the change.
+    serving_rules: [&'static ServingRules; 2],
 }
 
 impl Ground<'_> {
@@ -211,7 +209,6 @@ impl Ground<'_> {
 pub fn roll<'a>(
     world: &'a World,
     semantics: Follow,
-    kthena: &'static KthenaPolicy,
     changes: &Changes<'a>,
     asked: &RollOptions,
 ) -> Option<Vec<ServiceRollout>> {
@@ -221,9 +218,10 @@ pub fn roll<'a>(
     }
     let cluster = Cluster::new(catalog);
     let context = cluster.context.clone();
-    let kthena = [asked.kthena_before.unwrap_or(kthena), kthena];
+    let earlier = changes.before.map_or(catalog, |before| &before.catalog);
+    let serving_rules = [earlier, catalog].map(servings::rules);
     let before = changes.before.map(|before| {
-        let all = Workloads::of(&before.catalog, semantics, kthena[0], &cluster, |_| true);
+        let all = Workloads::of(&before.catalog, semantics, &cluster, |_| true);
         let placed = all.settle(&[]);
         (all, placed)
     });
@@ -236,7 +234,7 @@ pub fn roll<'a>(
         own: BTreeSet::new(),
         before,
         arriving: Workloads::default(),
-        kthena,
+        serving_rules,
     };
     let renderer = Renderer::new(world, semantics, DOMAIN);
     let services = &changes.services;
@@ -296,7 +294,7 @@ pub fn roll<'a>(
         ground.own.extend(track.iter().flat_map(|track| track.pods.iter().copied()));
         tracks.extend(track);
         rollouts.push(ServiceRollout {
-            api: Api::Kthena,
+            api: servings::API,
             namespace: serving.namespace.clone(),
             name: serving.name().clone(),
             components: Vec::new(),
@@ -377,16 +375,11 @@ fn settle_tracks(
         .map(|claim| claim.name().clone())
         .collect();
     let catalog = &ground.world.catalog;
-    ground.arriving = Workloads::of(
-        catalog,
-        semantics,
-        ground.kthena[1],
-        &ground.cluster,
-        |(api, namespace, name)| {
+    ground.arriving =
+        Workloads::of(catalog, semantics, &ground.cluster, |(api, namespace, name)| {
             let name = eco_format!("{namespace}/{name}");
             if api.is_of_operator() { new.contains(&(api, name)) } else { !known.contains(&name) }
-        },
-    );
+        });
     // What runs is part of the state before.
     ground.arriving.fleet.others.clear();
     let is_queued = queues::is_known(ground);

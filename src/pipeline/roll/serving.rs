@@ -1,13 +1,13 @@
-//! ModelServings in a simulation: the controller of Kthena decides which pods are created and
+//! ModelServings in a simulation: their controller decides which pods are created and
 //! deleted; the scheduler places them together with all other pods.
 
 use super::outcome::{Amounts, RollStage};
 use super::{Ground, Trouble};
 use crate::api::ModelServing;
 use crate::cluster::schedule::{InvalidPod, PodId, PodTemplate, TemplateId};
-use crate::operators::kthena::objects::{pod_group, revision};
-use crate::operators::kthena::rollout::{Driven, DrivenPod};
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings::ServingRules;
+use crate::operators::servings::objects::{pod_group, revision};
+use crate::operators::servings::rollout::{Driven, DrivenPod};
 use crate::pipeline::built::{PodContext, gpus};
 use crate::pipeline::together::claims::serving_pod;
 use crate::rollout::{PodPhase, Start, World};
@@ -24,7 +24,7 @@ pub(super) struct ServingKind {
     templates: Vec<(EcoString, EcoString, [Arc<PodTemplate>; 2])>,
     /// How new pods of a role start, by role name; pods of other roles are ready after one tick.
     starts: BTreeMap<EcoString, Start>,
-    policy: &'static KthenaPolicy,
+    policy: &'static ServingRules,
 }
 
 impl ServingKind {
@@ -34,7 +34,7 @@ impl ServingKind {
     /// The first pod field that the API server would reject.
     pub(super) fn new(
         serving: &ModelServing,
-        policy: &'static KthenaPolicy,
+        policy: &'static ServingRules,
         context: &PodContext,
     ) -> Result<Self, InvalidPod> {
         let roles = serving.roles.iter().map(|role| {

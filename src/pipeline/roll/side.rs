@@ -4,10 +4,11 @@ use super::Ground;
 use super::changes::{Before, ServingChange};
 use super::serving::ServingKind;
 use super::track::{Begins, Kind, Track};
-use crate::api::{Api, ComponentKind, Failure, ModelServing, Service};
+use crate::api::{ComponentKind, Failure, ModelServing, Service};
 use crate::diag::Diagnostic;
 use crate::merge::history::History;
-use crate::operators::kthena::objects::MOST_PODS;
+use crate::operators::servings;
+use crate::operators::servings::objects::MOST_PODS;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
 use crate::pipeline::render::Renderer;
 use crate::pipeline::running::{Owner, RunningPods};
@@ -271,7 +272,7 @@ pub(super) fn serving(
     context: &PodContext,
 ) -> Option<Track> {
     let serving = change.serving()?;
-    let [before, after] = ground.kthena;
+    let [before, after] = ground.serving_rules;
     let kind = |serving: &ModelServing, policy| match ServingKind::new(serving, policy, context) {
         Ok(kind) => Kind::Serving(Box::new(kind)),
         Err(invalid) => Kind::Refused(refused(&invalid)),
@@ -284,7 +285,7 @@ pub(super) fn serving(
     if !change.after.iter().chain(&earlier).all(is_small) {
         return None;
     }
-    let owner: Owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
+    let owner: Owner = (servings::API, serving.namespace.clone(), serving.name().clone());
     let pods = ground.cluster.running.of(&owner, [serving.name()]);
     let begins = match change.before {
         Before::Applied(Some(earlier)) => Begins::With(kind(earlier, before)),

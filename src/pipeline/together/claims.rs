@@ -4,7 +4,8 @@ use super::At;
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
-use crate::operators::kthena::objects::names;
+use crate::operators::servings;
+use crate::operators::servings::objects::names;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::running::{Owner, RunningPod, RunningPods};
@@ -132,7 +133,7 @@ pub(crate) fn of(
     }
     for (at, planned) in servings.iter().enumerate() {
         let serving = planned.serving;
-        let owner: Owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
+        let owner: Owner = (servings::API, serving.namespace.clone(), serving.name().clone());
         let own = running.of(&owner, [serving.name()]);
         let claimed = serving_claim(planned, context, &own, running);
         let (workload, members, refused) = match claimed {
@@ -145,7 +146,7 @@ pub(crate) fn of(
         };
         claims.push(Claim {
             who: Who::Serving(at),
-            api: Api::Kthena,
+            api: servings::API,
             key: (
                 serving.object.created().map(Into::into),
                 eco_format!("{}/{}", serving.namespace, serving.name()),

@@ -12,7 +12,6 @@ use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Fleet, Placed, Standing, kind};
 use crate::cluster::schedule::NodeId;
-use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::built::gpus;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -182,15 +181,10 @@ pub(crate) struct Today {
 impl Today {
     /// What runs, or, when nothing does or another number of replicas is asked for, the input as it
     /// would be placed.
-    pub(crate) fn of(
-        ground: &Ground<'_>,
-        semantics: Follow,
-        kthena: &KthenaPolicy,
-        at: At,
-    ) -> Self {
+    pub(crate) fn of(ground: &Ground<'_>, semantics: Follow, at: At) -> Self {
         let runs = at == At::Min && !ground.running.all.is_empty();
         let Workloads { claims, fleet } =
-            Workloads::sized(ground.catalog, semantics, kthena, ground, |_| !runs, Some(at));
+            Workloads::sized(ground.catalog, semantics, ground, |_| !runs, Some(at));
         Self { fleet, owners: claims.into_iter().map(|own| own.service).collect(), runs }
     }
 
@@ -207,18 +201,12 @@ pub(super) fn is_of_node(owner: &str) -> bool {
 
 /// Loses nodes one loss after the other, each from the state today. `None` if no node reports its
 /// resources.
-pub fn losses(
-    catalog: &Catalog,
-    semantics: Follow,
-    kthena: &KthenaPolicy,
-    at: At,
-    each: Each,
-) -> Option<Losses> {
+pub fn losses(catalog: &Catalog, semantics: Follow, at: At, each: Each) -> Option<Losses> {
     if !super::has_room(catalog) {
         return None;
     }
     let ground = Ground::new(catalog);
-    let today = Today::of(&ground, semantics, kthena, at);
+    let today = Today::of(&ground, semantics, at);
     let standing = today.fleet.standing(!today.runs);
     let wanted = each.losses(catalog, semantics);
     let scheduler = &standing.placed().scheduler;

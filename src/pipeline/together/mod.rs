@@ -46,7 +46,7 @@ use crate::cluster::fleet::{
 use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::quantity::{Quantity, is_accelerator};
 use claims::{Claim, Who};
@@ -133,7 +133,9 @@ fn not_among<'a>(
     let known: HashSet<(Api, &EcoString, &EcoString)> = planned
         .iter()
         .map(|own| (own.service.api, &own.service.namespace, &own.service.name))
-        .chain(servings.iter().map(|own| (Api::Kthena, &own.serving.namespace, own.serving.name())))
+        .chain(
+            servings.iter().map(|own| (servings::API, &own.serving.namespace, own.serving.name())),
+        )
         .collect();
     let catalog = planner.catalog();
     let services = catalog.services().filter(|views| {
@@ -141,7 +143,7 @@ fn not_among<'a>(
         !known.contains(&(own.object.api, &own.namespace, own.name()))
     });
     let others = catalog.model_servings().iter();
-    let others = others.filter(|own| !known.contains(&(Api::Kthena, &own.namespace, own.name())));
+    let others = others.filter(|own| !known.contains(&(servings::API, &own.namespace, own.name())));
     (services.collect(), others.collect())
 }
 
@@ -159,18 +161,16 @@ pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
 /// resources.
 pub fn together<'a>(
     planner: &Planner<'a>,
-    kthena: &KthenaPolicy,
     planned: &mut Vec<Planned<'a>>,
     servings: &mut Vec<PlannedServing<'a>>,
     beside: PlacementOptions<'_>,
 ) -> Option<Together> {
-    together_after(planner, kthena, planned, servings, beside, &[])
+    together_after(planner, planned, servings, beside, &[])
 }
 
 /// The same after a change: the workloads of `before` run where they were placed.
 pub fn together_after<'a>(
     planner: &Planner<'a>,
-    kthena: &KthenaPolicy,
     planned: &mut Vec<Planned<'a>>,
     servings: &mut Vec<PlannedServing<'a>>,
     beside: PlacementOptions<'_>,
@@ -183,7 +183,7 @@ pub fn together_after<'a>(
     let shown = [planned.len(), servings.len()];
     let (services, others) = not_among(planner, planned, servings);
     planned.extend(planner.plan_all(&services, Depth::Plan));
-    servings.extend(plan_servings(&others, kthena));
+    servings.extend(plan_servings(catalog, &others));
     let mut answer = place(planner, planned, servings, shown[0], beside, before);
     for (class, (_, asked)) in asked(&planned[shown[0]..], &servings[shown[1]..]) {
         *answer.in_use.entry(class.clone()).or_default() += asked;
@@ -445,7 +445,7 @@ fn unjudged(
     let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
     for (at, workload) in fleet.workloads.iter().enumerate() {
         // The gangs of Volcano are known.
-        if claims[at].api == Api::Kthena {
+        if matches!(claims[at].who, Who::Serving(_)) {
             continue;
         }
         let templates = 0..workload.templates.len();

@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Fleet, Manner, Other, Placed};
 use crate::cluster::schedule::PodTemplate;
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Depth;
@@ -61,11 +61,10 @@ impl Workloads {
     pub(crate) fn of(
         catalog: &Catalog,
         semantics: Follow,
-        kthena: &KthenaPolicy,
         ground: &Ground<'_>,
         is_wanted: impl Fn(OwnerRef<'_>) -> bool,
     ) -> Self {
-        Self::sized(catalog, semantics, kthena, ground, is_wanted, None)
+        Self::sized(catalog, semantics, ground, is_wanted, None)
     }
 
     /// The same; with `at`, with so many replicas, and with the running pods of other workloads as
@@ -73,7 +72,6 @@ impl Workloads {
     pub(crate) fn sized(
         catalog: &Catalog,
         semantics: Follow,
-        kthena: &KthenaPolicy,
         ground: &Ground<'_>,
         is_wanted: impl Fn(OwnerRef<'_>) -> bool,
         at: Option<At>,
@@ -89,10 +87,10 @@ impl Workloads {
         let servings: Vec<_> = catalog
             .model_servings()
             .iter()
-            .filter(|own| is_wanted((Api::Kthena, &own.namespace, own.name())))
+            .filter(|own| is_wanted((servings::API, &own.namespace, own.name())))
             .collect();
         let mut planned = planner.plan_all(&services, Depth::Plan);
-        let servings = plan_servings(&servings, kthena);
+        let servings = plan_servings(catalog, &servings);
         let (mut claims, mut own) =
             claims::of(&mut planned, &servings, &ground.context, &ground.running);
         let services = workloads::services(catalog);

@@ -1,7 +1,6 @@
 use super::*;
 use crate::api::Semantics;
 use crate::load::{Request, load};
-use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::workspace::{self, ReadOptions};
 use crate::yaml::Limits;
 use std::path::Path;
@@ -11,8 +10,7 @@ fn a_list_that_does_not_fit_is_a_table_of_each_kind() {
     let input = [Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/quickstart")];
     let request = Request { paths: &input, builtin: &[], ..Request::default() };
     let loaded = load(&request, &mut std::io::empty(), &Limits::default());
-    let world =
-        workspace::read(loaded, &ReadOptions::new(Semantics::Documented, &KTHENA_DOCUMENTED));
+    let world = workspace::read(loaded, &ReadOptions::new(Semantics::Documented));
     let items = items(&world, |_| true);
     let text = |width| table(&items, Names::Object, &world, Style { color: false, width });
     let narrow = text(Some(80));

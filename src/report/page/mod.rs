@@ -8,7 +8,7 @@ use super::phrases::plural;
 use super::{judged, losses, map, plan, serving};
 use crate::api::Follow;
 use crate::decision::Step;
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::servings::ServingRules;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{ClassTotal, Planned, PlannedComponent, Together, Totals};
 use crate::source::SourceMap;
@@ -28,7 +28,7 @@ pub struct View<'a> {
     /// ModelServings.
     pub servings: &'a [PlannedServing<'a>],
     /// The policy that they are planned with.
-    pub kthena: &'static KthenaPolicy,
+    pub serving_rules: &'static ServingRules,
     /// Their total requests.
     pub totals: &'a Totals,
     /// The last sentence of the text, with its symbol.
@@ -69,7 +69,7 @@ impl View<'_> {
             "planned": self.planned.len(),
             "columns": COLUMNS,
             "namespaces": namespaces(self.planned, self.sources),
-            "profile": self.kthena.profile.to_string(),
+            "profile": self.serving_rules.profile.to_string(),
             "titles": serving::TITLES,
             "servings": self.servings.iter().map(|planned| serving::cells(planned).to_vec()).collect::<Vec<_>>(),
             "notes": serving::remarks(self.servings, self.notes, self.sources).collect::<Vec<_>>(),

@@ -1,6 +1,6 @@
 //! A rollout of a ModelServing as JSON.
 
-use crate::operators::kthena::rollout::{Cell, Event, GroupStatus, Row, Trace};
+use crate::operators::servings::rollout::{Cell, Event, GroupStatus, Row, Trace};
 use crate::report::rollout::Rollout;
 use crate::report::{SCHEMA_VERSION, roll};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};

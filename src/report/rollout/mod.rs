@@ -10,8 +10,8 @@ use super::wording::{Wording, lettered, ordinals};
 use super::{markdown, meaning};
 use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
-use crate::operators::kthena::rollout::{Capacity, Cell, GroupStatus, Kind, Outcome, Row, Trace};
-use crate::operators::kthena::rules::KthenaProfile;
+use crate::operators::servings::Profile;
+use crate::operators::servings::rollout::{Capacity, Cell, GroupStatus, Kind, Outcome, Row, Trace};
 use crate::pipeline::ComponentRollout;
 use crate::quantity::Count;
 use crate::source::SourceMap;
@@ -23,7 +23,7 @@ pub struct Rollout<'a> {
     /// The mode: documented or controller.
     pub semantics: Follow,
     /// The Kthena profile that was simulated.
-    pub profile: KthenaProfile,
+    pub profile: Profile,
     /// The ModelServing before the change; `None` at creation.
     pub from: Option<&'a ModelServing>,
     /// The ModelServing after the change.

@@ -8,10 +8,10 @@ use crate::operator::{Operator, Services};
 use crate::operators;
 use crate::operators::kserve::llm;
 use crate::operators::kserve::read as kserve;
-use crate::operators::kthena::rules::Admission;
 use crate::operators::kthena::{booster, read as kthena};
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
+use crate::operators::servings;
 use crate::source::SourceMap;
 use crate::workspace::pruning;
 use crate::workspace::read::identity::object;
@@ -48,7 +48,7 @@ pub(super) fn typed(
     let definition = definitions.of(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     if is_model_serving {
-        kthena::prepare(&mut document.node, given.kthena, diagnostics);
+        kthena::prepare(&mut document.node, servings::followed(&given.releases), diagnostics);
     }
     if let Some(release) = followed(api_of(document.group()), given) {
         if !pruning::is_known(&document.kind, release) {
@@ -78,7 +78,7 @@ pub(super) fn typed(
         };
         let server = match owner {
             // A release without tables of its CRD is checked as the documents define.
-            Api::Kthena => given.kthena.admission == Admission::Server,
+            Api::Kthena => servings::followed(&given.releases).admits_as_server(),
             api => given.semantics.of(api) == Semantics::Controller,
         };
         let strictness = if server && !document.embedded {
@@ -116,7 +116,7 @@ pub(super) fn typed(
         definition.check(&document.node, diagnostics);
     }
     if is_model_serving {
-        kthena::check(&document.node, given.kthena, diagnostics);
+        kthena::check(&document.node, servings::followed(&given.releases), diagnostics);
     }
     let object = object(document, schema, given, sources, diagnostics)?;
     let before = diagnostics.len();
@@ -152,14 +152,15 @@ fn read(
             })))
         }
         (Api::Kthena, "ModelServing") if is_model_serving => {
-            let serving = kthena::model_serving(object, given.kthena);
+            let serving = kthena::model_serving(object, servings::followed(&given.releases));
             diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
             Item::ModelServing(Box::new(serving))
         }
         (Api::Kthena, "ModelBooster")
             if booster::is_model_booster(&object.api_version, "ModelBooster") =>
         {
-            let serving = booster::model_serving(object, given.kthena, diagnostics);
+            let serving =
+                booster::model_serving(object, servings::followed(&given.releases), diagnostics);
             diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
             Item::ModelServing(Box::new(serving))
         }

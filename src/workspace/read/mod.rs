@@ -16,9 +16,8 @@ use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, View};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded, Placeholder, kinds};
 use crate::operators;
-use crate::operators::kthena::releases::ENDED_WITH_V1_0;
-use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
 use crate::operators::ome::rules::Rules as _;
+use crate::operators::servings::{self, ServingRules};
 use crate::policy::{BuiltinMode, Platform, Policy, Releases};
 use crate::source::{SourceMap, Span};
 use crate::workspace::accounting::{self, Accounting, InputRow};
@@ -56,8 +55,6 @@ pub struct ReadOptions {
     /// Operators whose release is set by a flag or a setting; for the others a live cluster
     /// decides.
     pub named: Vec<Api>,
-    /// By which document or release ModelServings are read.
-    pub kthena: &'static KthenaPolicy,
     /// Deployment mode of KServe services without one of their own.
     pub deployment_mode: Option<EcoString>,
     /// Whether KServe pods are rendered with the additions of webhooks.
@@ -76,7 +73,7 @@ pub struct ReadOptions {
 
 impl ReadOptions {
     /// The options without flags.
-    pub fn new(semantics: impl Into<Follow>, kthena: &'static KthenaPolicy) -> Self {
+    pub fn new(semantics: impl Into<Follow>) -> Self {
         Self {
             semantics: semantics.into(),
             namespace: "default".into(),
@@ -87,7 +84,6 @@ impl ReadOptions {
             checks_fields: true,
             follows_cluster: false,
             named: Vec::new(),
-            kthena,
             deployment_mode: None,
             expand: false,
             v2_probes: false,
@@ -96,6 +92,13 @@ impl ReadOptions {
             shipped: false,
             within: None,
         }
+    }
+
+    /// The options with other rules of ModelServings.
+    #[must_use]
+    pub fn with_servings(mut self, rules: &'static ServingRules) -> Self {
+        self.releases = self.releases.with_servings(rules);
+        self
     }
 }
 
@@ -124,13 +127,6 @@ pub struct World {
     pub newest_object: Option<EcoString>,
     /// The options it was read with.
     pub(super) given: ReadOptions,
-}
-
-impl World {
-    /// The policy of ModelServings.
-    pub fn kthena(&self) -> &'static KthenaPolicy {
-        self.given.kthena
-    }
 }
 
 /// Types and indexes everything that was loaded.
@@ -396,8 +392,9 @@ fn running(
         if given.follows_cluster {
             given.semantics = given.semantics.with(api, Semantics::Controller);
         }
-        if api == Api::Kthena && given.semantics.of(api) == Semantics::Controller {
-            given.kthena = kthena_release(release.followed, given.kthena);
+        if operators::services(api).is_none() && given.semantics.of(api) == Semantics::Controller {
+            let rules = servings::followed(&given.releases).at(release.followed);
+            given.releases = given.releases.with_servings(rules);
         }
         found.push(release);
     }
@@ -419,13 +416,6 @@ fn newest_object(documents: &[Document]) -> Option<EcoString> {
     documents.iter().filter_map(created).max()
 }
 
-/// The Kthena release of a tag. If the selected policy has that tag, it stays: it can have more
-/// rules of the server.
-fn kthena_release(tag: &str, now: &'static KthenaPolicy) -> &'static KthenaPolicy {
-    let mut releases = operators::kthena::releases::RELEASES.into_iter();
-    releases.find(|release| release.id.tag == tag && now.id.tag != tag).unwrap_or(now)
-}
-
 /// Whether a finding is about a value that is not filled in yet, or about what holds it.
 fn is_of_placeholder(finding: &Diagnostic, holes: &[Placeholder]) -> bool {
     let Some(span) = finding.span() else { return false };
@@ -445,12 +435,12 @@ fn leaves_out(finding: &Diagnostic) -> bool {
 /// The kinds and fields of the release that decides about services of an API; `None` under the
 /// documents.
 fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
-    if api == Api::Kthena {
-        let ended = matches!(given.kthena.profile, KthenaProfile::V1_0 | KthenaProfile::Head);
-        return ended.then(|| ReleaseSchema {
+    if operators::services(api).is_none() {
+        let rules = servings::followed(&given.releases);
+        return (!rules.ended.is_empty()).then(|| ReleaseSchema {
             operator: api.title(),
-            tag: given.kthena.id.tag,
-            unknown: ENDED_WITH_V1_0,
+            tag: rules.id.tag,
+            unknown: rules.ended,
             retired: &[],
         });
     }

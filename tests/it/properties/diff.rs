@@ -5,7 +5,6 @@ use super::{BOTH, shuffled, world};
 use ome::internals::api::{ObjectRef, Semantics};
 use ome::internals::diag::{Code, Severity};
 use ome::internals::diff::{Action, Diff, Fate, Settings, State, diff};
-use ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED;
 use ome::internals::yaml::Node;
 use ome::pipeline::{Rendered, Renderer, identity};
 use ome::workspace::World;
@@ -68,7 +67,6 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
         Settings {
             semantics: semantics.into(),
             cluster_domain: "cluster.local",
-            kthena: [&KTHENA_DOCUMENTED; 2],
             places: false,
             at: ome::pipeline::At::Min,
         },

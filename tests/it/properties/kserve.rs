@@ -16,10 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl Input {
     fn world(&self, expand: bool) -> World {
-        let given = ReadOptions::new(
-            Semantics::Controller,
-            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
-        );
+        let given = ReadOptions::new(Semantics::Controller);
         load_text(&self.text(), &ReadOptions { expand, ..given })
     }
 

@@ -56,13 +56,7 @@ fn world(fleet: &Fleet, semantics: Semantics) -> World {
 
 /// A text as it is read from standard input.
 fn read(text: &str, semantics: Semantics) -> World {
-    load_text(
-        text,
-        &ReadOptions::new(
-            semantics,
-            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
-        ),
-    )
+    load_text(text, &ReadOptions::new(semantics))
 }
 
 /// A text as it is read from standard input under flags.

@@ -15,10 +15,7 @@ use std::cell::Cell;
 const SEMANTICS: Semantics = Semantics::Controller;
 
 fn read(documents: &[Value]) -> World {
-    let given = ReadOptions::new(
-        SEMANTICS,
-        &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
-    );
+    let given = ReadOptions::new(SEMANTICS);
     let texts: Vec<String> = documents.iter().map(Value::to_string).collect();
     load_text(&texts.join("\n---\n"), &given)
 }

@@ -87,10 +87,7 @@ fn input(kserve: bool, metadata: &Map<String, Value>, argument: &str) -> String 
 
 /// The last argument of the service's container; or the error of the service.
 fn argument(text: &str) -> Result<String, String> {
-    let given = ReadOptions::new(
-        Semantics::Controller,
-        &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
-    );
+    let given = ReadOptions::new(Semantics::Controller);
     let world = load_text(text, &given);
     let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
     let views = world.catalog.services().next().expect("one service");

@@ -138,14 +138,13 @@ impl Fleet {
 
     fn world(&self, objects: &[Value], nodes: &[Value]) -> World {
         let all: Vec<String> = objects.iter().chain(nodes).map(Value::to_string).collect();
-        load_text(&all.join("\n---\n"), &ReadOptions::new(SEMANTICS, self.kthena))
+        load_text(&all.join("\n---\n"), &ReadOptions::new(SEMANTICS).with_servings(self.kthena))
     }
 
-    fn play(&self, before: &World, after: &World) -> Vec<ServiceRollout> {
+    fn play(before: &World, after: &World) -> Vec<ServiceRollout> {
         let (old, new) = (State::all(before), State::all(after));
         let changes = Changes::between(Some(&old), &new, SEMANTICS.into());
-        roll(after, SEMANTICS.into(), self.kthena, &changes, &RollOptions::default())
-            .expect("nodes")
+        roll(after, SEMANTICS.into(), &changes, &RollOptions::default()).expect("nodes")
     }
 
     /// Pods and GPUs that are wanted afterwards.
@@ -185,7 +184,7 @@ fn check(fleet: &Fleet, ends: &mut [usize; 3]) -> Result<(), TestCaseError> {
     let nodes = fleet.nodes();
     let (old, new) = (fleet.objects(0), fleet.objects(1));
     let (before, after) = (fleet.world(&old, &nodes), fleet.world(&new, &nodes));
-    let rolled = fleet.play(&before, &after);
+    let rolled = Fleet::play(&before, &after);
     prop_assert_eq!(rolled.len(), fleet.services.len());
     let mut all_complete = true;
     let mut last_gpus = 0;
@@ -219,13 +218,7 @@ fn check(fleet: &Fleet, ends: &mut [usize; 3]) -> Result<(), TestCaseError> {
         // A plan of the new state wants the same.
         let planner = Planner::new(&after.catalog, SEMANTICS);
         let (mut planned, mut servings) = (Vec::new(), Vec::new());
-        let placed = together(
-            &planner,
-            fleet.kthena,
-            &mut planned,
-            &mut servings,
-            PlacementOptions::default(),
-        );
+        let placed = together(&planner, &mut planned, &mut servings, PlacementOptions::default());
         let placed = placed.expect("nodes");
         let (pods, gpus) = fleet.wanted();
         prop_assert_eq!((placed.pods.wanted, last_gpus), (pods, gpus));
@@ -255,13 +248,13 @@ fn check(fleet: &Fleet, ends: &mut [usize; 3]) -> Result<(), TestCaseError> {
             }
             ends[2] += 1;
             let middle = fleet.world(&edited, &more);
-            let replayed = fleet.play(&fleet.world(&old, &more), &middle);
+            let replayed = Fleet::play(&fleet.world(&old, &more), &middle);
             let again = of(&replayed, &name);
             prop_assert_eq!(again.end, RollEnd::Complete, "{:?}", fix);
             if fix.then_as_written {
                 // Services that are stuck beside it are somewhere on the way then.
                 if fleet.services.len() == 1 {
-                    let end = fleet.play(&middle, &fleet.world(&new, &more));
+                    let end = Fleet::play(&middle, &fleet.world(&new, &more));
                     prop_assert_eq!(of(&end, &name).end, RollEnd::Complete, "{:?}", fix);
                 }
             } else {

@@ -70,9 +70,7 @@ fn simulate(
         changes.servings.iter().filter_map(ServingChange::serving).collect();
     let played = Played { services: &services, servings: &servings };
     let troubles = troubles::of(args, session, played)?;
-    let Some(mut rolled) =
-        roll(&session.world, semantics, session.serving_policy, changes, &troubles)
-    else {
+    let Some(mut rolled) = roll(&session.world, semantics, changes, &troubles) else {
         return Err(Failure::NotFound {
             message: "no Node in the input has `status.allocatable`, so nothing can be simulated"
                 .into(),

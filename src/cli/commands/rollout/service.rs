@@ -90,8 +90,7 @@ pub(super) fn run(
             *at = only;
         }
         asked.only = Some(only);
-        let rolled =
-            roll(&session.world, session.semantics, session.serving_policy, &changes, &asked);
+        let rolled = roll(&session.world, session.semantics, &changes, &asked);
         rolled.map(|rolled| (only, rolled))
     };
     let components: Vec<ComponentRollout> = rolled

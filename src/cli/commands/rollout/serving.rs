@@ -8,12 +8,10 @@ use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::cluster::{Inventory, Shape};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::operators::kthena::objects::{names, too_many_pods};
-use crate::operators::kthena::read as kthena;
-use crate::operators::kthena::releases::KTHENA_V0_4;
-use crate::operators::kthena::rollout::findings::play;
-use crate::operators::kthena::rollout::{Before, Outcome as Played, Scenario, fits};
-use crate::operators::kthena::rules::{Admission, KthenaProfile};
+use crate::operators::servings;
+use crate::operators::servings::objects::{names, too_many_pods};
+use crate::operators::servings::rollout::findings::play;
+use crate::operators::servings::rollout::{Before, Outcome as Played, Scenario, fits};
 use crate::pipeline::{self, Changes, ComponentRollout, RollEnd, RollOptions, RunningPods, State};
 use crate::report::{findings, markdown, roll, rollout};
 use ecow::EcoString;
@@ -86,7 +84,7 @@ pub(super) fn run(
             .collect()
     };
     let scenario = Scenario {
-        policy: session.serving_policy,
+        policy: session.serving_rules(),
         upgraded_from: None,
         from,
         to,
@@ -134,7 +132,7 @@ pub(super) fn run(
     let sources = &session.world.sources;
     let view = rollout::Rollout {
         semantics: session.mode(),
-        profile: session.serving_policy.profile,
+        profile: session.serving_rules().profile,
         from: scenario.from.last().map(|before| before.serving),
         to,
         outcome: &outcome,
@@ -196,8 +194,7 @@ fn rolled(
     })?;
     let only = only + changes.services.len();
     let asked = RollOptions { only: Some(only), ..RollOptions::default() };
-    let rolled =
-        pipeline::roll(&session.world, session.semantics, session.serving_policy, &changes, &asked);
+    let rolled = pipeline::roll(&session.world, session.semantics, &changes, &asked);
     rolled?.into_iter().nth(only).map(|own| own.components)
 }
 
@@ -220,12 +217,12 @@ fn shown(rolled: Option<&[ComponentRollout]>) -> impl Iterator<Item = &Component
 /// The groups that run at the lowest point by the releases since v0.4.0, if the document lets more
 /// run.
 fn since_v0_4(scenario: &Scenario<'_>, outcome: &Played) -> Option<i64> {
-    if scenario.policy.profile != KthenaProfile::Documented {
+    if scenario.policy.profile != servings::Profile::Documented {
         return None;
     }
     let lowest =
         |outcome: &Played| outcome.trace.capacity.iter().map(|capacity| capacity.groups).min();
-    let later = Scenario { policy: &KTHENA_V0_4, ..scenario.clone() };
+    let later = Scenario { policy: servings::first_with_budgets(), ..scenario.clone() };
     let (later, _) = play(&later);
     lowest(&later).filter(|groups| lowest(outcome).is_some_and(|own| *groups < own))
 }
@@ -233,8 +230,8 @@ fn since_v0_4(scenario: &Scenario<'_>, outcome: &Played) -> Option<i64> {
 /// Returns the server's objections to the change. Where the document allows it, they are warnings.
 fn refused_change(from: &ModelServing, to: &ModelServing, session: &Session) -> Vec<Diagnostic> {
     let mut refused = Vec::new();
-    kthena::check_change(&from.object.node, &to.object.node, &mut refused);
-    if session.serving_policy.admission == Admission::Server {
+    servings::read::check_change(&from.object.node, &to.object.node, &mut refused);
+    if session.serving_rules().admits_as_server() {
         return refused;
     }
     refused

@@ -12,7 +12,7 @@ use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::exchange::accelerator_shape::to_shipped;
 use crate::objects::RenderedObject;
 use crate::objects::accept::judge;
-use crate::operators::kthena::objects as kthena;
+use crate::operators::servings::objects as servings;
 use crate::schema::{self, Strictness};
 use crate::source::{SourceMap, Span};
 use rayon::prelude::*;
@@ -115,7 +115,7 @@ fn of_servings(session: &Session) -> Vec<Diagnostic> {
     let found: Vec<Vec<Diagnostic>> = servings
         .into_par_iter()
         .filter(|serving| !session.is_broken(serving))
-        .map(|serving| kthena::refusals(serving, session.serving_policy))
+        .map(|serving| servings::refusals(serving, session.serving_rules()))
         .collect();
     found.into_iter().flatten().collect()
 }

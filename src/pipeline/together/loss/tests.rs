@@ -1,6 +1,5 @@
 use super::*;
 use crate::api::Semantics;
-use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::pipeline::testing::{node, pod, replica, world};
 use crate::pipeline::{PlacementOptions, Planner, Together, together};
 use serde_json::{Value, json};
@@ -14,7 +13,7 @@ fn without(documents: &[Value], lost: &[Lost], at: At) -> Together {
     let planner = Planner::new(&world.catalog, semantics);
     let options =
         PlacementOptions { lost: Some(&nodes), map: true, at, ..PlacementOptions::default() };
-    together(&planner, &KTHENA_DOCUMENTED, &mut Vec::new(), &mut Vec::new(), options)
+    together(&planner, &mut Vec::new(), &mut Vec::new(), options)
         .expect("the nodes report their resources")
 }
 
@@ -143,13 +142,7 @@ fn a_loss_at_the_peak_and_at_the_least_differ() {
         let left = without(&fleet, &[node_of("a")], at);
         assert_eq!(left.loss.as_ref().map(|own| own.pending), Some(pending), "{at:?}");
         let world = world(&fleet);
-        let all = losses(
-            &world.catalog,
-            Semantics::Documented.into(),
-            &KTHENA_DOCUMENTED,
-            at,
-            Each::Node,
-        );
+        let all = losses(&world.catalog, Semantics::Documented.into(), at, Each::Node);
         let rows = all.map(|all| all.rows.len());
         assert_eq!(rows, Some(if at == At::Max { 2 } else { 0 }), "{at:?}");
     }

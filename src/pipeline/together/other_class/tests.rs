@@ -1,5 +1,4 @@
 use crate::api::Semantics;
-use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::pipeline::testing::world;
 use crate::pipeline::{Depth, PlacementOptions, Planner, RemedyFound, together};
 use serde_json::{Value, json};
@@ -56,7 +55,7 @@ fn remedies(more: &[Value]) -> Vec<RemedyFound> {
     let mut planned = planner.plan_all(&services, Depth::Plan);
     let options = PlacementOptions::default();
     let mut servings = Vec::new();
-    let answer = together(&planner, &KTHENA_DOCUMENTED, &mut planned, &mut servings, options);
+    let answer = together(&planner, &mut planned, &mut servings, options);
     answer.expect("the nodes report their resources").remedies
 }
 

@@ -1,4 +1,4 @@
-//! The effect of a Kthena upgrade on a ModelServing.
+//! The effect of an upgrade of its operator on a ModelServing.
 //!
 //! In: a ModelServing of both sides, with the same content. Out: its group, with the change of the
 //! revision, the update that follows from it, and the rules. Errors of the document are reported
@@ -11,9 +11,8 @@ use super::side::{self, Subject};
 use super::{
     Action, AllEdits, Change, Difference, Fate, Group, ObjectChange, Pair, Proposal, RuleEdit,
 };
-use crate::api::{Api, FieldEdit, ModelServing, Object, ObjectRef, Today};
-use crate::operators::kthena::rules::KthenaPolicy;
-use crate::operators::kthena::{read as kthena, upgrade};
+use crate::api::{FieldEdit, ModelServing, Object, ObjectRef, Today};
+use crate::operators::servings;
 use crate::pipeline::serving::serving_gpus;
 use crate::pipeline::{ServingUpgrade, Upgrades};
 use crate::policy::upgrade::{EditRule, ReleaseRule};
@@ -28,7 +27,7 @@ static REVISION: Rule = Rule {
     cite: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go, Revision",
 };
 
-/// Compares a ModelServing under two releases of Kthena.
+/// Compares a ModelServing under two releases of its operator.
 pub(super) fn answer<'c, 'a>(
     comparison: &Comparison<'c, 'a>,
     upgrades: &Upgrades<'_>,
@@ -38,7 +37,7 @@ pub(super) fn answer<'c, 'a>(
     let refused = side::broken(comparison.sides[1].world, after).is_some();
     let gpus = serving_gpus(after);
     let found = upgrades.of(before, after).map(|rolled| {
-        let [from, to] = comparison.settings.kthena;
+        let [from, to] = comparison.sides.map(|side| servings::rules(&side.world.catalog));
         let all = || i64::try_from(after.pods()).ok().into();
         let pods: Count = match &rolled.played {
             Some(played) => played.pods.into(),
@@ -48,11 +47,11 @@ pub(super) fn answer<'c, 'a>(
         let restart = pods != Count::default();
         // Without a simulation, either all pods restart or none.
         let gpus_restarted = if restart { gpus } else { Count::default() };
-        let rules = rules(comparison, from, to, after);
+        let rules = servings::upgrade_rules(from, to, after, others(comparison));
         let (edits, all_edits) = edits(comparison, upgrades, before, &rules);
         let mut group = Group {
             fate: Fate::Changed,
-            api: Api::Kthena,
+            api: servings::API,
             services: vec![eco_format!("{}/{}", after.namespace, after.name())],
             causes: Vec::new(),
             runtime: None,
@@ -112,35 +111,9 @@ fn revision(serving: &ModelServing, rolled: &ServingUpgrade, restart: bool) -> O
     }
 }
 
-/// The rules by which two releases differ for a ModelServing.
-fn rules(
-    comparison: &Comparison<'_, '_>,
-    from: &KthenaPolicy,
-    to: &KthenaPolicy,
-    serving: &ModelServing,
-) -> Vec<&'static ReleaseRule> {
-    let by_role = serving.rollout.value == crate::api::RolloutType::Role;
-    let budgets = (from.role_partition, from.role_max_unavailable_default)
-        != (to.role_partition, to.role_max_unavailable_default);
-    let queue = serving.object.annotation(upgrade::QUEUE_NAME).is_some();
-    let mut hit = vec![match (by_role, to.role_partition) {
-        (false, _) => &upgrade::ROLE_STRUCT,
-        (true, true) => &upgrade::ROLE_STRUCT_BY_ROLE,
-        (true, false) => &upgrade::ROLE_STRUCT_UNHELD,
-    }];
-    if by_role && budgets {
-        hit.push(&upgrade::ROLE_BUDGET);
-    }
-    if queue && from.gang_queue != to.gang_queue {
-        hit.push(&upgrade::QUEUE);
-    }
-    if !from.selects_entries && to.selects_entries {
-        let others = comparison.sides[1].world.catalog.others();
-        if others.iter().any(|object| scales(object, serving)) {
-            hit.push(&upgrade::SCALE_SELECTOR);
-        }
-    }
-    hit
+/// The other objects of the later state.
+fn others<'a>(comparison: &Comparison<'_, 'a>) -> &'a [Object] {
+    comparison.sides[1].world.catalog.others()
 }
 
 /// The edit for each rule, simulated with the update that the upgrade starts, and all edits
@@ -151,21 +124,22 @@ fn edits(
     before: &ModelServing,
     rules: &[&'static ReleaseRule],
 ) -> (Vec<Proposal>, Option<AllEdits>) {
-    let [from, to] = comparison.settings.kthena;
+    let [from, to] = comparison.sides.map(|side| servings::rules(&side.world.catalog));
     // What restarts before the upgrade and at it, and the rules that still apply.
     let played = |edits: &[FieldEdit]| {
         let mut object = before.object.clone();
         for edit in edits {
             edit.apply(&mut object.node, &edit::made);
         }
-        let [was, is] = [from, to].map(|policy| kthena::model_serving(object.clone(), policy));
+        let [was, is] =
+            [from, to].map(|rules| servings::read::model_serving(object.clone(), rules));
         let restart = upgrades.of(&was, &is).is_some_and(|rolled| match &rolled.played {
             Some(played) => played.pods > 0,
             None => rolled.held < rolled.groups,
         });
         let today = Difference { restart: !upgrades.keeps(before, &was), ..Difference::default() };
         let upgrade = Difference { restart, ..Difference::default() };
-        (today, upgrade, self::rules(comparison, from, to, &is))
+        (today, upgrade, servings::upgrade_rules(from, to, &is, others(comparison)))
     };
     let own = |id: &ObjectRef| Some(&before.object).filter(|object| object.id == *id);
     let mut all = Vec::new();
@@ -186,7 +160,7 @@ fn edits(
             let (today, upgrade, left) = played(&edits);
             let is_left = left.iter().any(|own| own.is(rule));
             // The struct differs in any case; the edit is enough if the upgrade restarts nothing.
-            if !is_left || rule.is(&upgrade::ROLE_STRUCT) && !upgrade.restart {
+            if !is_left || rule.is(&servings::ROLE_STRUCT) && !upgrade.restart {
                 let changes = edits.iter().map(|edit| edit::shown(edit, own(&edit.id))).collect();
                 all.extend(edits);
                 return Proposal::Edit(RuleEdit { changes, today });
@@ -208,14 +182,4 @@ fn edits(
         }
     });
     (proposals, together)
-}
-
-/// Whether an object is an autoscaler of a ModelServing.
-fn scales(object: &Object, serving: &ModelServing) -> bool {
-    let target =
-        |key: &str| object.node.at(&["spec", "scaleTargetRef", key]).and_then(Node::as_str);
-    matches!(object.id.kind.as_str(), "HorizontalPodAutoscaler" | "ScaledObject")
-        && target("kind") == Some("ModelServing")
-        && target("name") == Some(serving.name())
-        && object.id.scope.namespace() == Some(&serving.namespace)
 }
