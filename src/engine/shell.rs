@@ -41,7 +41,21 @@ pub(super) fn commands(
     positional: &[EcoString],
     origin: Origin,
 ) -> Option<Vec<Simple>> {
-    if script.len() > MOST {
+    within(script, variables, positional, origin, 0)
+}
+
+/// Levels of `eval` that are read.
+const MOST_LEVELS: usize = 4;
+
+/// The commands of a script, or of the text that `eval` runs in so many others.
+fn within(
+    script: &str,
+    variables: &Variables,
+    positional: &[EcoString],
+    origin: Origin,
+    level: usize,
+) -> Option<Vec<Simple>> {
+    if script.len() > MOST || level > MOST_LEVELS {
         return None;
     }
     let mut reader = Reader {
@@ -49,6 +63,7 @@ pub(super) fn commands(
         variables: variables.clone(),
         positional: positional.to_vec(),
         origin,
+        level,
     };
     let (mut found, mut words, mut depth) = (Vec::new(), Vec::<EcoString>::new(), 0_usize);
     loop {
@@ -69,6 +84,8 @@ struct Reader {
     variables: Variables,
     positional: Vec<EcoString>,
     origin: Origin,
+    /// How many `eval` it is in.
+    level: usize,
 }
 
 impl Reader {
@@ -129,7 +146,20 @@ impl Reader {
                 }
                 return Some(());
             }
-            "source" | "." | "eval" => {
+            "source" | "." => {
+                self.variables.opaque = true;
+                return Some(());
+            }
+            "eval" => {
+                let variables = own.unwrap_or_else(|| self.variables.clone());
+                let (text, level) = (words[1..].join(" "), self.level + 1);
+                let inner = within(&text, &variables, &self.positional, self.origin, level);
+                let inner = inner.into_iter().flatten();
+                let conditional = *depth > 0;
+                found.extend(
+                    inner.map(|own| Simple { conditional: own.conditional || conditional, ..own }),
+                );
+                // It can set any variable.
                 self.variables.opaque = true;
                 return Some(());
             }
@@ -169,6 +199,10 @@ impl Reader {
                     if let Some(word) = word {
                         return Some(Token::Word(word.into()));
                     }
+                }
+                '(' if word.as_ref().is_some_and(|word| word.ends_with('=')) => {
+                    self.array()?;
+                    word.get_or_insert_default().push(UNKNOWN);
                 }
                 '\n' | ';' | '&' | '|' | '(' | ')' => {
                     // `NAME()` begins a function, which the caller refuses.
@@ -243,6 +277,21 @@ impl Reader {
                     self.rest.pop_front();
                     word.get_or_insert_default().push(c);
                 }
+            }
+        }
+    }
+
+    /// Reads the elements of an array up to its end.
+    fn array(&mut self) -> Option<()> {
+        self.rest.pop_front();
+        loop {
+            match self.rest.pop_front()? {
+                ')' => return Some(()),
+                '"' => self.quoted(&mut String::new())?,
+                '\'' => while self.rest.pop_front()? != '\'' {},
+                '$' => _ = self.dollar()?,
+                '\\' => _ = self.rest.pop_front()?,
+                _ => {}
             }
         }
     }
@@ -481,6 +530,14 @@ mod tests {
             ("if [ -z \"$A\" ]; then A=3; fi; run $A", vec!["[ -z ? ]", "run ?"]),
             ("TP=2 run $TP", vec!["run ?"]),
             ("source /env; run $RANKS", vec!["run ?"]),
+            (
+                "A='--tp 2'; eval \"exec run $A \\\n --b 'c d' $@\"",
+                vec!["exec run --tp 2 --b c d --x a b"],
+            ),
+            ("eval run $RANKS; run $RANKS", vec!["run 4", "run ?"]),
+            ("if x; then eval \"run $NO\"; fi", vec!["x", "run ?"]),
+            ("x='eval \"$x\"'; eval \"$x\"; run", vec!["run"]),
+            ("a=(); a+=(\"$b)\" c); run ${a[@]} ${#a[@]}", vec!["a+=?", "run ? ?"]),
             ("set -- x; run \"$@\"", vec!["run ?"]),
             ("a & b | c", vec!["a", "b", "c"]),
             ("run '", vec![]),

@@ -1,10 +1,16 @@
-//! Models against accelerator classes: which runtime would serve which model on which class.
+//! Models against accelerator classes: which runtime would serve which model on which class. A
+//! service that describes its own model is a row too: whether its pods would run on the class.
 
 use super::engines::Engines;
-use crate::api::{Api, Follow, Runtime};
+use super::plan::Planner;
+use super::planned::{Depth, Planned};
+use crate::api::{AcceleratorClass, Api, Follow, Runtime, Views};
 use crate::catalog::Catalog;
 use crate::decision::{CacheFit, Candidate, Rank, Verdict};
 use crate::operators::Selector;
+use crate::pods::built::{Built, Component};
+use crate::quantity::is_accelerator;
+use crate::yaml::Node;
 use ecow::EcoString;
 use rayon::prelude::*;
 
@@ -26,6 +32,8 @@ pub enum Outcome {
 pub struct Cell {
     /// Model.
     pub model: EcoString,
+    /// Namespace and name of the service that describes the model itself.
+    pub service: Option<EcoString>,
     /// Class.
     pub class: EcoString,
     /// Outcome for the two.
@@ -37,7 +45,7 @@ pub struct Cell {
 /// The whole table, by model and class.
 #[derive(Clone, Debug, Default)]
 pub struct Matrix {
-    /// Models by name.
+    /// Models by name, then those that services describe.
     pub models: Vec<EcoString>,
     /// Classes by name.
     pub classes: Vec<EcoString>,
@@ -53,12 +61,10 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     let mut models: Vec<_> =
         catalog.models().filter(|model| model.object.api == policy.api).collect();
     models.sort_by(|a, b| a.object.id.name.cmp(&b.object.id.name));
-    let classes: Vec<EcoString> = catalog
-        .classes(semantics)
-        .filter(|class| catalog.is_candidate_class(class))
-        .map(|class| class.name().clone())
-        .collect();
-    let cells = models
+    let of_classes: Vec<&AcceleratorClass> =
+        catalog.classes(semantics).filter(|class| catalog.is_candidate_class(class)).collect();
+    let classes: Vec<EcoString> = of_classes.iter().map(|class| class.name().clone()).collect();
+    let mut cells: Vec<Cell> = models
         .par_iter()
         .flat_map_iter(|model| {
             let ranked = selector.rank_for(model);
@@ -80,6 +86,7 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
                     }
                     Cell {
                         model: model.object.id.name.clone(),
+                        service: None,
                         class: class.clone(),
                         outcome,
                         cache: cache.map(Box::new),
@@ -89,11 +96,130 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
             row
         })
         .collect();
-    Matrix {
-        models: models.iter().map(|model| model.object.id.name.clone()).collect(),
-        classes,
-        cells,
+    let mut names: Vec<EcoString> =
+        models.iter().map(|model| model.object.id.name.clone()).collect();
+    let planner = Planner::new(catalog, semantics);
+    let described = Described { planner: &planner, selector: &selector, context };
+    let rows: Vec<(EcoString, Vec<Cell>)> = catalog
+        .services()
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .filter_map(|views| described.row(views, &of_classes))
+        .collect();
+    for (name, row) in rows {
+        names.push(name);
+        cells.extend(row);
     }
+    Matrix { models: names, classes, cells }
+}
+
+/// Rows of services that describe their own model.
+struct Described<'p, 'a> {
+    planner: &'p Planner<'a>,
+    /// Reads the classes.
+    selector: &'p Selector<'a>,
+    context: bool,
+}
+
+impl Described<'_, '_> {
+    /// The row of a service; none where the facts of its model are not known.
+    fn row(&self, views: &Views, classes: &[&AcceleratorClass]) -> Option<(EcoString, Vec<Cell>)> {
+        let service = views.of(self.planner.semantics());
+        if service.object.builtin {
+            return None;
+        }
+        let model = self.planner.engines().known_model(service)?;
+        let (planned, built) = self.planner.plan_built(views, Depth::Plan);
+        let cell = |class: &&AcceleratorClass| {
+            let (outcome, cache) = self.outcome(&planned, built.as_ref(), class);
+            Cell {
+                model: model.clone(),
+                service: Some(planned.service.to_string().into()),
+                class: class.name().clone(),
+                outcome,
+                cache: cache.filter(|_| self.context).map(Box::new),
+            }
+        };
+        let cells = classes.iter().map(cell).collect();
+        Some((ecow::eco_format!("{model} ({})", planned.service), cells))
+    }
+
+    fn outcome(
+        &self,
+        planned: &Planned<'_>,
+        built: Option<&Built<'_>>,
+        class: &AcceleratorClass,
+    ) -> (Outcome, Option<CacheFit>) {
+        if let Some(error) = &planned.error {
+            return (Outcome::Hole(error.message.clone()), None);
+        }
+        let configs = &planned.resolution.configs;
+        if let Some(absent) = configs.iter().find(|own| own.found.is_none()) {
+            let reason = format!("the shipped configuration `{}` was not read", absent.name);
+            return (Outcome::Hole(reason), None);
+        }
+        let Some(built) = built.filter(|built| !built.components.is_empty()) else {
+            return (Outcome::Hole("it has no pods".into()), None);
+        };
+        // What it runs by: the runtime, else the configuration of the workload.
+        let by = planned.resolution.chosen().map(|runtime| runtime.object.id.name.clone());
+        let by = by.or_else(|| Some(configs.iter().rfind(|own| own.preset)?.name.clone()));
+        let by = by.unwrap_or_else(|| planned.service.name.clone());
+        if let Some(reason) = built.components.iter().find_map(|own| elsewhere(own, class)) {
+            return (Outcome::Hole(format!("{by}: {reason}")), None);
+        }
+        let Some(memory) = self.selector.memory_of(class.name()) else {
+            return (Outcome::Winner(by), None);
+        };
+        let mut first = None;
+        for own in &built.components {
+            let engines = self.planner.engines();
+            let name = class.name().clone();
+            let (cache, stopped) = engines.of_component(built.service, own, name, memory);
+            if let Some(reason) = stopped {
+                return (Outcome::Misfit(by, reason), None);
+            }
+            first = first.or(cache);
+        }
+        (Outcome::Winner(by), first)
+    }
+}
+
+/// Why the pods of a component do not land on nodes of a class: their devices, their selectors.
+fn elsewhere(own: &Component, class: &AcceleratorClass) -> Option<String> {
+    let containers = own.pod.items_of("containers").iter();
+    let devices: Vec<&str> = containers
+        .flat_map(|container| {
+            let limits = container.at(&["resources", "limits"]).map(Node::entries);
+            limits.into_iter().flatten().map(|entry| entry.key.as_str())
+        })
+        .filter(|key| is_accelerator(key))
+        .collect();
+    let offered: Vec<&str> =
+        class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
+    let kind = own.kind.as_str();
+    match devices.iter().find(|key| !offered.contains(*key)) {
+        Some(key) if !offered.is_empty() => {
+            return Some(format!(
+                "the {kind} requests {key}, the class has {}",
+                offered.join(", ")
+            ));
+        }
+        None if devices.is_empty() => {
+            return Some(format!("the {kind} requests no devices"));
+        }
+        _ => {}
+    }
+    let selector = own.pod.get("nodeSelector").map(Node::entries).into_iter().flatten();
+    let labels = class.discovery.node_selector.as_ref()?;
+    selector.filter_map(|entry| Some((entry, labels.get(&entry.key)?))).find_map(
+        |(entry, label)| {
+            let (wanted, has) = (entry.node.scalar_text()?, label.scalar_text()?);
+            let key = &entry.key;
+            (wanted != has)
+                .then(|| format!("the {kind} selects {key}={wanted}, the class {key}={has}"))
+        },
+    )
 }
 
 /// The outcome for a model on a class, and the runtime that would be selected.
@@ -144,4 +270,81 @@ fn nearest(candidates: &[Candidate<'_>]) -> Option<String> {
     let reasons: Vec<String> =
         candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
     Some(format!("{}: {}", candidate.runtime.object.id.name, reasons.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::world_of;
+
+    const INPUT: &str = "
+apiVersion: ome.io/v1beta1
+kind: AcceleratorClass
+metadata: {name: large}
+spec: {vendor: nvidia, capabilities: {memoryGB: 80Gi}, resources: [{name: nvidia.com/gpu}], discovery: {nodeSelector: {size: l}}}
+---
+apiVersion: ome.io/v1beta1
+kind: AcceleratorClass
+metadata: {name: other}
+spec: {vendor: amd, capabilities: {memoryGB: 192Gi}, resources: [{name: amd.com/gpu}]}
+---
+apiVersion: ome.io/v1beta1
+kind: AcceleratorClass
+metadata: {name: small}
+spec: {vendor: nvidia, capabilities: {memoryGB: 24Gi}, resources: [{name: nvidia.com/gpu}]}
+---
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceServiceConfig
+metadata: {name: kserve-config-llm-template, namespace: kserve}
+spec:
+  template:
+    containers:
+    - {name: main, image: 'vllm/vllm-openai:v0.10.0', command: [bash, -c], args: ['eval \"exec vllm serve /m --tensor-parallel-size 4\"']}
+---
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {name: big, namespace: chat}
+spec:
+  model: {uri: 'hf://meta-llama/Llama-3.3-70B-Instruct'}
+  template:
+    SELECTOR
+    containers: [{name: main, resources: {limits: {nvidia.com/gpu: 4}}}]
+";
+
+    fn cells(input: &str) -> Vec<(String, String)> {
+        let world = world_of(input);
+        let found = matrix(&world.catalog, Follow::default(), false);
+        let of_service = found.cells.into_iter().filter(|cell| cell.service.is_some());
+        let state = |outcome| match outcome {
+            Outcome::Winner(by) => format!("winner {by}"),
+            Outcome::Tie(_) => "tie".to_owned(),
+            Outcome::Misfit(by, _) => format!("misfit {by}"),
+            Outcome::Hole(reason) => reason,
+        };
+        of_service.map(|cell| (cell.class.to_string(), state(cell.outcome))).collect()
+    }
+
+    #[test]
+    fn a_service_that_describes_its_model_is_judged_on_every_class() {
+        let own = |text: &str| text.replace("SELECTOR", "nodeSelector: {}");
+        let by = "kserve-config-llm-template";
+        let amd = format!("{by}: the workload requests nvidia.com/gpu, the class has amd.com/gpu");
+        let expected = |large: String, small: String| {
+            vec![
+                ("large".to_owned(), large),
+                ("other".to_owned(), amd.clone()),
+                ("small".to_owned(), small),
+            ]
+        };
+        assert_eq!(cells(&own(INPUT)), expected(format!("winner {by}"), format!("misfit {by}")));
+        let selecting = INPUT.replace("SELECTOR", "nodeSelector: {size: s}");
+        let reason = format!("{by}: the workload selects size=s, the class size=l");
+        assert_eq!(cells(&selecting), expected(reason, format!("misfit {by}")));
+        let absent = own(INPUT).replace("name: kserve-config-llm-template", "name: else");
+        let reason = format!("the shipped configuration `{by}` was not read");
+        let rows = cells(&absent);
+        assert!(rows.iter().all(|(_, state)| *state == reason), "{rows:?}");
+        let unknown = own(INPUT).replace("meta-llama/Llama-3.3-70B-Instruct", "acme/unknown");
+        assert_eq!(cells(&unknown), []);
+    }
 }

@@ -37,6 +37,9 @@ fn cell(cell: &Cell, sources: &SourceMap) -> Value {
         MatrixOutcome::Hole(reason) => (None, "hole", Vec::new(), Some(reason.as_str())),
     };
     let mut out = json!({ "model": cell.model.as_str(), "accelerator": cell.class.as_str(), "runtime": runtime, "state": state, "tied": tied, "reason": reason });
+    if let Some(service) = &cell.service {
+        out["service"] = json!(service.as_str());
+    }
     if let Some(cache) = &cell.cache {
         out["kvCache"] = kv_cache::json(cache, sources);
     }
@@ -82,7 +85,10 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
         if index == 0 {
             out.end_line();
         }
-        line!(out, "{} on {}: {reason}", cell.model, cell.class);
+        match &cell.service {
+            Some(service) => line!(out, "{service} on {}: {reason}", cell.class),
+            None => line!(out, "{} on {}: {reason}", cell.model, cell.class),
+        }
     }
     out.finish()
 }

@@ -10,7 +10,7 @@ use crate::pipeline::matrix;
 use crate::report::matrix as view;
 
 /// Show which runtime would serve which model on which accelerator class, with ties, and the reason
-/// where no runtime would.
+/// where no runtime would. Services that describe their own model are rows too.
 ///
 /// Exit codes: 0 done, 1 the input is invalid.
 #[derive(Debug, clap::Args)]

@@ -57,7 +57,7 @@ pub(crate) fn refused(policy: &Policy, service: &Service, config: &KServeConfig)
     let mut judge = Refusals::new(&service.object);
     service_rules(&mut judge, service, config);
     if policy.kserve().open_shift {
-        openshift::refusals::service(&mut judge, &service.namespace);
+        openshift::refusals::service(&mut judge, &service.namespace, config);
     }
     judge.into_found()
 }

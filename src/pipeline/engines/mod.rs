@@ -132,14 +132,7 @@ impl<'a> Engines<'a> {
         known: &[Diagnostic],
     ) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        let inline = || {
-            let uri = match service.inline.as_ref() {
-                Some(own) => own.model.object.node.get("storageUri")?.as_str()?,
-                // LLMInferenceService.
-                None => service.object.node.at(&["spec", "model", "uri"])?.as_str()?,
-            };
-            self.named(uri.strip_prefix("hf://")?)
-        };
+        let inline = || self.described(service);
         let model =
             resolution.model.map(|model| Arc::new(ServedModel::of(selector.policy(), model)));
         let model = model.or_else(inline);
@@ -177,6 +170,44 @@ impl<'a> Engines<'a> {
             component.cache = judged.cache.map(Box::new);
         }
         found
+    }
+
+    /// The facts of the model that a service describes.
+    fn described(&self, service: &Service) -> Option<Arc<ServedModel>> {
+        let uri = match service.inline.as_ref() {
+            Some(own) => own.model.object.node.get("storageUri")?.as_str()?,
+            // LLMInferenceService.
+            None => service.object.node.at(&["spec", "model", "uri"])?.as_str()?,
+        };
+        self.named(uri.strip_prefix("hf://")?)
+    }
+
+    /// The name of the model that a service describes, where its facts are known.
+    pub(crate) fn known_model(&self, service: &Service) -> Option<EcoString> {
+        Some(self.described(service)?.name.clone())
+    }
+
+    /// The KV cache of a component of a service on accelerators of a class, and why its server
+    /// would not start there.
+    pub(crate) fn of_component(
+        &self,
+        service: &Service,
+        own: &Component,
+        class: EcoString,
+        memory: Memory,
+    ) -> (Option<CacheFit>, Option<String>) {
+        let judged = self.judge(&Pods {
+            what: own.kind.as_str(),
+            namespace: &service.namespace,
+            object: &service.object,
+            main: &own.pod,
+            container: Some(own.main),
+            worker: own.worker.as_ref().map(|(pod, count)| (pod, *count)),
+            size: own.pods_per_replica().unwrap_or(1),
+            model: self.described(service),
+            class: Some((class, memory)),
+        });
+        (judged.cache, judged.stop.map(String::from))
     }
 
     /// Judges the engines of a ModelServing.

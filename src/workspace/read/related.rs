@@ -58,9 +58,9 @@ impl RelatedObjects {
         kserve::system_of_objects(&self.of_system, config);
         let certificates = self.config_maps.iter().filter(|own| kserve::has_certificates(own));
         config.openshift.certificates = certificates.cloned().collect();
+        let system = &config.llm.system;
         let named = |object: &&Object| {
-            object.id.name == config.ca_bundle
-                && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve")
+            object.id.name == config.ca_bundle && object.id.scope.namespace() == Some(system)
         };
         config.ca_data = self.config_maps.iter().find(named).map(|object| {
             object.node.get("data").cloned().unwrap_or_else(|| Node::map(object.node.origin))

@@ -182,7 +182,7 @@ fn bundle(facts: &Facts<'_>, container: &Node) -> (EcoString, EcoString) {
 /// The bundle of the settings; outside of the controller's namespace a copy of it.
 fn usual_bundle(facts: &Facts<'_>) -> (EcoString, EcoString) {
     let config = facts.config;
-    let copied = facts.service.namespace != "kserve";
+    let copied = facts.service.namespace != config.llm.system;
     let name = if copied { "global-ca-bundle".into() } else { config.ca_bundle.clone() };
     let usual = || EcoString::from("/etc/ssl/custom-certs");
     (name, if config.ca_mount.is_empty() { usual() } else { config.ca_mount.clone() })

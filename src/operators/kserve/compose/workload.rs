@@ -46,8 +46,9 @@ impl Facts<'_> {
         if name.is_empty() || self.config.ca_data.is_some() {
             return None;
         }
+        let system = &self.config.llm.system;
         let message = format!(
-            "the ConfigMap {name} of namespace kserve was not read: its copy global-ca-bundle is not rendered, and the controller fails if the cluster has no such ConfigMap"
+            "the ConfigMap {name} of namespace {system} was not read: its copy global-ca-bundle is not rendered, and the controller fails if the cluster has no such ConfigMap"
         );
         let service = &self.service.object;
         Some(

@@ -100,7 +100,7 @@ pub(super) fn preset_name(service: &Node, prefix: &str, name: &str) -> EcoString
 mod tests {
     use super::*;
     use crate::operators::kserve::compose::testing::objects;
-    use crate::operators::kserve::openshift::shipped;
+    use crate::operators::kserve::openshift::{self, shipped};
 
     fn system(text: &str, mut config: KServeConfig) -> (String, String) {
         let objects = objects(text);
@@ -127,6 +127,14 @@ mod tests {
         assert_eq!(found(&other), ("opendatahub".into(), "kserve-".into()));
         let stated = "apiVersion: dscinitialization.opendatahub.io/v1\nkind: DSCInitialization\nmetadata: {name: d}\nspec: {applicationsNamespace: apps}\n";
         assert_eq!(found(stated), ("apps".into(), "kserve-".into()));
+        let is_of = |text: &str, namespace: &str| {
+            let mut config = shipped::config();
+            of_objects(&objects(text), &mut config);
+            openshift::is_of_applications(namespace, &config)
+        };
+        let names = ["apps", "opendatahub", applications];
+        assert_eq!(names.map(|name| is_of(stated, name)), [true, false, false]);
+        assert_eq!(names.map(|name| is_of("", name)), [false, true, true]);
         let deployed = format!(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {CONTROLLER}, namespace: {applications}}}\nspec: {{template: {{spec: {{containers: [{{name: m, env: [{{name: {PREFIX}, value: v3-9-0-kserve-}}]}}]}}}}}}\n"
         );

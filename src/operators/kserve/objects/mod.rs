@@ -240,7 +240,7 @@ pub(crate) fn objects(
             writer.push(RenderedObject { node, component, wave });
         }
     };
-    let own = |name: &str| config.ca_bundle == name && service.namespace == "kserve";
+    let own = |name: &str| config.ca_bundle == name && service.namespace == config.llm.system;
     if let Some(file) = facts.bundle()?.filter(|_| !own(BUNDLE)) {
         let data = node!(&rules::KSERVE_BUNDLE; { "cabundle.crt": file });
         let data = data.unwrap_or_else(|| file.clone());

@@ -30,6 +30,12 @@ use ecow::EcoString;
 pub(super) const AUTH: &str = "security.opendatahub.io/enable-auth";
 /// Namespaces of the applications: of Open Data Hub and of Red Hat OpenShift AI.
 pub(super) const APPLICATIONS: [&str; 2] = ["opendatahub", "redhat-ods-applications"];
+/// Whether a namespace is that of the applications: the one that was read, else either of the two.
+pub(super) fn is_of_applications(namespace: &str, config: &KServeConfig) -> bool {
+    let system = config.llm.system.as_str();
+    namespace == system || (APPLICATIONS.contains(&namespace) && APPLICATIONS.contains(&system))
+}
+
 /// Annotation of a runtime's pods that names the server for the dashboard.
 pub(super) const SERVER: &str = "opendatahub.io/kserve-runtime";
 

@@ -4,7 +4,7 @@
 //! In: a service as its owner wrote it, with KServe's defaults. Out: the service with what its
 //! profile adds, before a runtime is merged. Values keep their place in the profile.
 
-use super::{APPLICATIONS, llm};
+use super::{is_of_applications, llm};
 use crate::api::{ComponentKind, Failure, KServeConfig, Object, Service};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{list_mut, map_mut, text};
@@ -43,8 +43,8 @@ fn named(service: &Service) -> Option<(EcoString, EcoString, Origin)> {
 }
 
 /// The spec of the profile that the operator makes, unless its users have edited it.
-fn shipped(name: &str, namespace: &str) -> Option<Node> {
-    let known = name == SHIPPED && APPLICATIONS.contains(&namespace);
+fn shipped(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
+    let known = name == SHIPPED && is_of_applications(namespace, config);
     let spec = || {
         node!(&OPENSHIFT_DEFAULT_PROFILE; {
             identifiers: [{ identifier: "cpu", defaultCount: 2 }, { identifier: "memory", defaultCount: "4Gi" }],
@@ -64,7 +64,7 @@ fn spec(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
             let spec = profile.node.get("spec").cloned();
             Some(spec.unwrap_or_else(|| Node::map(profile.node.origin)))
         }
-        None => shipped(name, namespace),
+        None => shipped(name, namespace, config),
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the validating webhook of OpenShift AI refuses of a service, beside KServe's own
 //! (opendatahub-io/odh-model-controller, internal/webhook/serving/v1beta1, ValidateCreate).
 
-use super::APPLICATIONS;
+use super::is_of_applications;
+use crate::api::KServeConfig;
 use crate::check::refusals::Refusals;
 use crate::diag::Code;
 use crate::yaml::Node;
@@ -11,7 +12,11 @@ const LONGEST: usize = 53;
 /// Most canaries: a Route has that many alternate backends.
 const CANARIES: usize = 3;
 
-pub(in crate::operators::kserve) fn service(judge: &mut Refusals<'_>, namespace: &str) {
+pub(in crate::operators::kserve) fn service(
+    judge: &mut Refusals<'_>,
+    namespace: &str,
+    config: &KServeConfig,
+) {
     let name = judge.object.id.name.clone();
     if name.len() > LONGEST {
         let message = format!(
@@ -26,7 +31,7 @@ pub(in crate::operators::kserve) fn service(judge: &mut Refusals<'_>, namespace:
             "write a shorter name",
         );
     }
-    if APPLICATIONS.contains(&namespace) {
+    if is_of_applications(namespace, config) {
         let message = format!(
             "the InferenceService \"{name}\" is invalid: {namespace} is the namespace of the applications"
         );
