@@ -1,5 +1,7 @@
 //! The environment of a container: variables with the values that are known offline.
 
+use super::flags::{Named, named};
+use super::identity::Engine;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 use std::collections::HashMap;
@@ -7,6 +9,21 @@ use std::collections::HashMap;
 /// Marks a part of a text that is not known offline. Manifests cannot contain it: YAML and
 /// Kubernetes refuse the character.
 pub(super) const UNKNOWN: char = '\0';
+
+/// Variables that manifests alone set: KServe's shipped configurations pass them on to the server
+/// (kserve/kserve, config/llmisvcconfig).
+const OF_MANIFESTS: [&str; 1] = ["VLLM_ADDITIONAL_ARGS"];
+
+/// Whether a text is nothing, or flags that no engine's settings depend on, with their values.
+fn sets_nothing(text: &str) -> bool {
+    let is_other = |word: &str| {
+        let name = word.split('=').next().unwrap_or(word);
+        Engine::ALL.iter().all(|engine| matches!(named(*engine, name), Named::Other))
+    };
+    let mut words = text.split_whitespace();
+    words.clone().next().is_none_or(|first| first.starts_with('-'))
+        && words.all(|word| !word.starts_with('-') || is_other(word))
+}
 
 /// The variables of a container; the value of a variable with another source is unknown.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +48,11 @@ impl Variables {
             };
             let value = value.filter(|text| !text.contains(UNKNOWN));
             own.known.insert(name.into(), (value, Some(entry.origin)));
+        }
+        if container.get("envFrom").is_none_or(Node::is_empty) {
+            for name in OF_MANIFESTS {
+                own.known.entry(name.into()).or_insert((Some(EcoString::new()), None));
+            }
         }
         own
     }
@@ -61,10 +83,18 @@ impl Variables {
         self.known.insert(name.into(), (None, None));
     }
 
-    /// Makes the variables unknown whose value differs from the one before.
+    /// Makes the variables unknown whose value differs from the one before, unless both set
+    /// nothing that an engine's settings depend on.
     pub(super) fn unlike(&mut self, before: &Self) {
         for (name, own) in &mut self.known {
-            if before.known.get(name).map(|known| &known.0) != Some(&own.0) {
+            let was = before.known.get(name).map(|known| &known.0);
+            let are_alike = match (was, &own.0) {
+                (Some(Some(was)), Some(own)) => {
+                    was == own || (sets_nothing(was) && sets_nothing(own))
+                }
+                (was, own) => was == Some(own),
+            };
+            if !are_alike {
                 *own = (None, None);
             }
         }

@@ -30,10 +30,14 @@ use ecow::EcoString;
 pub(super) const AUTH: &str = "security.opendatahub.io/enable-auth";
 /// Namespaces of the applications: of Open Data Hub and of Red Hat OpenShift AI.
 pub(super) const APPLICATIONS: [&str; 2] = ["opendatahub", "redhat-ods-applications"];
+/// Namespace of upstream's controller.
+const UPSTREAM: &str = "kserve";
+
 /// Whether a namespace is that of the applications: the one that was read, else either of the two.
 pub(super) fn is_of_applications(namespace: &str, config: &KServeConfig) -> bool {
     let system = config.llm.system.as_str();
-    namespace == system || (APPLICATIONS.contains(&namespace) && APPLICATIONS.contains(&system))
+    let is_stated = system != UPSTREAM && !APPLICATIONS.contains(&system);
+    if is_stated { namespace == system } else { APPLICATIONS.contains(&namespace) }
 }
 
 /// Annotation of a runtime's pods that names the server for the dashboard.
