@@ -85,10 +85,8 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
         if index == 0 {
             out.end_line();
         }
-        match &cell.service {
-            Some(service) => line!(out, "{service} on {}: {reason}", cell.class),
-            None => line!(out, "{} on {}: {reason}", cell.model, cell.class),
-        }
+        let row = cell.service.as_ref().unwrap_or(&cell.model);
+        line!(out, "{row} on {}: {reason}", cell.class);
     }
     out.finish()
 }
