@@ -12,15 +12,28 @@ use crate::operators::is_service;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner, has_room};
 use crate::source::{SourceId, Span};
+use crate::workspace::World;
 use std::collections::{BTreeSet, HashSet};
 
-/// The trees that were read file by file: how many in words, and their directories.
-pub(super) fn not_built(found: &[Diagnostic]) -> Option<(String, Vec<&str>)> {
-    let trees: Vec<&str> = found
+/// The trees that were read file by file: how many in words, and their directories, those with
+/// services first.
+pub(super) fn not_built<'f>(
+    found: &'f [Diagnostic],
+    world: &World,
+) -> Option<(String, Vec<&'f str>)> {
+    let mut trees: Vec<&str> = found
         .iter()
         .filter(|finding| finding.code == Code::KustomizeNotBuilt)
         .filter_map(|finding| finding.file.as_deref())
         .collect();
+    let services = world.catalog.services().map(|own| own.documented.object.span.source);
+    let servings = world.catalog.model_servings().iter().map(|own| own.object.span.source);
+    let built: HashSet<&str> = services
+        .chain(servings)
+        .filter_map(|source| world.sources.get(source).kustomized.as_ref())
+        .map(|own| &*own.tree)
+        .collect();
+    trees.sort_by_key(|tree| !built.contains(tree));
     let what = match trees.len() {
         0 => return None,
         1 => "1 overlay was not built".to_owned(),

@@ -156,6 +156,24 @@ static ELSEWHERE: &[&str] = &[
     "dscinitialization.opendatahub.io",
 ];
 
+/// Kinds that are written in version `v1` without a group and that no core group has: the file of
+/// `kubectl config` (client-go, tools/clientcmd/api), and the answer of a server.
+static OF_CLIENTS: &[&str] = &["Config", "Status"];
+
+/// Kinds of OpenShift, which had no group in version 3, and which `oc` still reads so.
+static OF_OPENSHIFT: &[&str] = &[
+    "BuildConfig",
+    "DeploymentConfig",
+    "ImageStream",
+    "ImageStreamTag",
+    "OAuthClient",
+    "Project",
+    "ProjectRequest",
+    "Route",
+    "SecurityContextConstraints",
+    "Template",
+];
+
 /// The classification of a document's kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Whose {
@@ -183,6 +201,12 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if name.is_empty() && !is_version {
         return Whose::NoObject;
+    }
+    if api_version == "v1" && OF_CLIENTS.contains(&kind) {
+        return Whose::NoObject;
+    }
+    if api_version == "v1" && OF_OPENSHIFT.contains(&kind) {
+        return Whose::Foreign;
     }
     // The functionConfig of `ome` itself is input of an orchestrator such as Kustomize.
     let is_function = name == "ome.io" && kind == "OmeRender";
@@ -465,6 +489,9 @@ mod tests {
             ("widgets.example.com/v1", "Widget", "Foreign"),
             ("kustomize.config.k8s.io/v1beta1", "Kustomization", "NoObject"),
             ("ome.io/v1", "OmeRender", "NoObject"),
+            ("v1", "Config", "NoObject"),
+            ("v1", "Configs", "UnknownKind"),
+            ("v1", "Template", "Foreign"),
         ] {
             let found = format!("{:?}", whose(api_version, kind));
             assert!(found.starts_with(expected), "{api_version} {kind}: {found}");

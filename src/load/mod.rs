@@ -9,9 +9,11 @@
 mod checkout;
 mod documents;
 mod embedded;
+mod encrypted;
 mod exclude;
 mod files;
 mod find;
+mod fragments;
 mod helm;
 pub mod kinds;
 mod kustomize;

@@ -6,9 +6,9 @@
 use crate::yaml::{Node, Value};
 use std::collections::BTreeMap;
 
-/// Whether a document is a Template.
+/// Whether a document is a Template; `oc` reads the version without a group, too.
 pub(super) fn is_template(api_version: &str, kind: &str) -> bool {
-    kind == "Template" && api_version.starts_with("template.openshift.io/")
+    kind == "Template" && (api_version == "v1" || api_version.starts_with("template.openshift.io/"))
 }
 
 /// The objects of a Template.

@@ -5,10 +5,14 @@
 //! that stay in an object are none: `$(VAR)` in commands, arguments and variables, `{{.Field}}` of
 //! runtimes, and shell text.
 
+use super::encrypted;
 use crate::diag::quoted;
 use crate::source::{Source, Span};
 use crate::yaml::{Node, Value};
 use std::ops::Range;
+
+/// What is shown of a value that SOPS encrypted.
+const ENCRYPTED: &str = "ENC[…]";
 
 /// A scalar that is filled in later.
 #[derive(Clone, Debug)]
@@ -122,6 +126,51 @@ fn stands_for_value(text: &str) -> bool {
     is_upper(text) && text.split(['_', '-']).any(is_word)
 }
 
+/// Words that a name is written with where it stands for one: no name has upper case.
+fn shouts_a_name(text: &str) -> bool {
+    const NOUNS: [&str; 24] = [
+        "APP",
+        "CLUSTER",
+        "DOMAIN",
+        "ENV",
+        "ENVIRONMENT",
+        "EXAMPLE",
+        "HOST",
+        "HOSTNAME",
+        "ID",
+        "IMAGE",
+        "INSTANCE",
+        "MODEL",
+        "NAME",
+        "NAMESPACE",
+        "PREFIX",
+        "PROJECT",
+        "REGION",
+        "SECRET",
+        "SUFFIX",
+        "TEAM",
+        "TENANT",
+        "USER",
+        "USERNAME",
+        "ZONE",
+    ];
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| {
+        let is_joined = word.trim_matches('_').contains('_') && word.len() > 2;
+        is_upper(word) && (is_joined || NOUNS.contains(&word))
+    })
+}
+
+/// Whether a name of an object is written so.
+fn may_shout(text: &str) -> bool {
+    let begins = |after: &str| {
+        let value = after.split(['\n', ' ', ',', '}']).next().unwrap_or_default();
+        shouts_a_name(value.trim_matches(['"', '\'']))
+    };
+    ["  name: ", "  namespace: ", "{name: "]
+        .iter()
+        .any(|key| text.match_indices(key).any(|(at, _)| begins(&text[at + key.len()..])))
+}
+
 /// The placeholders in a text.
 fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
     let mut at = 0;
@@ -144,7 +193,8 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
 
 /// Whether a text may hold a placeholder at all.
 pub(super) fn may_hold(text: &str) -> bool {
-    const SIGNS: [&str; 18] = [
+    const SIGNS: [&str; 19] = [
+        "ENC[",
         "${",
         "{{",
         "<",
@@ -164,7 +214,7 @@ pub(super) fn may_hold(text: &str) -> bool {
         "TBD",
         "HERE",
     ];
-    SIGNS.iter().any(|sign| text.contains(sign)) || text.contains("PATCHED")
+    SIGNS.iter().any(|sign| text.contains(sign)) || text.contains("PATCHED") || may_shout(text)
 }
 
 /// Fields whose value is a name, a place or a number, so that a placeholder within it is no part of
@@ -261,6 +311,9 @@ impl<'n> Walk<'_, 'n> {
         let is_variable = last == "value" && self.path.contains(&"env");
         let is_strict =
             !is_code && ((STRICT.contains(&last) && !is_value) || STRICT_MAPS.contains(&above));
+        if encrypted::is_value(text) {
+            return self.add(node, ENCRYPTED);
+        }
         for (range, style) in within(text) {
             let is_whole = range.len() == text.trim().len();
             let counts = match style {
@@ -276,7 +329,12 @@ impl<'n> Walk<'_, 'n> {
                 return self.add(node, &text[range]);
             }
         }
-        let asks = |text: &str| asks_for_value(text) || (is_strict && stands_for_value(text));
+        let is_of_object = matches!(self.path[..], ["metadata", "name" | "namespace"]);
+        let asks = |text: &str| {
+            asks_for_value(text)
+                || (is_strict && stands_for_value(text))
+                || (is_of_object && shouts_a_name(text))
+        };
         if !is_code && asks(text.trim()) {
             self.add(node, text.trim());
         }
@@ -363,6 +421,8 @@ pub(super) fn command(file: &str, found: &[Placeholder], is_template: bool) -> S
     let has = |sign: &str| found.iter().any(|own| own.text.starts_with(sign));
     if is_template {
         format!("`oc process --local -f {file} | ome plan -f -` fills them in")
+    } else if has(ENCRYPTED) {
+        format!("`sops decrypt {file} | ome plan -f -` reads what is in it")
     } else if has("{{") || has("${{") {
         "`helm template`, or the tool that the file is written for, fills them in: read its output \
          with `-f -`"
@@ -399,6 +459,12 @@ mod tests {
             ("data: {run: \"echo ${HOME} <b>t</b> $(date)\"}", &[]),
             ("resources: {requests: {storage: FROM_OVERLAY}}\nkind: TODO", &["FROM_OVERLAY"]),
             ("stringData: {k: REPLACE_ME, l: YOUR_KEY, m: ME}", &["REPLACE_ME", "YOUR_KEY"]),
+            (
+                "metadata: {name: MODEL_NAME-svc, namespace: dev-NAMESPACE}",
+                &["MODEL_NAME-svc", "dev-NAMESPACE"],
+            ),
+            ("metadata: {name: PD-sample}\nenv: [{name: HF_TOKEN}]", &[]),
+            ("stringData: {a: \"ENC[AES256_GCM,data:x,iv:y]\"}", &["ENC[…]"]),
             ("volumeID: {volume-id}\nx: {a: }", &["{volume-id}"]),
             ("a: \"%X%\"\nb: __Y__\nc: \"100%\"\nd: __init__", &["%X%", "__Y__"]),
         ] {

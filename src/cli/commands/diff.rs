@@ -11,6 +11,7 @@ use crate::diag::{Diagnostic, quoted};
 use crate::diff::{Capacity, Diff, Settings, State, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
+use crate::workspace::World;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -232,7 +233,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     Session::show_of(&[&after, &before], &view, args.output, &news, io)?;
     if matches!(args.output, PageFormat::Table | PageFormat::Markdown)
-        && let Some(line) = not_compared(&found, &base_found)
+        && let Some(line) = not_compared((&found, &after.world), (&base_found, &before.world))
     {
         io.say_line(&line);
     }
@@ -264,8 +265,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 
 /// The overlays that were not built: what their patches change is not compared. Those of a revision
 /// have its name in front, and are named where the new state has none.
-fn not_compared(after: &[Diagnostic], before: &[Diagnostic]) -> Option<String> {
-    let (what, trees) = not_built(after).or_else(|| not_built(before))?;
+fn not_compared(after: (&[Diagnostic], &World), before: (&[Diagnostic], &World)) -> Option<String> {
+    let (what, trees) = not_built(after.0, after.1).or_else(|| not_built(before.0, before.1))?;
     let whose = if trees.len() == 1 { "its" } else { "their" };
     let first = trees[0];
     Some(format!(

@@ -8,6 +8,7 @@ use super::checkout::checkout;
 use super::exclude::{self, Exclude};
 use super::files::{self, Unread};
 use super::find::{Input, find, is_expectation};
+use super::fragments;
 use super::kustomize::{self, Tree};
 use super::memory::Memory;
 use super::origins;
@@ -267,7 +268,7 @@ fn documents(
                 loaded.diagnostics.push(finding.in_file(input.name));
             }
             // Encrypted or compressed: no manifest, whatever its name.
-            Err(Unread::NotUtf8(text, _)) if !input.named && !reading::names_object(&text) => {
+            Err(Unread::NotUtf8(text, _)) if !input.named && !fragments::names_object(&text) => {
                 if input.reported {
                     loaded.diagnostics.push(
                         Diagnostic::new(Code::NotUtf8, "the file is no text, and no manifest")

@@ -6,8 +6,10 @@ use super::long_list::{self, LongList};
 use crate::diag::{Checked, Code, Diagnostic, Severity, nearest};
 use crate::load::documents::Document;
 use crate::load::embedded;
+use crate::load::encrypted;
 use crate::load::files;
 use crate::load::find::{Input, is_expectation};
+use crate::load::fragments;
 use crate::load::helm;
 use crate::load::kinds::{self, Whose};
 use crate::load::openshift;
@@ -64,16 +66,6 @@ struct Items {
 
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
-}
-
-/// Whether a text names the version and kind of an object.
-pub(super) fn names_object(text: &str) -> bool {
-    let names = |key: &str| {
-        [format!("{key}:"), format!("\"{key}\""), format!("'{key}'")]
-            .iter()
-            .any(|form| text.contains(form.as_str()))
-    };
-    names("apiVersion") && names("kind")
 }
 
 /// Whether a file that was found in a directory belongs to a chart.
@@ -172,6 +164,9 @@ impl<'a> Reading<'a> {
                 None => self.outcome.diagnostics.extend(found),
             }
         }
+        if broken && found_at.is_some() && fragments::is_template(text) {
+            return self.template();
+        }
         if broken && text.contains("{{") && helm::has_actions(text) {
             if found_at.is_some() {
                 return Outcome { helm: true, ..Outcome::default() };
@@ -185,7 +180,7 @@ impl<'a> Reading<'a> {
                 finding.help = Some("the file is a Helm template: render the chart first with `helm template`, and read its output with `-f -`".to_owned());
             }
         }
-        if broken && found_at.is_some() && !names_object(text) {
+        if broken && found_at.is_some() && !fragments::names_object(text) {
             return self.no_manifest();
         }
         self.count(broken);
@@ -251,6 +246,21 @@ impl<'a> Reading<'a> {
                     .at(start)
             });
             self.outcome.diagnostics.push(finding.severity(Severity::Info));
+        }
+        self.outcome
+    }
+
+    /// A file that is YAML only when the statements in it were run.
+    fn template(mut self) -> Outcome {
+        self.outcome.documents.clear();
+        self.outcome.diagnostics.clear();
+        if self.source.reported {
+            let start = Span { source: self.id, start: 0, end: 0 };
+            let said =
+                "the file is a template with statements: nothing is read before they are run";
+            let help = "read the output of the tool that it is written for with `-f -`";
+            let finding = Diagnostic::new(Code::Placeholders, said).at(start).help(help);
+            self.outcome.diagnostics.push(finding);
         }
         self.outcome
     }
@@ -325,6 +335,11 @@ impl<'a> Reading<'a> {
     fn objects(&mut self, items: impl Iterator<Item = Item>, embedded: bool) {
         for Item { node, api_version, kind } in items {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
+            if self.input.is_some() && fragments::is_patch(&node, &self.source.text) {
+                self.plain.push(span);
+                continue;
+            }
+            let node = encrypted::without_keys(node);
             match (api_version, kind) {
                 (Some(api_version), Some(kind)) => {
                     self.object(node, span, (api_version, kind), embedded);

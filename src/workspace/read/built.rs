@@ -1,7 +1,8 @@
-//! Findings about objects that a kustomization completes.
+//! Findings about objects that a kustomization, or another program, completes.
 
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::source::Kustomized;
+use std::path::Path;
 
 fn is_namespace_object(finding: &Diagnostic) -> bool {
     finding.objects.iter().any(|object| object.starts_with("Namespace/"))
@@ -39,5 +40,50 @@ pub(super) fn complete(found: &mut Vec<Diagnostic>, own: &Kustomized) {
             finding.severity = Severity::Warning;
         }
         finding.help = Some(format!("an overlay may set it: `ome plan -k {}`", own.tree));
+    }
+}
+
+/// Whether the name of a file or of its directory says that its documents are parts of objects:
+/// patches, and templates of pods that another program completes.
+pub(super) fn is_part(file: &str) -> bool {
+    const WORDS: [&str; 4] = ["patch", "patches", "template", "templates"];
+    let path = Path::new(file);
+    let directory = path.parent().and_then(Path::file_name);
+    let names = [path.file_stem(), directory].into_iter().flatten();
+    names.filter_map(|name| name.to_str()).any(|name| {
+        let mut parts = name.split(['-', '_', '.']);
+        parts.any(|part| WORDS.iter().any(|own| part.eq_ignore_ascii_case(own)))
+    })
+}
+
+/// What a part of an object lacks is no mistake: it is not applied as it is.
+pub(super) fn allow_parts(found: &mut [Diagnostic]) {
+    let lacks =
+        |own: &&mut Diagnostic| own.code == Code::RequiredField && own.severity == Severity::Error;
+    for finding in found.iter_mut().filter(lacks) {
+        finding.severity = Severity::Info;
+        let help =
+            "the file is named as a part of an object: name it with `-f` if it is a whole one";
+        finding.help = Some(help.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_told_by_names() {
+        for (path, expected) in [
+            ("a/patch-ui.yaml", true),
+            ("a/patches/ui.yaml", true),
+            ("operator-patches/x.yaml", true),
+            ("a/driver-pod-template.yaml", true),
+            ("patches/a/ui.yaml", false),
+            ("a/dispatcher.yaml", false),
+            ("a/patched/x.yaml", false),
+        ] {
+            assert_eq!(is_part(path), expected, "{path}");
+        }
     }
 }

@@ -93,6 +93,7 @@ pub(super) fn typed(
         let mut found = Vec::new();
         schema.check(&document.node, strictness, sources, &mut found);
         newer::grade(&mut found, owner, server, given);
+        newer::grade_platform(&mut found, document.group());
         if let Some(definition) = definition {
             // The definition of the input has the fields of its own release.
             found.retain(|finding| {

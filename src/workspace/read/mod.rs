@@ -3,13 +3,17 @@
 mod boosters;
 mod built;
 mod cache;
+mod definitions;
 pub(super) mod dispatch;
+mod homeless;
 mod identity;
 mod inherited;
 mod live;
 mod newer;
 mod related;
 mod stock;
+#[cfg(test)]
+mod tests;
 
 use crate::api::{Api, Follow, Object, OperatorConfig, Semantics, Views};
 use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, View};
@@ -25,13 +29,13 @@ use crate::workspace::complete::{ModelFacts, completions};
 use crate::workspace::in_cluster::{self, ClusterRelease, Evidence};
 use crate::workspace::pruning::ReleaseSchema;
 use crate::workspace::read::cache::{ReadDocument, places};
+use crate::workspace::read::definitions::Definitions;
 use crate::workspace::read::dispatch::{Read, typed};
 use crate::workspace::read::related::{RelatedObjects, Settings};
-use crate::yaml::Node;
 pub use cache::Kept;
 use ecow::EcoString;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// Flags and settings for reading.
 #[derive(Clone, Debug)]
@@ -99,6 +103,11 @@ impl ReadOptions {
     pub fn with_servings(mut self, rules: &'static ServingRules) -> Self {
         self.releases = self.releases.with_servings(rules);
         self
+    }
+
+    /// The same for a document without a namespace that belongs to one.
+    fn in_namespace(&self, namespace: &EcoString) -> Self {
+        Self { namespace: namespace.clone(), ..self.clone() }
     }
 }
 
@@ -169,13 +178,16 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         .iter()
         .map(|own| (own.api_version.clone(), own.kind.clone(), own.builtin || !own.reported))
         .collect();
-    let definitions = definitions(&documents, &sources, given.within.as_deref());
+    let definitions = Definitions::of(&documents, &sources, given.within.as_deref());
+    let homes = homeless::namespaces(&documents, &sources);
     // What was kept was checked with the definitions of an earlier input.
     let kept = kept.filter(|_| definitions.is_empty());
     let places = kept.as_ref().map_or_else(Vec::new, |_| places(&documents));
     let same = kept.as_deref().map(|kept| kept.same(given, &sources));
     // Values from outside the manifest refer to sources whose ids depend on other documents.
-    let is_own = |index: usize| completed.get(&index).is_none_or(|known| !known.is_known());
+    let is_own = |index: usize| {
+        completed.get(&index).is_none_or(|known| !known.is_known()) && !homes.contains_key(&index)
+    };
     let mut typed: Vec<ReadDocument> = documents
         .into_par_iter()
         .enumerate()
@@ -189,7 +201,14 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             let holes = std::mem::take(&mut document.placeholders);
             let source = sources.get(document.source);
             let (in_tree, kustomized) = (source.root.is_some(), source.kustomized.clone());
-            let typed = typed(document, given, &sources, &definitions, known, &mut found);
+            let is_part = in_tree && built::is_part(&source.name);
+            let definitions = definitions.nearest(&document, source);
+            let own = homes.get(&index).map(|namespace| given.in_namespace(namespace));
+            let given = own.as_ref().unwrap_or(given);
+            let typed = typed(document, given, &sources, definitions, known, &mut found);
+            if is_part {
+                built::allow_parts(&mut found);
+            }
             // A tree has examples of several releases.
             if in_tree {
                 let of_release = |own: &&mut Diagnostic| {
@@ -315,31 +334,6 @@ impl World {
         let source = self.sources.get(place.source);
         source.copies().filter(|_| self.given.within.is_none())
     }
-}
-
-/// The schemas of the definitions of the input. Of several of a name, that of `--in` is used, else
-/// the first by path.
-fn definitions(
-    documents: &[Document],
-    sources: &SourceMap,
-    within: Option<&str>,
-) -> crate::schema::Definitions {
-    let read =
-        documents.iter().filter(|own| own.kind == "CustomResourceDefinition" && !own.builtin);
-    let mut by_name: BTreeMap<EcoString, Vec<&Document>> = BTreeMap::new();
-    for own in read {
-        let name = own.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
-        by_name.entry(name.unwrap_or_default()).or_default().push(own);
-    }
-    let mut definitions = crate::schema::Definitions::default();
-    for known in by_name.values() {
-        let places: Vec<Place> =
-            known.iter().map(|own| Place::of(sources.get(own.source))).collect();
-        if let Some(at) = catalog::preferred(&places, within) {
-            definitions.add(&known[at].node);
-        }
-    }
-    definitions
 }
 
 /// The settings of the operators. Of several, those of `--in` are used, else the first by path.

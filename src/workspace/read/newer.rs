@@ -38,6 +38,21 @@ pub(super) fn grade(found: &mut Vec<Diagnostic>, api: Api, server: bool, given: 
     }
 }
 
+/// Grades findings of the objects that set up OpenShift AI: each of its releases has components of its
+/// own, and one of them is known.
+pub(super) fn grade_platform(found: &mut [Diagnostic], group: &str) {
+    const GROUPS: [&str; 2] =
+        ["datasciencecluster.opendatahub.io", "dscinitialization.opendatahub.io"];
+    let is_unknown = |own: &&mut Diagnostic| own.code == Code::UnknownField && own.fix.is_empty();
+    for finding in found.iter_mut().filter(is_unknown).filter(|_| GROUPS.contains(&group)) {
+        finding.code = Code::NewerThanKnown;
+        finding.severity = Severity::Warning;
+        finding.message =
+            format!("{}: the known release of OpenShift AI does not have it", finding.message);
+        finding.help = Some("nothing, if the release that you run has it".to_owned());
+    }
+}
+
 /// Whether nothing near was meant: no other name, no other place, no table of moved names.
 fn is_unmarked(finding: &Diagnostic) -> bool {
     finding.fix.is_empty()

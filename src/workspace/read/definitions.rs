@@ -1,0 +1,98 @@
+//! The CRDs of the input, which are the schemas of their kinds.
+//!
+//! In: the documents. Out: the definition of each kind; where directories have different ones, an
+//! object is checked by the nearest.
+
+use crate::catalog::{self, Place};
+use crate::load::Document;
+use crate::schema;
+use crate::source::{Source, SourceMap};
+use crate::yaml::Node;
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// Definitions of one name in several directories.
+struct Variants {
+    group: EcoString,
+    kind: EcoString,
+    /// Each with its directory.
+    own: Vec<(String, schema::Definitions)>,
+}
+
+/// The definitions of the input.
+pub(super) struct Definitions {
+    /// Of several of a name, that of `--in`, else the first by path.
+    shared: schema::Definitions,
+    variants: Vec<Variants>,
+    /// One directory was asked for: its definitions count for all objects.
+    is_within: bool,
+}
+
+impl Definitions {
+    pub(super) fn of(documents: &[Document], sources: &SourceMap, within: Option<&str>) -> Self {
+        let read =
+            documents.iter().filter(|own| own.kind == "CustomResourceDefinition" && !own.builtin);
+        let mut by_name: BTreeMap<EcoString, Vec<&Document>> = BTreeMap::new();
+        for own in read {
+            let name = own.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
+            by_name.entry(name.unwrap_or_default()).or_default().push(own);
+        }
+        let mut shared = schema::Definitions::default();
+        let mut variants = Vec::new();
+        for known in by_name.values() {
+            let places: Vec<Place> =
+                known.iter().map(|own| Place::of(sources.get(own.source))).collect();
+            if let Some(at) = catalog::preferred(&places, within) {
+                shared.add(&known[at].node);
+            }
+            if places.iter().all(|place| *place == places[0]) {
+                continue;
+            }
+            let text = |keys: &[&str]| {
+                EcoString::from(
+                    &*known[0].node.at(keys).and_then(Node::scalar_text).unwrap_or_default(),
+                )
+            };
+            let own = known.iter().map(|own| {
+                let mut definitions = schema::Definitions::default();
+                definitions.add(&own.node);
+                (sources.get(own.source).directory().unwrap_or_default(), definitions)
+            });
+            variants.push(Variants {
+                group: text(&["spec", "group"]),
+                kind: text(&["spec", "names", "kind"]),
+                own: own.collect(),
+            });
+        }
+        Self { shared, variants, is_within: within.is_some() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.shared.is_empty()
+    }
+
+    /// The definitions that a document is checked by.
+    pub(super) fn nearest(&self, document: &Document, source: &Source) -> &schema::Definitions {
+        let is_of = |own: &&Variants| own.group == document.group() && own.kind == document.kind;
+        let variants = self.variants.iter().find(is_of).filter(|_| !self.is_within);
+        let Some(known) = variants else { return &self.shared };
+        let here = source.directory().unwrap_or_default();
+        let shared = |(directory, _): &&(String, schema::Definitions)| {
+            let parts = directory.split('/').zip(here.split('/'));
+            parts.take_while(|(a, b)| a == b).count()
+        };
+        let most = known.own.iter().map(|own| shared(&own)).max().unwrap_or_default();
+        // Of several that are as near, such as bases and what was built of them, one that takes the
+        // object: no other is proven to be the one that is applied.
+        let takes = |definitions: &&schema::Definitions| {
+            let mut found = Vec::new();
+            if let Some(own) = definitions.of(&document.api_version, &document.kind) {
+                own.check(&document.node, &mut found);
+            }
+            found.is_empty()
+        };
+        let mut near = known.own.iter().filter(|own| shared(own) == most).map(|(_, own)| own);
+        let first = near.clone().next();
+        near.find(takes).or(first).unwrap_or(&self.shared)
+    }
+}

@@ -1,0 +1,61 @@
+//! Runtimes that set no namespace, beside services that name them and do: `kubectl apply -n`, a
+//! namespace transformer or the destination of an Argo CD application puts both in one.
+//!
+//! In: the documents. Out: the namespace of each such runtime.
+
+use crate::load::Document;
+use crate::source::SourceMap;
+use crate::yaml::Node;
+use ecow::EcoString;
+use std::collections::{BTreeSet, HashMap};
+
+/// What the services of a directory that name a runtime set.
+#[derive(Default)]
+struct Services<'d> {
+    namespaces: BTreeSet<&'d str>,
+    /// One of them sets none.
+    is_open: bool,
+}
+
+fn namespace(document: &Document) -> Option<&str> {
+    let own = document.node.at(&["metadata", "namespace"]).and_then(Node::as_str)?;
+    (!own.is_empty()).then_some(own)
+}
+
+/// The name of the runtime that a service names.
+fn runtime(service: &Document) -> Option<&str> {
+    let paths: [&[&str]; 2] =
+        [&["spec", "predictor", "model", "runtime"], &["spec", "runtime", "name"]];
+    paths.iter().find_map(|path| service.node.at(path).and_then(Node::as_str))
+}
+
+/// The namespaces of runtimes without one, by the places of their documents: that of the services in
+/// the same directory that name them, if all of these set one and the same.
+pub(super) fn namespaces(documents: &[Document], sources: &SourceMap) -> HashMap<usize, EcoString> {
+    let is_homeless =
+        |own: &Document| own.kind == "ServingRuntime" && !own.builtin && namespace(own).is_none();
+    if !documents.iter().any(is_homeless) {
+        return HashMap::new();
+    }
+    let directory = |own: &Document| sources.get(own.source).directory();
+    let mut services: HashMap<(EcoString, String, EcoString), Services<'_>> = HashMap::new();
+    for own in documents.iter().filter(|own| own.kind == "InferenceService") {
+        let (Some(directory), Some(runtime)) = (directory(own), runtime(own)) else { continue };
+        let key = (own.group().into(), directory, runtime.into());
+        let here = services.entry(key).or_default();
+        match namespace(own) {
+            Some(namespace) => _ = here.namespaces.insert(namespace),
+            None => here.is_open = true,
+        }
+    }
+    let homeless = documents.iter().enumerate().filter(|(_, own)| is_homeless(own));
+    homeless
+        .filter_map(|(index, own)| {
+            let name = own.node.at(&["metadata", "name"])?.as_str()?;
+            let here = services.get(&(own.group().into(), directory(own)?, name.into()))?;
+            let mut namespaces = here.namespaces.iter().filter(|_| !here.is_open);
+            let (Some(only), None) = (namespaces.next(), namespaces.next()) else { return None };
+            Some((index, EcoString::from(*only)))
+        })
+        .collect()
+}
