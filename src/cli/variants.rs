@@ -3,7 +3,7 @@
 
 use super::input::Session;
 use super::names;
-use crate::api::{Api, Object};
+use crate::api::{Api, Object, ObjectRef};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner};
 use crate::source::Span;
@@ -144,6 +144,44 @@ impl Session {
             format!("{below}{file}:{}", place.line).into()
         };
         definitions.iter().map(|own| own.as_ref().map(told)).collect()
+    }
+
+    /// The definitions of these objects that an answer leaves out: which ones it is about, and how
+    /// to ask about the others. `done` is what was done with the objects.
+    pub(super) fn other_definitions<'o>(
+        &self,
+        shown: impl Iterator<Item = &'o Object>,
+        done: &str,
+    ) -> Option<String> {
+        if self.world.views.is_empty() {
+            return None;
+        }
+        let mut others: HashMap<(Api, &ObjectRef), Vec<EcoString>> = HashMap::new();
+        for view in &self.world.views {
+            let services = view.catalog.services().map(|own| &own.of(self.semantics).object);
+            let servings = view.catalog.model_servings().iter().map(|own| &own.object);
+            for object in services.chain(servings).filter(|own| view.adds(own.name_span())) {
+                let directory = self.directory(object.name_span()).unwrap_or_default();
+                others.entry((object.api, &object.id)).or_default().push(directory);
+            }
+        }
+        let of_shown = shown.filter_map(|own| Some((own, others.get(&(own.api, &own.id))?)));
+        let several: Vec<_> = of_shown.collect();
+        let (first, others) = several.first()?;
+        let own = self.directory(first.name_span()).unwrap_or_default();
+        let name = first.qualified_name();
+        Some(match several.len() {
+            1 => format!(
+                "{done}: {own} of {} variants ({name}): `--in {}` asks about another",
+                others.len() + 1,
+                others[0].trim_end_matches('/')
+            ),
+            many => format!(
+                "{done}: one definition of each of {many} services with variants, such as {own} of {} \
+                 ({name}): `--in DIR` asks about those of a directory",
+                others.len() + 1
+            ),
+        })
     }
 
     /// The directory of an object below the path that was named.

@@ -245,6 +245,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 Format::Markdown => page.markdown(),
                 _ => page.text(style),
             })?;
+            let objects = selected.iter().map(|own| &own.of(session.semantics).object);
+            let objects = objects.chain(servings.iter().map(|own| &own.serving.object));
+            if let Some(line) = session.other_definitions(objects, "explained") {
+                io.say_line(&line);
+            }
         }
     }
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));

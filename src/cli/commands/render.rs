@@ -323,6 +323,11 @@ fn write(
     if stale {
         io.say_line(&format!("to write the files: `{}`", sink::renewal(typed)));
     }
+    let objects = selected.iter().map(|own| &own.of(session.semantics).object);
+    let objects = objects.chain(servings.iter().map(|own| &own.object));
+    if let Some(line) = session.other_definitions(objects, "rendered") {
+        io.say_line(&line);
+    }
     if !unfilled.is_empty() {
         io.say_line(&format!("not rendered: placeholders: {}", unfilled.join(", ")));
     }
