@@ -142,3 +142,36 @@ fn each_service_renders_the_objects_of_its_own_operator() {
         "{names:?}"
     );
 }
+
+/// `explain` and `render` are about one definition of a service, and name the way to the others.
+#[test]
+fn an_answer_about_one_of_several_definitions_says_which() {
+    let root = tempfile::tempdir().expect("a directory");
+    for environment in ["dev", "prod"] {
+        let directory = root.path().join(environment);
+        std::fs::create_dir(&directory).expect("a directory");
+        let text = format!(
+            "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: iris, namespace: ml}}\nspec:\n  predictor:\n    model: {{modelFormat: {{name: sklearn}}, storageUri: \"s3://{environment}/x\"}}\n"
+        );
+        std::fs::write(directory.join("a.yaml"), text).expect("a file");
+    }
+    let ask = |args: &str| {
+        let call = Call {
+            args: args.split(' ').map(str::to_owned).collect(),
+            stdin: "",
+            directory: root.path(),
+            env: &BTreeMap::new(),
+            time: Duration::from_mins(1),
+        };
+        run(&call).expect("the call ends within a minute")
+    };
+    let said = "dev/ of 2 variants (ml/iris): `--in prod` asks about another";
+    for command in ["explain", "render"] {
+        let one = ask(&format!("{command} iris -f ."));
+        assert!(one.stderr.contains(said), "{command}: {}", one.stderr);
+        let other = ask(&format!("{command} iris -f . --in prod"));
+        assert!(!other.stderr.contains("variants"), "{command}: {}", other.stderr);
+    }
+    let other = ask("render iris -f . --in prod");
+    assert!(other.stdout.contains("s3://prod/x"), "{}", other.stdout);
+}
