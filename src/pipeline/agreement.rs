@@ -1,15 +1,16 @@
 //! One question asked in several ways has one answer: which pods of which service find a node, in a
-//! plan, in a comparison of two states, and in a rollout that changes nothing; and the totals of a
-//! plan are those of the objects that are rendered.
+//! plan, in what `ome test` reads of it, in a comparison of two states, and in rollouts that change
+//! nothing; the totals of a plan are those of the objects that are rendered; and a rollout of one
+//! service ends as that of all, and with each edit as that edit says.
 //!
-//! 200 random small inputs; `OME_FLEETS=10000` tries more of them.
+//! Some random small inputs; `OME_FLEETS=10000` tries more of them.
 
 use super::serving::plan_servings;
 use super::testing::world;
 use super::together::{SettledWorkload, together_after};
 use super::{
-    Changes, Depth, PlacementOptions, Planner, Renderer, RollEnd, RollOptions, State, Together,
-    identity, roll, totals,
+    Changes, Depth, Fix, PlacementOptions, Planner, Renderer, RollEnd, RollOptions, ServiceRollout,
+    State, Together, identity, roll, totals,
 };
 use crate::api::{Follow, Semantics};
 use crate::merge::history::History;
@@ -20,11 +21,11 @@ use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A node: devices, a taint, whether it is cordoned.
-type Machine = (i64, bool, bool);
+/// A node: devices, a taint, whether it is cordoned, whether it is in the second zone.
+type Machine = (i64, bool, bool, bool);
 /// A service: devices of a pod, minReplicas, replicas beyond it, whether it tolerates the taint,
-/// whether updates have no surge.
-type Service = (i64, i64, i64, bool, bool);
+/// whether updates have no surge, and of its volume whether that is in the second zone.
+type Service = (i64, i64, i64, bool, bool, Option<bool>);
 /// A ModelServing: groups, replicas of its role, devices of a pod.
 type Serving = (i64, i64, i64);
 
@@ -41,8 +42,9 @@ struct Input {
 
 fn inputs() -> impl Strategy<Value = Input> {
     let devices = || prop::sample::select(vec![1_i64, 2, 3, 4, 8]);
-    let node = (devices(), prop::bool::weighted(0.2), prop::bool::weighted(0.1));
-    let service = (devices(), 1_i64..4, 0_i64..3, any::<bool>(), any::<bool>());
+    let node = (devices(), prop::bool::weighted(0.2), prop::bool::weighted(0.1), any::<bool>());
+    let volume = prop::option::weighted(0.2, any::<bool>());
+    let service = (devices(), 1_i64..4, 0_i64..3, any::<bool>(), any::<bool>(), volume);
     (
         prop::collection::vec(node, 1..5),
         prop::collection::vec(service, 1..5),
@@ -68,13 +70,34 @@ fn object(api: &str, kind: &str, name: &str, spec: &Value) -> Value {
     json!({"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec})
 }
 
+fn zone(second: bool) -> &'static str {
+    if second { "b" } else { "a" }
+}
+
+/// A volume of a zone, bound to its claim.
+fn volume(name: &str, second: bool) -> [Value; 2] {
+    let values = [zone(second)];
+    let zones = json!({"key": "topology.kubernetes.io/zone", "operator": "In", "values": values});
+    let claim = json!({"accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": name,
+        "resources": {"requests": {"storage": "1Gi"}}});
+    let mut claim = object("v1", "PersistentVolumeClaim", name, &claim);
+    claim["status"] = json!({"phase": "Bound"});
+    let volume = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
+        "spec": {"accessModes": ["ReadWriteMany"], "capacity": {"storage": "1Gi"},
+            "claimRef": {"name": name, "namespace": "default"},
+            "nfs": {"server": "files.example", "path": "/data"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [zones]}]}}}});
+    [claim, volume]
+}
+
 impl Input {
     /// Nodes, quota and models, without anything that has pods.
     fn ground(&self) -> Vec<Value> {
-        let mut all: Vec<Value> = self.nodes.iter().enumerate().map(|(at, (gpus, tainted, cordoned))| {
+        let mut all: Vec<Value> = self.nodes.iter().enumerate().map(|(at, (gpus, tainted, cordoned, second))| {
             let taints = json!([{"key": "dedicated", "value": "research", "effect": "NoSchedule"}]);
             json!({"apiVersion": "v1", "kind": "Node",
-                "metadata": {"name": format!("n{at}"), "labels": {"kubernetes.io/hostname": format!("n{at}")}},
+                "metadata": {"name": format!("n{at}"), "labels": {
+                    "kubernetes.io/hostname": format!("n{at}"), "topology.kubernetes.io/zone": zone(*second)}},
                 "spec": {"taints": if *tainted { taints } else { json!([]) }, "unschedulable": cordoned},
                 "status": {"allocatable": {"cpu": "32", "memory": "256Gi", "pods": "110", "nvidia.com/gpu": gpus.to_string()}}})
         }).collect();
@@ -88,6 +111,9 @@ impl Input {
                 "modelFramework": {"name": "transformers", "version": "4.40.0"},
                 "modelArchitecture": "LlamaForCausalLM", "storage": {"storageUri": "hf://example/m", "path": "/m"}}}),
         );
+        for (at, own) in self.services.iter().enumerate() {
+            all.extend(own.5.iter().flat_map(|second| volume(&format!("s{at}"), *second)));
+        }
         for gpus in [1, 2, 3, 4, 8] {
             all.push(json!({"apiVersion": "ome.io/v1beta1", "kind": "ClusterServingRuntime",
                 "metadata": {"name": format!("rt-{gpus}")},
@@ -101,9 +127,24 @@ impl Input {
     }
 
     fn all(&self) -> Vec<Value> {
+        self.version("1")
+    }
+
+    /// Everything; the first service with this value of a variable.
+    fn version(&self, version: &str) -> Vec<Value> {
         let mut all = self.ground();
-        for (at, (gpus, least, more, tolerates, no_surge)) in self.services.iter().enumerate() {
+        for (at, (gpus, least, more, tolerates, no_surge, volume)) in
+            self.services.iter().enumerate()
+        {
             let mut engine = json!({"minReplicas": least, "maxReplicas": least + more});
+            if at == 0 {
+                let env = json!([{"name": "VERSION", "value": version}]);
+                engine["runner"] = json!({"name": "ome-container", "env": env});
+            }
+            if volume.is_some() {
+                let claim = json!({"claimName": format!("s{at}")});
+                engine["volumes"] = json!([{"name": "data", "persistentVolumeClaim": claim}]);
+            }
             if *tolerates {
                 engine["tolerations"] = json!([{"key": "dedicated", "operator": "Exists"}]);
             }
@@ -157,6 +198,9 @@ fn planned(
     for own in &planned {
         let placements = own.components.iter().filter_map(|own| own.placement.as_ref());
         let waiting = placements.map(super::Placement::pending).sum();
+        // `ome test` compares this.
+        let fits = own.components.iter().map(super::PlannedComponent::fits);
+        prop_assert!(fits.into_iter().all(|own| own == Some(waiting == 0)));
         pending.insert(own.service.to_string(), waiting);
     }
     for own in &servings {
@@ -206,6 +250,47 @@ fn rendered(world: &World) -> (i64, i64) {
     (pods, gpus)
 }
 
+/// The rollouts of all changes from one world to another; edits are searched for one service only.
+fn rolled(before: &World, after: &World, only: Option<usize>) -> Vec<ServiceRollout> {
+    let changes = Changes::between(Some(&State::all(before)), &State::all(after), follow());
+    let asked = RollOptions { only, without_edits: only.is_none(), ..RollOptions::default() };
+    roll(after, follow(), &changes, &asked).expect("the nodes are known")
+}
+
+/// The end of the first service, with the pods that wait.
+fn first(rolled: &[ServiceRollout]) -> (RollEnd, i64) {
+    let own = rolled.iter().find(|own| own.name == "s0").expect("it is there");
+    let last = own.components[0].stages.last().expect("it has a stage");
+    (own.components[0].end, last.old.pending + last.new.pending)
+}
+
+/// The objects with the edits of a fix: those of the first service, and the nodes that it adds.
+fn edited(all: &[Value], fix: &Fix) -> (Vec<Value>, Vec<Value>) {
+    let (mut all, mut more) = (all.to_vec(), Vec::new());
+    for edit in &fix.edits {
+        if let Some(like) = edit.path.strip_prefix("nodes like ") {
+            let node = all.iter().find(|own| own["metadata"]["name"] == like).expect("it is there");
+            let number = edit.to.as_str().and_then(|text| text.split_once(' '));
+            let number: usize = number.expect("`N more`").0.parse().expect("a number");
+            more.extend((0..number).map(|at| {
+                let (mut node, name) = (node.clone(), format!("{like}-new-{at}"));
+                node["metadata"]["labels"]["kubernetes.io/hostname"] = name.clone().into();
+                node["metadata"]["name"] = name.into();
+                node
+            }));
+            continue;
+        }
+        let is_first =
+            |own: &&mut Value| own["kind"] == "InferenceService" && own["metadata"]["name"] == "s0";
+        let mut at = all.iter_mut().find(is_first).expect("it is there");
+        for key in edit.path.split('.') {
+            at = &mut at[key];
+        }
+        *at = edit.to.clone();
+    }
+    (all, more)
+}
+
 /// The ends of a rollout that changes nothing, with the pods, or groups of a ModelServing, that wait.
 fn unchanged(world: &World) -> BTreeMap<String, (RollEnd, i64)> {
     let state = State::all(world);
@@ -222,11 +307,11 @@ fn unchanged(world: &World) -> BTreeMap<String, (RollEnd, i64)> {
     ends
 }
 
-fn cases() -> ProptestConfig {
-    let cases = std::env::var("OME_FLEETS").ok().and_then(|given| given.parse().ok());
-    let cases = cases.unwrap_or(200);
+/// `cases` inputs, or as many as the variable says.
+fn cases(cases: u32) -> ProptestConfig {
+    let given = std::env::var("OME_FLEETS").ok().and_then(|given| given.parse().ok());
     ProptestConfig {
-        cases,
+        cases: given.unwrap_or(cases),
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
@@ -234,7 +319,7 @@ fn cases() -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases(80))]
 
     #[test]
     fn every_command_gives_one_answer_about_each_pod(input in inputs()) {
@@ -265,6 +350,33 @@ proptest! {
                 prop_assert_eq!(left > 0, *waiting > 0, "{}", service);
             } else {
                 prop_assert_eq!(usize::try_from(left).ok(), Some(*waiting), "{}", service);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(30))]
+
+    #[test]
+    fn a_rollout_of_one_service_ends_as_that_of_all_and_edits_help_as_they_say(input in inputs()) {
+        let [old, new] = [input.version("1"), input.version("2")];
+        let (before, after) = (world(&old), world(&new));
+        let all = rolled(&before, &after, None);
+        let only = all.iter().position(|own| own.name == "s0");
+        let named = rolled(&before, &after, only);
+        prop_assert_eq!(first(&named), first(&all));
+        let own = &named[only.expect("it is there")].components[0];
+        for fix in own.fix.iter().filter(|fix| !fix.with_others) {
+            let (with, more) = edited(&new, fix);
+            let world = |objects: &[Value]| super::testing::world(&[objects, &more].concat());
+            let (before, with, after) = (world(&old), world(&with), world(&new));
+            let helps = |end: RollEnd| end == fix.end || end == RollEnd::NothingToDo;
+            let (end, _) = first(&rolled(&before, &with, None));
+            prop_assert!(helps(end), "{:?}: {:?}", fix.edits, end);
+            if fix.then_as_written {
+                let (end, _) = first(&rolled(&with, &after, None));
+                prop_assert!(helps(end), "then as written, {:?}: {:?}", fix.edits, end);
             }
         }
     }

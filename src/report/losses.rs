@@ -55,11 +55,13 @@ pub fn text(loss: &Loss, lost: &[Lost]) -> String {
         );
     }
     if loss.new > 0 {
-        line!(
-            out,
-            "beside them, {} without a node did not run on these nodes",
-            plural(loss.new, "pod")
-        );
+        let pods = plural(loss.new, "pod");
+        let before = match loss.waited {
+            0 => "would have one without the loss".to_owned(),
+            waited if waited == loss.new => "had none before".to_owned(),
+            waited => format!("{waited} had none before"),
+        };
+        line!(out, "beside them, {pods} without a node did not run on these nodes: {before}");
     }
     out.finish()
 }
@@ -74,6 +76,7 @@ pub(super) fn loss_json(loss: &Loss) -> Value {
         "gpusShort": loss.gpus_short,
         "services": owners(&loss.services),
         "new": loss.new,
+        "waited": loss.waited,
     })
 }
 

@@ -37,6 +37,11 @@ impl Fleet {
     /// What the fleet places counts as running.
     pub fn settle_in(&mut self) {
         let placed = self.place(Manner::default());
+        self.run_as(&placed);
+    }
+
+    /// The pods that are placed run where they are.
+    pub(super) fn run_as(&mut self, placed: &Placed) {
         for ([workload, replica, place], slot) in placed.all() {
             let bound = |pod| matches!(placed.scheduler.state(pod), PodState::Bound(_));
             let Some(node) = slot.pod.filter(|pod| bound(*pod)).and_then(|_| placed.node(slot))

@@ -11,6 +11,9 @@ const MOST_TRIED: usize = 1000;
 /// For more workloads than this, whether they fit without the others is not tried one by one.
 const MOST_PLACED_ALONE: usize = 500;
 
+/// Pods that are placed again, over all trials, to count replicas where pods that wait hold quota.
+const MOST_PLACED_AGAIN: usize = 200_000;
+
 /// Counts replicas on one state of the nodes. Equal pods are counted once.
 #[derive(Debug, Default)]
 pub struct Rooms {
@@ -20,11 +23,27 @@ pub struct Rooms {
     /// The nodes with what runs.
     before: Option<Box<(Placed, HashMap<Alike, usize>)>>,
     placed_alone: usize,
+    /// The fleet with what is placed running, and its pods that have no node then.
+    running: Option<Box<(Fleet, usize)>>,
+    placed_again: usize,
 }
 
 /// The pods of one more replica: those of the last one, as the first one may have more.
 fn one_more(workload: &Workload) -> &[usize] {
     workload.replicas.last().map_or(&[0], |replica| &replica.pods)
+}
+
+/// Whether pods of other workloads wait for a node and are counted in quotas of the same namespace.
+fn shares_quota(placed: &Placed, fleet: &Fleet, at: usize) -> bool {
+    let counted = |[workload, replica, pod]: [usize; 3]| {
+        let own = &fleet.workloads[workload];
+        let template = own.replicas.get(replica).and_then(|own| own.pods.get(pod));
+        let template = &own.templates[*template?];
+        template.usage.is_some().then_some(&template.namespace)
+    };
+    let last = fleet.workloads[at].replicas.len().saturating_sub(1);
+    let own = counted([at, last, 0]);
+    own.is_some() && placed.pending().any(|(other, _)| other[0] != at && counted(other) == own)
 }
 
 impl Rooms {
@@ -45,21 +64,67 @@ impl Rooms {
             }
             let count = match placed.scheduler.capacity(only) {
                 Some(count) => count,
-                None => self.tried(placed, &templates),
+                None => self.tried(placed, fleet, at, &templates),
             };
             self.known.insert(key, count);
             return count;
         }
-        self.tried(placed, &templates)
+        self.tried(placed, fleet, at, &templates)
     }
 
-    fn tried(&mut self, placed: &Placed, templates: &[TemplateId]) -> usize {
+    fn tried(
+        &mut self,
+        placed: &Placed,
+        fleet: &Fleet,
+        at: usize,
+        templates: &[TemplateId],
+    ) -> usize {
         let scratch = self.scratch.get_or_insert_with(|| {
             let mut scratch = Box::new(placed.scheduler.clone());
             scratch.forget_waiting();
             scratch
         });
-        scratch.probe(templates, MOST_TRIED)
+        let count = scratch.probe(templates, MOST_TRIED);
+        if shares_quota(placed, fleet, at) {
+            self.beside_waiting(placed, fleet, at, count)
+        } else {
+            count
+        }
+    }
+
+    /// Pods that wait for a node hold quota only if they come first: more replicas than the quota has
+    /// left may fit, and some of those pods are refused instead of waiting. So the fleet is placed
+    /// with more replicas, as long as no more pods are without a node.
+    fn beside_waiting(
+        &mut self,
+        placed: &Placed,
+        fleet: &Fleet,
+        at: usize,
+        mut count: usize,
+    ) -> usize {
+        let without_node = |placed: &Placed| placed.pending().count() + placed.refused.len();
+        let (running, waiting) = &mut **self.running.get_or_insert_with(|| {
+            let mut running = fleet.clone();
+            running.run_as(placed);
+            let waiting = without_node(&running.place(Manner::default()));
+            Box::new((running, waiting))
+        });
+        let before = running.workloads[at].replicas.len();
+        let Some(last) = running.workloads[at].replicas.last().cloned() else { return count };
+        while count < MOST_TRIED {
+            running.workloads[at].replicas.resize(before + count + 1, last.clone());
+            let again = running.place(Manner::default());
+            self.placed_again += again.all().count();
+            if self.placed_again > MOST_PLACED_AGAIN
+                || !again.evicted.is_empty()
+                || without_node(&again) > *waiting
+            {
+                break;
+            }
+            count += 1;
+        }
+        running.workloads[at].replicas.truncate(before);
+        count
     }
 
     /// Whether a workload fits beside what runs, if nothing else is planned; `None` if that was

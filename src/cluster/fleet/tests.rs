@@ -2,6 +2,7 @@
 
 mod loss;
 mod packing;
+mod rooms;
 mod vacate;
 
 use super::{Fleet, Manner, Other, Placed, Replica, Running, Verdict, Workload};

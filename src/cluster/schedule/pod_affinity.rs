@@ -12,17 +12,50 @@ use super::terms::AffinityTerm;
 use crate::cluster::schedule::terms::Terms;
 use std::collections::BTreeMap;
 
-/// Number of pods by label and value.
-type Pairs = BTreeMap<(usize, u32), i64>;
+/// Numbers of pods by topology key and domain. The keys are few; the domains of a key may be as many
+/// as the nodes.
+#[derive(Clone, Debug, Default)]
+struct Pairs {
+    /// Keys, each with a number for each of its domains.
+    keys: Vec<(usize, Vec<i64>)>,
+    /// Domains with another number than 0.
+    filled: usize,
+}
 
-fn add(pairs: &mut Pairs, nodes: &Nodes, key: usize, node: NodeId, count: i64) {
-    let value = nodes.topology_of(key).values[node.index()];
-    if value != MISSING && count != 0 {
-        let sum = pairs.entry((key, value)).or_default();
-        *sum += count;
-        if *sum == 0 {
-            pairs.remove(&(key, value));
+impl Pairs {
+    fn add(&mut self, nodes: &Nodes, key: usize, node: NodeId, count: i64) {
+        let topology = nodes.topology_of(key);
+        let value = topology.values[node.index()];
+        if value == MISSING || count == 0 {
+            return;
         }
+        let known = self.keys.iter().position(|(known, _)| *known == key);
+        let at = known.unwrap_or_else(|| {
+            self.keys.push((key, vec![0; topology.len()]));
+            self.keys.len() - 1
+        });
+        let Some(sum) = self.keys[at].1.get_mut(value as usize) else { return };
+        self.filled += usize::from(*sum == 0);
+        *sum += count;
+        self.filled -= usize::from(*sum == 0);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// The number in the domain of a node; `None` if the node lacks the key.
+    fn at(&self, nodes: &Nodes, key: usize, node: NodeId) -> Option<i64> {
+        let value = nodes.topology_of(key).values[node.index()];
+        let sums = self.keys.iter().find(|(known, _)| *known == key);
+        let sum = || sums.and_then(|(_, sums)| sums.get(value as usize).copied());
+        (value != MISSING).then(|| sum().unwrap_or(0))
+    }
+
+    /// Whether the domain of a node has some, for any key.
+    fn has(&self, nodes: &Nodes, node: NodeId) -> bool {
+        let mut keys = self.keys.iter();
+        keys.any(|(key, _)| self.at(nodes, *key, node).is_some_and(|count| count > 0))
     }
 }
 
@@ -48,7 +81,7 @@ impl Neighbors {
         let mut own = Self::default();
         for (term, carriers) in terms.about(pod.labels, index).filter(|(term, _)| term.keeps_away) {
             for (node, count) in carriers.iter() {
-                add(&mut own.avoiding, nodes, term.key, node, i64::from(count.all));
+                own.avoiding.add(nodes, term.key, node, i64::from(count.all));
             }
         }
         if own.avoiding.is_empty() && pod.affinity.is_empty() && pod.anti_affinity.is_empty() {
@@ -57,13 +90,13 @@ impl Neighbors {
         if let Some(all) = pod.all_affinity {
             for (node, count) in index.tally(all).iter() {
                 for term in &pod.affinity {
-                    add(&mut own.wanted, nodes, term.key, node, i64::from(count.all));
+                    own.wanted.add(nodes, term.key, node, i64::from(count.all));
                 }
             }
         }
         for term in &pod.anti_affinity {
             for (node, count) in index.tally(term.selector).iter() {
-                add(&mut own.avoided, nodes, term.key, node, i64::from(count.all));
+                own.avoided.add(nodes, term.key, node, i64::from(count.all));
             }
         }
         Some(own)
@@ -81,17 +114,17 @@ impl Neighbors {
         let Ground { nodes, index, .. } = ground;
         for term in &other.anti_affinity {
             if index.matches(pod.labels, term.selector) {
-                add(&mut self.avoiding, nodes, term.key, node, sign);
+                self.avoiding.add(nodes, term.key, node, sign);
             }
         }
         if pod.all_affinity.is_some_and(|all| index.matches(other.labels, all)) {
             for term in &pod.affinity {
-                add(&mut self.wanted, nodes, term.key, node, sign);
+                self.wanted.add(nodes, term.key, node, sign);
             }
         }
         for term in &pod.anti_affinity {
             if index.matches(other.labels, term.selector) {
-                add(&mut self.avoided, nodes, term.key, node, sign);
+                self.avoided.add(nodes, term.key, node, sign);
             }
         }
     }
@@ -104,18 +137,10 @@ impl Neighbors {
         index: &LabelIndex,
         node: NodeId,
     ) -> Option<Refusal> {
-        let count = |pairs: &Pairs, key: usize| {
-            let value = nodes.topology_of(key).values[node.index()];
-            if value == MISSING {
-                None
-            } else {
-                Some(pairs.get(&(key, value)).copied().unwrap_or(0))
-            }
-        };
         let mut beside_all = true;
         let mut has_keys = true;
         for term in &pod.affinity {
-            match count(&self.wanted, term.key) {
+            match self.wanted.at(nodes, term.key, node) {
                 None => has_keys = false,
                 Some(count) => beside_all &= count > 0,
             }
@@ -129,24 +154,15 @@ impl Neighbors {
         if !has_keys || (!beside_all && !is_first()) {
             return Some(Refusal::of(Reason::PodAffinity, false, Plugins::POD_AFFINITY));
         }
-        let avoided =
-            |term: &AffinityTerm| count(&self.avoided, term.key).is_some_and(|count| count > 0);
+        let avoided = |term: &AffinityTerm| {
+            self.avoided.at(nodes, term.key, node).is_some_and(|count| count > 0)
+        };
         if pod.anti_affinity.iter().any(avoided) {
             return Some(Refusal::of(Reason::PodAntiAffinity, true, Plugins::POD_AFFINITY));
         }
-        // The keys are few; the domains of a key may be as many as the nodes.
-        let mut from = 0;
-        while let Some(((key, _), _)) = self.avoiding.range((from, 0)..).next() {
-            if count(&self.avoiding, *key).is_some_and(|count| count > 0) {
-                return Some(Refusal::of(
-                    Reason::ExistingAntiAffinity,
-                    true,
-                    Plugins::POD_AFFINITY,
-                ));
-            }
-            from = key + 1;
-        }
-        None
+        self.avoiding
+            .has(nodes, node)
+            .then(|| Refusal::of(Reason::ExistingAntiAffinity, true, Plugins::POD_AFFINITY))
     }
 }
 
@@ -159,7 +175,7 @@ pub(super) fn score(
     terms: &Terms,
     codes: &[u16],
 ) -> Option<Vec<i64>> {
-    let mut liked = Pairs::new();
+    let mut liked: BTreeMap<(usize, u32), i64> = BTreeMap::new();
     let mut any = false;
     let mut like = |key: usize, node: NodeId, weight: i64| {
         let value = nodes.topology_of(key).values[node.index()];

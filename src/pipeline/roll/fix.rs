@@ -4,7 +4,7 @@ use super::chance::play;
 use super::edit::{self, EditKind, Fewer, Subject};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::track::Track;
-use super::{Fix, Ground, RollEdit, another};
+use super::{Fix, Ground, RollEdit, another, steps};
 use crate::api::Follow;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{kind, named};
@@ -158,7 +158,21 @@ impl Search<'_, '_> {
             Some(what) => Some(self.edited(what, then_as_written)?),
             None => None,
         };
-        let mut played = play(self.ground, edited.as_deref().unwrap_or(self.tracks), nodes);
+        let tracks = edited.as_deref().unwrap_or(self.tracks);
+        let mut played = play(self.ground, tracks, nodes);
+        let is_complete = |at: &usize| played[*at].end == RollEnd::Complete;
+        if then_as_written
+            && tracks.iter().any(|track| track.then.is_some())
+            && self.group.iter().any(is_complete)
+        {
+            for step in steps::each(self.ground, tracks) {
+                for (own, step) in played.iter_mut().zip(step) {
+                    if own.end == RollEnd::Complete && step.end != RollEnd::NothingToDo {
+                        own.end = step.end;
+                    }
+                }
+            }
+        }
         let mut place = 0;
         played.retain(|_| {
             place += 1;

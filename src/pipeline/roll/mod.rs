@@ -21,6 +21,7 @@ mod queues;
 pub(crate) mod serving;
 pub(crate) mod side;
 pub(crate) mod stages;
+mod steps;
 pub(crate) mod track;
 
 pub use changes::{Before, Changes, ServiceChange, ServingChange, State};
@@ -152,11 +153,12 @@ pub struct ServiceRollout {
 const DOMAIN: &str = "cluster.local";
 
 /// The simulated cluster: nodes, running pods, and the state before the change.
+#[derive(Clone)]
 struct Ground<'a> {
-    cluster: Cluster<'a>,
+    cluster: Arc<Cluster<'a>>,
     /// Pods of the input that have no node yet, with their templates; their indices follow those of
     /// the running pods.
-    waiting: (RunningPods<'a>, Vec<Arc<PodTemplate>>),
+    waiting: Arc<(RunningPods<'a>, Vec<Arc<PodTemplate>>)>,
     world: &'a World,
     /// Indices of the running pods of the services that change, if these pods are the state before.
     own: BTreeSet<usize>,
@@ -216,7 +218,7 @@ pub fn roll<'a>(
     if !machines::is_known(catalog.machines()) {
         return None;
     }
-    let cluster = Cluster::new(catalog);
+    let cluster = Arc::new(Cluster::new(catalog));
     let context = cluster.context.clone();
     let earlier = changes.before.map_or(catalog, |before| &before.catalog);
     let serving_rules = [earlier, catalog].map(servings::rules);
@@ -229,7 +231,7 @@ pub fn roll<'a>(
     let templates = waiting.templates(&context);
     let mut ground = Ground {
         cluster,
-        waiting: (waiting, templates),
+        waiting: Arc::new((waiting, templates)),
         world,
         own: BTreeSet::new(),
         before,

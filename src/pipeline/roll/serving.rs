@@ -51,6 +51,11 @@ impl ServingKind {
         Ok(Self { serving, templates, starts: BTreeMap::new(), policy })
     }
 
+    /// The pods of its templates: of each role, entry pod and worker pod.
+    pub(super) fn pods(&self) -> impl Iterator<Item = &Arc<PodTemplate>> {
+        self.templates.iter().flat_map(|(.., own)| own)
+    }
+
     /// Sets how new pods start, for one role or for all roles.
     pub(super) fn start(&mut self, role: Option<&EcoString>, trouble: Trouble) {
         let roles = self.serving.roles.iter().map(|own| &own.name.value);

@@ -330,7 +330,7 @@ fn component_claim(
 }
 
 /// The groups of a LeaderWorkerSet: leader and workers have a template each.
-pub(super) fn groups(spec: &LeaderWorkerSetSpec) -> Claimed {
+pub(crate) fn groups(spec: &LeaderWorkerSetSpec) -> Claimed {
     let mut claimed = Claimed::default();
     let size = spec.revision.size.max(1);
     for group in 0..spec.replicas {

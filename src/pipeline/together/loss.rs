@@ -135,6 +135,8 @@ pub struct Loss {
     pub services: Vec<EcoString>,
     /// Pods without a node that did not run on these nodes.
     pub new: usize,
+    /// Those of `new` that have no node without the loss either.
+    pub waited: usize,
 }
 
 /// A loss after which pods have no node.
@@ -301,6 +303,7 @@ fn devices(fleet: &Fleet, pods: &[[usize; 3]]) -> i64 {
 /// The counts of a loss. `before` are the workloads with the pods that ran on the lost nodes.
 pub(super) fn counts(
     fleet: &Fleet,
+    before: &HashMap<usize, usize>,
     placed: &Placed,
     claims: &[claims::Claim],
     lost: &BTreeSet<EcoString>,
@@ -316,6 +319,12 @@ pub(super) fn counts(
     let running = fleet.workloads.iter().flat_map(|own| &own.running);
     let services: BTreeSet<&EcoString> =
         ran.iter().map(|[workload, ..]| &claims[*workload].service).collect();
+    let mut left = before.clone();
+    let waited = new.iter().filter(|[workload, ..]| {
+        let left = left.get_mut(workload).filter(|left| **left > 0);
+        left.map(|left| *left -= 1).is_some()
+    });
+    let waited = waited.count();
     Loss {
         nodes: lost.iter().cloned().collect(),
         pods: running.filter(|own| lost.contains(&own.node)).count(),
@@ -324,7 +333,18 @@ pub(super) fn counts(
         gpus_short: devices(fleet, &ran),
         services: services.into_iter().cloned().collect(),
         new: new.len(),
+        waited,
     }
+}
+
+/// How many pods of each workload have no node.
+pub(super) fn without_node(placed: &Placed) -> HashMap<usize, usize> {
+    let mut all = HashMap::new();
+    let pending = placed.pending().map(|(at, _)| at);
+    for [workload, ..] in pending.chain(placed.refused.keys().copied()) {
+        *all.entry(workload).or_default() += 1;
+    }
+    all
 }
 
 #[cfg(test)]

@@ -253,19 +253,20 @@ fn place<'a>(
     run_where_placed(&mut claims, before);
     let mut fleet = fleet(catalog, &running, &templates, &own, &mut claims);
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
-    let mut map_before = Vec::new();
+    let (mut map_before, mut waiting) = (Vec::new(), HashMap::new());
     if let Some(lost) = beside.lost {
         if running.all.is_empty() || beside.at == At::Max {
             fleet.settle_in();
         }
+        let placed = fleet.place(Manner::default());
+        waiting = loss::without_node(&placed);
         if beside.map {
-            let placed = fleet.place(Manner::default());
             map_before = map::nodes(catalog, semantics, &placed, &claims);
         }
         fleet.lose(lost, |at| loss::is_of_node(&claims[at].service));
     }
     let placed = fleet.place(Manner::default());
-    let loss = beside.lost.map(|lost| loss::counts(&fleet, &placed, &claims, lost, gone));
+    let loss = beside.lost.map(|lost| loss::counts(&fleet, &waiting, &placed, &claims, lost, gone));
     let packed = fleet.verdict(&placed);
     let all_may_start = held.is_empty()
         && placed.refused.is_empty()

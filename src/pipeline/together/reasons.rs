@@ -9,7 +9,7 @@ use crate::cluster::schedule::{
 };
 use crate::cluster::{Blocked, BlockedNodes, Machine, mismatch, short_of};
 use crate::pipeline::placement::{Example, Filtered, Look, Placement, Waiting};
-use crate::quantity::Requirement;
+use crate::quantity::{Requirement, SelectorOperator};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -294,8 +294,8 @@ fn missing(answers: &[Answer]) -> Option<EcoString> {
     none.map(|lack| lack.resource.clone())
 }
 
-/// A label of the node selector that no node has. The nearest node may have another reason, which
-/// would not help.
+/// A label of the node selector, or of every term of the required node affinity, that no node has.
+/// The nearest node may have another reason, which would not help.
 fn missing_label<'m, I: Iterator<Item = &'m Machine>>(
     template: &PodTemplate,
     nodes: impl Fn() -> I,
@@ -303,13 +303,24 @@ fn missing_label<'m, I: Iterator<Item = &'m Machine>>(
     let absent = |wanted: &&Requirement| {
         !wanted.matches(None) && !nodes().any(|node| wanted.matches(node.label(wanted.key())))
     };
-    let wanted = template.node_selector.requirements().iter().find(absent)?;
-    let key = wanted.key();
-    let value = match wanted.values() {
-        [value] => eco_format!("={value}"),
-        _ => EcoString::new(),
-    };
-    Some(eco_format!("the label {key}{value}"))
+    if let Some(wanted) = template.node_selector.requirements().iter().find(absent) {
+        return Some(eco_format!("the label {}", wanted_label(wanted)));
+    }
+    let terms = template.node_terms.as_deref().filter(|terms| !terms.is_empty())?;
+    let absent = terms.iter().map(|term| term.labels.requirements().iter().find(absent));
+    let mut labels: Vec<EcoString> =
+        absent.map(|own| own.map(wanted_label)).collect::<Option<_>>()?;
+    labels.dedup();
+    Some(eco_format!("the label {}, as the node affinity requires", labels.join(" or ")))
+}
+
+/// A condition that a label has to meet.
+fn wanted_label(wanted: &Requirement) -> EcoString {
+    match (wanted.operator(), wanted.values()) {
+        (SelectorOperator::In, [value]) => eco_format!("{}={value}", wanted.key()),
+        (SelectorOperator::In, values) => eco_format!("{}={}", wanted.key(), values.join(" or ")),
+        _ => eco_format!("{wanted}"),
+    }
 }
 
 /// Why a node rejects a pod: a code, and a detail with both values.
@@ -368,6 +379,33 @@ fn selection(template: &PodTemplate, machine: &Machine) -> (&'static str, EcoStr
             let required = requirement.values().join(", ");
             ("selector", mismatch(requirement.key(), &required, machine))
         }
-        None => ("affinity", "no required node selector term matches".into()),
+        None => ("affinity", affinity(template, machine)),
     }
+}
+
+/// The first condition of the required node affinity that a node does not meet, of the term of which
+/// it meets the most.
+fn affinity(template: &PodTemplate, machine: &Machine) -> EcoString {
+    let terms = template.node_terms.iter().flatten();
+    let unmet = terms.map(|term| {
+        let labels = term.labels.requirements().iter();
+        let labels = labels.filter(|own| !own.matches(machine.label(own.key())));
+        let labels = labels.map(|own| {
+            let found = machine.label(own.key()).map(|own| eco_format!("{own} found"));
+            let found = found.unwrap_or_else(|| "label absent".into());
+            if own.operator() == SelectorOperator::In {
+                mismatch(own.key(), &own.values().join(" or "), machine)
+            } else {
+                eco_format!("{own} required, {found}")
+            }
+        });
+        let names = term.names.iter().filter(|(is, name)| (machine.name == *name) != *is);
+        let names = names.map(|(is, name)| {
+            eco_format!("the node {}{name} required", if *is { "" } else { "!=" })
+        });
+        labels.chain(names).collect::<Vec<EcoString>>()
+    });
+    let nearest = unmet.filter(|unmet| !unmet.is_empty()).min_by_key(Vec::len);
+    let first = nearest.and_then(|unmet| unmet.into_iter().next());
+    first.unwrap_or_else(|| "no required node selector term matches".into())
 }

@@ -90,9 +90,14 @@ fn pods_that_ran_come_before_new_ones_which_are_counted_apart() {
     ];
     let left = without(&fleet, &[node_of("a")], At::Min);
     let loss = left.loss.as_ref().expect("a node is lost");
-    assert_eq!((loss.pods, loss.pending, loss.new), (1, 0, 1));
+    assert_eq!((loss.pods, loss.pending, loss.new, loss.waited), (1, 0, 1, 0));
     let waits: Vec<&str> = left.pending.iter().map(|own| own.service.as_str()).collect();
     assert_eq!(waits, ["Deployment/ml/alpha"]);
+    // One of three finds room without the loss.
+    let more = [&fleet[..3], &[deployment("alpha", 3, 8)]].concat();
+    let left = without(&more, &[node_of("a")], At::Min);
+    let loss = left.loss.as_ref().expect("a node is lost");
+    assert_eq!((loss.new, loss.waited), (3, 2));
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! How many more replicas fit.
+
+use super::super::Rooms;
+use super::*;
+use crate::cluster::admission::Usage;
+
+/// A fleet whose namespace may have so many devices.
+fn limited(most: i64, nodes: &[(i64, i64)], mut workloads: Vec<Workload>) -> Fleet {
+    for own in &mut workloads {
+        let gpus = own.templates[0].requests.get(GPU).copied().unwrap_or(0).to_string();
+        let spec =
+            json!({ "containers": [{ "name": "a", "resources": { "requests": { GPU: gpus } } }] });
+        let usage = Some(Arc::new(Usage::of_pod(&read(&spec))));
+        let with = |own: &PodTemplate| {
+            let spec = PodSpec { usage: usage.clone(), ..PodSpec::clone(&own.spec) };
+            PodTemplate { spec: Arc::new(spec), namespace: "ml".into(), ..own.clone() }
+        };
+        own.templates = own.templates.iter().map(|own| Arc::new(with(own))).collect();
+    }
+    let mut fleet = fleet(nodes, workloads);
+    fleet.options.add(&read(&json!({
+        "kind": "ResourceQuota", "metadata": { "name": "gpus", "namespace": "ml" },
+        "spec": { "hard": { format!("requests.{GPU}"): most.to_string() } },
+    })));
+    fleet
+}
+
+fn more(fleet: &Fleet, at: usize) -> usize {
+    Rooms::default().more(&mut fleet.place(Manner::default()), fleet, at)
+}
+
+/// What literally happens: with so many replicas more, no more pods are without a node.
+fn literally(fleet: &Fleet, at: usize) -> usize {
+    let without = |fleet: &Fleet| {
+        let placed = fleet.place(Manner::default());
+        placed.pending().count() + placed.refused.len()
+    };
+    let mut fleet = fleet.clone();
+    fleet.settle_in();
+    let before = without(&fleet);
+    let last = fleet.workloads[at].replicas.last().cloned().expect("it has replicas");
+    (0..40)
+        .take_while(|_| {
+            fleet.workloads[at].replicas.push(last.clone());
+            without(&fleet) <= before
+        })
+        .count()
+}
+
+#[test]
+fn quota_of_pods_that_wait_for_a_node_is_given_to_those_that_come_first() {
+    // The second workload waits and holds the whole rest of the quota; the first one runs, so its
+    // second replica comes before the second one of the other.
+    let of = |most| limited(most, &[(3, 64)], vec![workload(1, 1, 1), workload(8, 1, 2)]);
+    assert_eq!(more(&of(17), 0), 2);
+    // The first replica of each comes before.
+    assert_eq!(more(&of(10), 0), 1);
+    assert_eq!(more(&of(9), 0), 0);
+    assert_eq!(more(&of(1000), 0), 2);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn so_many_more_replicas_fit_as_are_said(
+        nodes in prop::collection::vec((1_i64..8, Just(64_i64)), 1..4),
+        drawn in prop::collection::vec((1_i64..5, 1_usize..4), 1..4),
+        most in 1_i64..16,
+    ) {
+        let workloads = drawn.iter().map(|(gpus, replicas)| workload(*gpus, 1, *replicas));
+        let fleet = limited(most, &nodes, workloads.collect());
+        let placed = fleet.place(Manner::default());
+        for (at, slots) in placed.slots.iter().enumerate() {
+            if slots.iter().flatten().all(|slot| placed.node(*slot).is_some()) {
+                prop_assert_eq!(more(&fleet, at).min(40), literally(&fleet, at), "{}", at);
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Edits in two steps: fewer replicas first, the manifest as written afterwards. Between the steps,
+//! pods that wait take what the first one frees, so the second one begins on the cluster that is
+//! settled with the first one.
+
+use super::outcome::ComponentRollout;
+use super::track::{Begins, Kind, Track};
+use super::{Ground, chance};
+use crate::cluster::fleet::Workload;
+use crate::pipeline::together::claims;
+use crate::pipeline::together::settled::Workloads;
+
+/// How each of the two steps ends on its own. Only the first one is simulated where the running pods
+/// are the state before, as these continue to run between the steps.
+pub(super) fn each(ground: &Ground<'_>, tracks: &[Track]) -> Vec<Vec<ComponentRollout>> {
+    let first: Vec<Track> =
+        tracks.iter().map(|track| Track { then: None, ..track.clone() }).collect();
+    let mut all = vec![chance::play(ground, &first, &[])];
+    if let Some((ground, second)) = after_first(ground, tracks) {
+        all.push(chance::play(&ground, &second, &[]));
+    }
+    all
+}
+
+/// The cluster that is settled with the first step, and the second step.
+fn after_first<'a>(ground: &Ground<'a>, tracks: &[Track]) -> Option<(Ground<'a>, Vec<Track>)> {
+    let (before, _) = ground.before.as_ref()?;
+    let mut workloads = before.clone();
+    let known = workloads.claims.len();
+    workloads.claims.extend(ground.arriving.claims.iter().cloned());
+    workloads.fleet.workloads.extend(ground.arriving.fleet.workloads.iter().cloned());
+    let second = tracks.iter().map(|track| {
+        let arrived = track.arrives.map(|(at, template)| (known + at, template));
+        let settled = track.settled.or(arrived);
+        if let Some((at, template)) = settled {
+            let own = &mut workloads.fleet.workloads[at];
+            match &track.after {
+                Some(kind) => kind.want(own, template),
+                None => *own = Workload::default(),
+            }
+        }
+        Track {
+            begins: track.after.clone().map_or(Begins::Nothing, Begins::With),
+            after: track.then.clone().or_else(|| track.after.clone()),
+            then: None,
+            settled: settled.filter(|_| track.after.is_some()),
+            arrives: None,
+            ..track.clone()
+        }
+    });
+    let second = second.collect();
+    let placed = workloads.settle(&[]);
+    let before = Some((workloads, placed));
+    Some((Ground { before, arriving: Workloads::default(), ..ground.clone() }, second))
+}
+
+impl Kind {
+    /// A workload of a fleet wants the pods of this version; `template` is the index of its template.
+    fn want(&self, own: &mut Workload, template: usize) {
+        let resize = |own: &mut Workload, replicas: usize| {
+            if let Some(last) = own.replicas.last().cloned() {
+                own.replicas.resize(replicas, last);
+            }
+        };
+        match self {
+            Self::Deployment(spec) | Self::Knative(spec) => {
+                if let Some(own) = own.templates.get_mut(template) {
+                    own.clone_from(&spec.revision.pod);
+                }
+                if template == 0 {
+                    resize(own, usize::try_from(spec.replicas).unwrap_or(0));
+                }
+            }
+            Self::Groups(spec) => {
+                let wanted = claims::groups(spec);
+                (own.templates, own.replicas) = (wanted.templates, wanted.replicas);
+            }
+            Self::Serving(kind) => {
+                let templates: Vec<_> = kind.pods().cloned().collect();
+                if templates.len() == own.templates.len() {
+                    own.templates = templates;
+                }
+                resize(own, usize::try_from(kind.serving.replicas.value).unwrap_or(0));
+            }
+            Self::Ray | Self::Refused(_) => {}
+        }
+    }
+}
