@@ -5,7 +5,7 @@
 use super::Ground;
 use super::choices::Choices;
 use super::outcome::{ComponentRollout, RollEnd};
-use super::play;
+use super::play::{self, Simulated};
 use super::track::Track;
 use crate::cluster::Machine;
 use std::sync::Arc;
@@ -13,25 +13,34 @@ use std::sync::Arc;
 /// Above this number of pods or groups only one choice is simulated.
 const MOST: i64 = 200;
 
-/// Simulates all tracks at once, with `more` nodes, and again with the opposite of each choice that
-/// there was.
-pub(super) fn play(
+/// Simulates all tracks at once, and again with the opposite of each choice that there was.
+pub(super) fn play(ground: &Ground<'_>, tracks: &[Track]) -> Vec<ComponentRollout> {
+    played(ground, tracks, &[], true)
+}
+
+/// The same with `more` nodes; of the stages of each track only the last one is kept.
+pub(super) fn ends(
     ground: &Ground<'_>,
     tracks: &[Track],
     more: &[Arc<Machine>],
 ) -> Vec<ComponentRollout> {
-    let (mut all, met) = play::play(ground, tracks, more, Choices::default());
-    let most = |own: &ComponentRollout| {
-        let stages = own.stages.iter();
-        stages.map(|stage| stage.old.total + stage.new.total).max().unwrap_or(0)
-    };
+    played(ground, tracks, more, false)
+}
+
+fn played(
+    ground: &Ground<'_>,
+    tracks: &[Track],
+    more: &[Arc<Machine>],
+    keeps_stages: bool,
+) -> Vec<ComponentRollout> {
+    let play = |choices| play::play(ground, tracks, more, choices, keeps_stages);
+    let Simulated { rollouts: mut all, met, most } = play(Choices::default());
     let is_open = all.iter().any(|own| matches!(own.end, RollEnd::Complete | RollEnd::Stuck));
-    if !is_open || all.iter().map(most).sum::<i64>() > MOST {
+    if !is_open || most > MOST {
         return all;
     }
     for choices in opposites(met) {
-        let (other, _) = play::play(ground, tracks, more, choices);
-        for (own, other) in all.iter_mut().zip(other) {
+        for (own, other) in all.iter_mut().zip(play(choices).rollouts) {
             own.or(other);
         }
     }

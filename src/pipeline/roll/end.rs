@@ -1,6 +1,6 @@
 //! The outcome of the simulation of a workload.
 
-use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
+use super::outcome::{ComponentRollout, RollEnd, Stuck, Watched};
 use super::track::{Begins, Kind, Placed, Track};
 use crate::cluster::schedule::PodId;
 use crate::quantity::Rounding;
@@ -12,7 +12,7 @@ pub(super) fn outcome(
     world: &World,
     track: &Track,
     placed: &Placed,
-    stages: Vec<RollStage>,
+    watched: Watched,
 ) -> ComponentRollout {
     let kind = track.after.as_ref().or(match &track.begins {
         Begins::With(kind) => Some(kind),
@@ -21,7 +21,7 @@ pub(super) fn outcome(
     let (strategy, max_surge, max_unavailable) = limits(kind);
     let last = placed.ids.last().copied();
     let ended = last.and_then(|id| world.ended(id));
-    let old_is_there = stages.last().is_some_and(|stage| stage.old.total > 0);
+    let old_is_there = watched.now().is_some_and(|stage| stage.old.total > 0);
     let complete = match (&track.after, &ended) {
         _ if let Some(own) = &placed.coupled => own.is_complete(track.stays()),
         (None, _) => !old_is_there,
@@ -31,7 +31,7 @@ pub(super) fn outcome(
         (Some(Kind::Refused(_)), None) => false,
         (Some(_), None) => true,
     };
-    let waits = stages.last().is_some_and(|own| own.old.pending + own.new.pending > 0);
+    let waits = watched.now().is_some_and(|own| own.old.pending + own.new.pending > 0);
     let end = match (complete, placed.same) {
         (false, true) if waits => RollEnd::Waits,
         (_, true) => RollEnd::NothingToDo,
@@ -51,13 +51,9 @@ pub(super) fn outcome(
         strategy,
         max_surge,
         max_unavailable,
-        lowest_ready: stages
-            .iter()
-            .map(|stage| stage.old.ready + stage.new.ready)
-            .min()
-            .unwrap_or(0),
-        peak_gpus: stages.iter().map(|stage| stage.gpus).max().unwrap_or(0),
-        stages,
+        lowest_ready: watched.lowest_ready(),
+        peak_gpus: watched.peak_gpus(),
+        stages: watched.into_stages(),
         replaced: match &placed.coupled {
             _ if !end.is_change() => 0,
             Some(own) => own.replaced(),

@@ -1,6 +1,6 @@
 //! Searches the smallest edits that complete a stuck update. Each edit is simulated.
 
-use super::chance::play;
+use super::chance;
 use super::edit::{self, EditKind, Fewer, Subject};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::track::Track;
@@ -159,7 +159,7 @@ impl Search<'_, '_> {
             None => None,
         };
         let tracks = edited.as_deref().unwrap_or(self.tracks);
-        let mut played = play(self.ground, tracks, nodes);
+        let mut played = chance::ends(self.ground, tracks, nodes);
         let is_complete = |at: &usize| played[*at].end == RollEnd::Complete;
         if then_as_written
             && tracks.iter().any(|track| track.then.is_some())

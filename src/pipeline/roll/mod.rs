@@ -324,7 +324,7 @@ pub fn roll<'a>(
             track.arrives = None;
         }
     }
-    let mut played = chance::play(&ground, &tracks, &[]);
+    let mut played = chance::play(&ground, &tracks);
     let subject = |track: &Track| {
         if let Some(change) = services.get(track.service) {
             return change.service(semantics).map(Subject::Service);

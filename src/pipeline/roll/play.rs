@@ -1,7 +1,7 @@
 //! The simulation: the state before the change, the change, and the stages until nothing moves.
 
 use super::choices::Choices;
-use super::outcome::{ComponentRollout, RollEnd, RollStage};
+use super::outcome::{ComponentRollout, RollEnd, Watched};
 use super::serving::Coupled;
 use super::track::{Begins, Kind, Placed, Track};
 use super::{Ground, end, queues, stages};
@@ -21,14 +21,25 @@ use std::sync::Arc;
 /// A safeguard against endless simulations: no update takes this many stages.
 const MOST_STAGES: usize = 10_000;
 
-/// Simulates all tracks at once, with `more` nodes. Returns the choices among equals, too, that there
-/// were.
+/// A simulation of all tracks.
+pub(super) struct Simulated {
+    /// By track.
+    pub(super) rollouts: Vec<ComponentRollout>,
+    /// The choices among equals that there were.
+    pub(super) met: Choices,
+    /// Pods and groups, of each track the highest number.
+    pub(super) most: i64,
+}
+
+/// Simulates all tracks at once, with `more` nodes. The stages are kept, or the last one of each
+/// track: thousands of tracks that wait for each other have thousands of stages each.
 pub(super) fn play(
     ground: &Ground<'_>,
     tracks: &[Track],
     more: &[Arc<Machine>],
     choices: Choices,
-) -> (Vec<ComponentRollout>, Choices) {
+    keeps_stages: bool,
+) -> Simulated {
     let (mut world, mut placed, adopted) = start(ground, tracks, more);
     if choices.nodes {
         world.prefer_last();
@@ -50,7 +61,8 @@ pub(super) fn play(
     for ((track, own), placed) in each.iter_mut().filter(|((track, _), _)| is_new(track)) {
         turn(&mut world, ground, track, own, placed, &arrived);
     }
-    let mut stages: Vec<Vec<RollStage>> = vec![Vec::new(); tracks.len()];
+    let mut watched: Vec<Watched> = tracks.iter().map(|_| Watched::new(keeps_stages)).collect();
+    let mut devices = stages::Devices::default();
     let mut again = tracks.iter().any(|track| track.then.is_some());
     for tick in 0..MOST_STAGES {
         if tick > 0 {
@@ -77,27 +89,18 @@ pub(super) fn play(
             }
             break;
         }
-        for ((track, placed), stages) in tracks.iter().zip(&placed).zip(&mut stages) {
-            let mut stage = stages::stage(&world, track, placed);
-            stage.event = stages::event(stages.last(), &stage);
-            stages.push(stage);
+        for ((track, placed), watched) in tracks.iter().zip(&placed).zip(&mut watched) {
+            watched.see(stages::stage(&world, track, placed, &mut devices));
         }
         if world.is_quiet() {
             break;
         }
     }
-    for stages in &mut stages {
-        // The last stages repeat while other tracks continue.
-        while let [.., before, last] = &stages[..]
-            && last.is_like(before)
-        {
-            stages.pop();
-        }
-    }
     let met = Choices { nodes: world.scheduler().ties() > ties, pods: world.chose_pods() };
-    let all = tracks.iter().zip(placed).zip(stages);
-    let ends = all.map(|((track, placed), stages)| end::outcome(&world, track, &placed, stages));
-    (ends.collect(), met)
+    let most = watched.iter().map(Watched::most).sum();
+    let all = tracks.iter().zip(placed).zip(watched);
+    let ends = all.map(|((track, placed), watched)| end::outcome(&world, track, &placed, watched));
+    Simulated { rollouts: ends.collect(), met, most }
 }
 
 /// Simulates services one after the other. Each starts when the one before it is complete.
@@ -139,8 +142,8 @@ pub(super) fn in_order(
             }
         }
         for (track, placed) in tracks.iter().zip(&placed).filter(|(track, _)| own(track)) {
-            let last = stages::stage(&world, track, placed);
-            if end::outcome(&world, track, placed, vec![last]).end == RollEnd::Stuck {
+            let last = stages::stage(&world, track, placed, &mut stages::Devices::default());
+            if end::outcome(&world, track, placed, Watched::last(last)).end == RollEnd::Stuck {
                 return Err(place);
             }
         }

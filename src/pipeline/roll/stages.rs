@@ -2,11 +2,32 @@
 
 use super::outcome::RollStage;
 use super::track::{Kind, Placed, Track};
+use crate::cluster::schedule::{PodId, Scheduler};
 use crate::pipeline::built::gpus;
 use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};
 
+/// Devices that a pod of each template requests, by number of the template; none where it was not
+/// asked yet.
+#[derive(Debug, Default)]
+pub(super) struct Devices(Vec<Option<i64>>);
+
+impl Devices {
+    fn of(&mut self, scheduler: &Scheduler, pod: PodId) -> i64 {
+        let at = scheduler.template_id(pod).index();
+        if self.0.len() <= at {
+            self.0.resize(at + 1, None);
+        }
+        *self.0[at].get_or_insert_with(|| gpus(scheduler.template_of(pod)))
+    }
+}
+
 /// The current stage of a track.
-pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage {
+pub(super) fn stage(
+    world: &World,
+    track: &Track,
+    placed: &Placed,
+    devices: &mut Devices,
+) -> RollStage {
     if let Some(coupled) = &placed.coupled {
         return coupled.stage(world, track.stays());
     }
@@ -38,7 +59,7 @@ pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage 
         let scheduler = world.scheduler();
         let held =
             world.pods_of(*id).into_iter().filter(|pod| scheduler.state(*pod).node().is_some());
-        out.gpus += held.map(|pod| gpus(scheduler.template_of(pod))).sum::<i64>();
+        out.gpus += held.map(|pod| devices.of(scheduler, pod)).sum::<i64>();
     }
     out
 }

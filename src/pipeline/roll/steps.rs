@@ -14,9 +14,9 @@ use crate::pipeline::together::settled::Workloads;
 pub(super) fn each(ground: &Ground<'_>, tracks: &[Track]) -> Vec<Vec<ComponentRollout>> {
     let first: Vec<Track> =
         tracks.iter().map(|track| Track { then: None, ..track.clone() }).collect();
-    let mut all = vec![chance::play(ground, &first, &[])];
+    let mut all = vec![chance::ends(ground, &first, &[])];
     if let Some((ground, second)) = after_first(ground, tracks) {
-        all.push(chance::play(&ground, &second, &[]));
+        all.push(chance::ends(&ground, &second, &[]));
     }
     all
 }
