@@ -165,11 +165,10 @@ impl Search<'_, '_> {
             && tracks.iter().any(|track| track.then.is_some())
             && self.group.iter().any(is_complete)
         {
-            for step in steps::each(self.ground, tracks) {
-                for (own, step) in played.iter_mut().zip(step) {
-                    if own.end == RollEnd::Complete && step.end != RollEnd::NothingToDo {
-                        own.end = step.end;
-                    }
+            let second = steps::second(self.ground, tracks).unwrap_or_default();
+            for (own, second) in played.iter_mut().zip(second) {
+                if own.end == RollEnd::Complete && second.end != RollEnd::NothingToDo {
+                    own.end = second.end;
                 }
             }
         }

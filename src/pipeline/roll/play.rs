@@ -77,11 +77,14 @@ pub(super) fn play(
             {
                 continue;
             }
-            // The first change is complete: apply the second one.
+            // Where the first change is complete, the second one is applied.
             if again && world.is_quiet() {
                 again = false;
                 for (track, placed) in tracks.iter().zip(&mut placed) {
-                    if let Some(then) = &track.then {
+                    let Some(then) = &track.then else { continue };
+                    let now = stages::stage(&world, track, placed, &mut devices);
+                    let first = end::outcome(&world, track, placed, Watched::last(now));
+                    if first.end != RollEnd::Stuck {
                         change(&mut world, track, Some(then), placed);
                     }
                 }

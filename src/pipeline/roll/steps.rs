@@ -9,16 +9,11 @@ use crate::cluster::fleet::Workload;
 use crate::pipeline::together::claims;
 use crate::pipeline::together::settled::Workloads;
 
-/// How each of the two steps ends on its own. Only the first one is simulated where the running pods
-/// are the state before, as these continue to run between the steps.
-pub(super) fn each(ground: &Ground<'_>, tracks: &[Track]) -> Vec<Vec<ComponentRollout>> {
-    let first: Vec<Track> =
-        tracks.iter().map(|track| Track { then: None, ..track.clone() }).collect();
-    let mut all = vec![chance::ends(ground, &first, &[])];
-    if let Some((ground, second)) = after_first(ground, tracks) {
-        all.push(chance::ends(&ground, &second, &[]));
-    }
-    all
+/// How the second step ends on its own; `None` where the running pods are the state before, as these
+/// continue to run between the steps.
+pub(super) fn second(ground: &Ground<'_>, tracks: &[Track]) -> Option<Vec<ComponentRollout>> {
+    let (ground, second) = after_first(ground, tracks)?;
+    Some(chance::ends(&ground, &second, &[]))
 }
 
 /// The cluster that is settled with the first step, and the second step.
