@@ -444,9 +444,14 @@ pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
     DECISIVE.contains(&kind) || is_settings || (counts_pods && is_workload(kind)) || is_ours()
 }
 
-/// The kinds that a text names, read line by line: the text may be no YAML.
+/// The kinds that a text names as those of its objects, read line by line: the text may be no YAML.
+/// A kind within an object, such as that of a reference, counts only where no line begins with one,
+/// or where that is a list of objects.
 pub fn named(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| {
+    let outer = |line: &&str| line.starts_with("kind:");
+    let is_object =
+        text.lines().any(|line| outer(&line)) && !text.lines().filter(outer).any(is_list);
+    text.lines().filter(move |line| !is_object || outer(line)).filter_map(|line| {
         let line = line.trim_start_matches([' ', '-', '{', '\t']);
         let rest = ["kind:", "\"kind\":", "'kind':"].iter().find_map(|key| line.strip_prefix(key));
         let rest = rest.or_else(|| Some(line.split_once("kind:")?.1))?;
@@ -454,6 +459,12 @@ pub fn named(text: &str) -> impl Iterator<Item = &str> {
         let end = kind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(kind.len());
         (end > 0).then_some(&kind[..end])
     })
+}
+
+/// Whether a line names the kind of a list of objects, or of a template of some.
+fn is_list(line: &str) -> bool {
+    let kind = line.trim_end().trim_end_matches(['"', '\'']);
+    kind.ends_with("List") || kind.ends_with("Template")
 }
 
 /// Advice about a kind that was proposed and does not exist.
@@ -475,6 +486,20 @@ pub fn group(name: &str) -> Option<&'static Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_names_the_kinds_of_its_objects() {
+        for (text, expected) in [
+            ("kind: Route\nspec:\n  to:\n    kind: Service\n", &["Route"][..]),
+            ("kind: Route\nkind: Node\n", &["Route", "Node"]),
+            ("kind: List\nitems:\n- kind: Node\n", &["List", "Node"]),
+            ("kind: \"ServiceList\"\nitems:\n  - kind: Service\n", &["ServiceList", "Service"]),
+            ("  kind: Node\n", &["Node"]),
+            ("{\"kind\": \"Node\"}", &["Node"]),
+        ] {
+            assert_eq!(named(text).collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn kinds_are_classified_as_known_misspelled_or_foreign() {

@@ -290,8 +290,12 @@ impl<'a> Plan<'a> {
         }
         let shortened = shortened.flatten();
         if !constant.is_empty() {
-            let is_failed = shown.iter().any(|planned| planned.error.is_some());
-            let which = if is_failed { "in every row without an error" } else { "in every row" };
+            let failed = shown.iter().filter(|planned| planned.error.is_some()).count();
+            let which = if failed > 0 && failed < shown.len() {
+                "in every row without an error"
+            } else {
+                "in every row"
+            };
             paragraph(out, &format!("{which}: {}", constant.join(" · ")), style);
         }
         if let Some((.., line)) = shortened.as_ref().filter(|(.., line)| !line.is_empty()) {
