@@ -1,6 +1,6 @@
 //! Puts a fleet on its nodes.
 
-use super::Fleet;
+use super::{Fleet, Running, Workload};
 use crate::cluster::schedule::{
     Eviction, NodeId, PodId, PodState, Preference, Scheduler, TemplateId,
 };
@@ -127,34 +127,45 @@ impl Placed {
 
     fn keep(&mut self, fleet: &Fleet, workload: usize) {
         let own = &fleet.workloads[workload];
-        for running in &own.running {
-            let Some(node) = self.scheduler.node_id(&running.node) else { continue };
-            let template = self.templates[workload][running.template];
-            let free = |replica: usize| {
-                let wanted = own.replicas.get(replica).filter(|wanted| !wanted.held)?;
-                let slots = &self.slots[workload][replica];
-                (0..slots.len())
-                    .find(|at| slots[*at].pod.is_none() && wanted.pods[*at] == running.template)
-            };
-            let place = match running.replica {
-                Some(replica) => free(replica).map(|at| (replica, at)),
-                None => (0..own.replicas.len()).find_map(|replica| Some((replica, free(replica)?))),
-            };
-            let Some((replica, at)) = place else { continue };
-            let pod = if own.runs_on {
-                self.scheduler.run(template, &running.node, None)
-            } else {
-                self.scheduler.add_to(template, node)
-            };
-            if let (Some(pod), Some(started)) = (pod, &running.started) {
-                self.scheduler.set_started(pod, started);
-            }
-            self.slots[workload][replica][at] =
-                Slot { pod, kept: pod.is_some(), number: pod.map(|_| running.number) };
-            if let Some(pod) = pod {
-                self.holders.insert(pod, Holder::Wanted(workload, replica, at));
+        let mut left: Vec<&Running> = own.running.iter().collect();
+        // A pod of a workload that is spread may pass only beside those that come after it.
+        loop {
+            let before = left.len();
+            left.retain(|running| !self.keeps(own, workload, running));
+            if left.is_empty() || left.len() == before {
+                return;
             }
         }
+    }
+
+    /// Whether a running pod keeps its node, or has no node or replica to keep.
+    fn keeps(&mut self, own: &Workload, workload: usize, running: &Running) -> bool {
+        let Some(node) = self.scheduler.node_id(&running.node) else { return true };
+        let template = self.templates[workload][running.template];
+        let free = |replica: usize| {
+            let wanted = own.replicas.get(replica).filter(|wanted| !wanted.held)?;
+            let slots = &self.slots[workload][replica];
+            (0..slots.len())
+                .find(|at| slots[*at].pod.is_none() && wanted.pods[*at] == running.template)
+        };
+        let place = match running.replica {
+            Some(replica) => free(replica).map(|at| (replica, at)),
+            None => (0..own.replicas.len()).find_map(|replica| Some((replica, free(replica)?))),
+        };
+        let Some((replica, at)) = place else { return true };
+        let pod = if own.runs_on {
+            self.scheduler.run(template, &running.node, None)
+        } else {
+            self.scheduler.add_to(template, node)
+        };
+        let Some(pod) = pod else { return false };
+        if let Some(started) = &running.started {
+            self.scheduler.set_started(pod, started);
+        }
+        self.slots[workload][replica][at] =
+            Slot { pod: Some(pod), kept: true, number: Some(running.number) };
+        self.holders.insert(pod, Holder::Wanted(workload, replica, at));
+        true
     }
 
     /// Adds the pods of a replica that are placed together or not at all, or, in a second round,

@@ -78,3 +78,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn pods_that_are_spread_keep_their_nodes_in_any_order() {
+    let own = json!({ "matchLabels": { "app": "a" } });
+    let spread = json!({ "topologySpreadConstraints": [{ "maxSkew": 1, "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule", "labelSelector": own }] });
+    // Two of the first zone are listed before the one of the second zone.
+    let run = |node: &str, number: usize| Running {
+        node: node.into(),
+        started: None,
+        replica: None,
+        template: 0,
+        number,
+    };
+    let spread = Workload {
+        replicas: vec![Replica { pods: vec![0], together: 0, held: false }; 3],
+        running: vec![run("n0", 0), run("n1", 1), run("n2", 2)],
+        ..app("a", 1, spread)
+    };
+    let nodes = [(1, 0), (1, 0), (1, 1)].into_iter().enumerate();
+    let nodes = nodes.map(|(at, (gpus, zone))| machine(at, (gpus, 64, zone, 0, false)));
+    let fleet = Fleet { machines: nodes.collect(), workloads: vec![spread], ..Fleet::default() };
+    let placed = fleet.place(Manner::default());
+    assert!(placed.all().all(|(_, slot)| slot.kept));
+}
