@@ -6,7 +6,7 @@ use crate::cluster::schedule::{
 };
 use ecow::EcoString;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// How a fleet is placed.
@@ -197,9 +197,25 @@ impl Placed {
                 Ok(pod) => {
                     self.slots[workload][replica][at].pod = Some(pod);
                     self.holders.insert(pod, Holder::Wanted(workload, replica, at));
+                    self.refused.remove(&[workload, replica, at]);
                 }
                 Err(why) => _ = self.refused.insert([workload, replica, at], why),
             }
+        }
+    }
+
+    /// Adds the pods that a quota refused, in order of arrival: controllers try again when pods are
+    /// gone.
+    fn want_refused(&mut self, fleet: &Fleet) {
+        let refused: BTreeSet<(usize, usize)> =
+            self.refused.keys().map(|[workload, replica, _]| (*workload, *replica)).collect();
+        if refused.is_empty() {
+            return;
+        }
+        for (workload, replica) in fleet.arrivals().into_iter().filter(|own| refused.contains(own))
+        {
+            self.want(fleet, workload, replica, false);
+            self.want(fleet, workload, replica, true);
         }
     }
 
@@ -236,6 +252,7 @@ impl Placed {
                     }
                 }
             }
+            self.want_refused(fleet);
         }
     }
 }

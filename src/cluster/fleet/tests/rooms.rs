@@ -59,6 +59,18 @@ fn quota_of_pods_that_wait_for_a_node_is_given_to_those_that_come_first() {
     assert_eq!(more(&of(1000), 0), 2);
 }
 
+#[test]
+fn pods_that_a_quota_refused_come_when_an_eviction_frees_it() {
+    let urgent = app("urgent", 4, json!({ "priority": 10 }));
+    let (refused, bare) = (app("late", 2, json!({})), app("bare", 4, json!({})));
+    let mut fleet = limited(8, &[(4, 64), (2, 64)], vec![urgent, refused, bare]);
+    let bare = fleet.workloads.pop().expect("three workloads");
+    fleet.others.push(other("n0", &bare));
+    let placed = fleet.place(Manner::default());
+    // Nothing creates the bare pod again, so that its four devices go back to the quota.
+    assert_eq!(placed.pending().count() + placed.refused.len(), 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
