@@ -1,6 +1,7 @@
 //! The outcome of the simulation of a workload.
 
-use super::outcome::{ComponentRollout, RollEnd, Stuck, Watched};
+use super::outcome::{ComponentRollout, RollEnd, Stuck};
+use super::stages::Watched;
 use super::track::{Begins, Kind, Placed, Track};
 use crate::cluster::schedule::PodId;
 use crate::quantity::Rounding;

@@ -1,8 +1,9 @@
 //! The simulation: the state before the change, the change, and the stages until nothing moves.
 
 use super::choices::Choices;
-use super::outcome::{ComponentRollout, RollEnd, Watched};
+use super::outcome::{ComponentRollout, RollEnd};
 use super::serving::Coupled;
+use super::stages::Watched;
 use super::track::{Begins, Kind, Placed, Track};
 use super::{Ground, end, queues, stages};
 use crate::api::serving_names;

@@ -109,3 +109,67 @@ pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
     }
     said.join(", ")
 }
+
+/// The stages of a workload while it is simulated.
+#[derive(Debug)]
+pub(super) struct Watched {
+    /// All of them, or the last one.
+    stages: Vec<RollStage>,
+    lowest_ready: i64,
+    peak_gpus: i64,
+    /// Highest number of pods or groups.
+    most: i64,
+    keeps_all: bool,
+}
+
+impl Watched {
+    pub(super) fn new(keeps_all: bool) -> Self {
+        Self { stages: Vec::new(), lowest_ready: i64::MAX, peak_gpus: 0, most: 0, keeps_all }
+    }
+
+    /// Only the last stage is known.
+    pub(super) fn last(stage: RollStage) -> Self {
+        let mut own = Self::new(false);
+        own.see(stage);
+        own
+    }
+
+    /// Adds a stage.
+    pub(super) fn see(&mut self, mut stage: RollStage) {
+        self.lowest_ready = self.lowest_ready.min(stage.old.ready + stage.new.ready);
+        self.peak_gpus = self.peak_gpus.max(stage.gpus);
+        self.most = self.most.max(stage.old.total + stage.new.total);
+        if self.keeps_all {
+            stage.event = event(self.stages.last(), &stage);
+        } else {
+            self.stages.clear();
+        }
+        self.stages.push(stage);
+    }
+
+    pub(super) fn now(&self) -> Option<&RollStage> {
+        self.stages.last()
+    }
+
+    pub(super) fn lowest_ready(&self) -> i64 {
+        if self.stages.is_empty() { 0 } else { self.lowest_ready }
+    }
+
+    pub(super) fn peak_gpus(&self) -> i64 {
+        self.peak_gpus
+    }
+
+    pub(super) fn most(&self) -> i64 {
+        self.most
+    }
+
+    /// The stages without the last ones that repeat, which other tracks take.
+    pub(super) fn into_stages(mut self) -> Vec<RollStage> {
+        while let [.., before, last] = &self.stages[..]
+            && last.is_like(before)
+        {
+            self.stages.pop();
+        }
+        self.stages
+    }
+}
