@@ -335,7 +335,9 @@ impl<'a> Reading<'a> {
     fn objects(&mut self, items: impl Iterator<Item = Item>, embedded: bool) {
         for Item { node, api_version, kind } in items {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
-            if self.input.is_some() && fragments::is_patch(&node, &self.source.text) {
+            // Of this document only: a file of many would be searched once for each.
+            let own = self.source.text.get(span.start as usize..span.end as usize);
+            if self.input.is_some() && fragments::is_patch(&node, own.unwrap_or_default()) {
                 self.plain.push(span);
                 continue;
             }
