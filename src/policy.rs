@@ -364,3 +364,64 @@ impl Policy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators;
+
+    #[test]
+    fn documents_and_releases_decide_in_their_modes() {
+        let newest = operators::newest();
+        for api in operators::deciding() {
+            let of = |mode| newest.policy(api, mode).expect("it decides");
+            let [documents, release] = [Semantics::Documented, Semantics::Controller].map(of);
+            assert_eq!((documents.api, release.api), (api, api));
+            assert_eq!(documents.semantics, Semantics::Documented);
+            assert_eq!(release.semantics, Semantics::Controller);
+        }
+        assert!(newest.policy(Api::Kthena, Semantics::Controller).is_none());
+        assert!(Releases::default().policy(Api::Ome, Semantics::Documented).is_none());
+    }
+
+    #[test]
+    fn a_followed_release_changes_its_operator_alone_and_no_documents() {
+        let mut releases = operators::newest();
+        let [ome, kserve] = [Api::Ome, Api::KServe];
+        let before = releases;
+        let oldest = operators::release(ome, "v0.1.4").expect("it is known");
+        releases.follow(oldest);
+        let tag = |releases: &Releases, api, mode: Semantics| {
+            releases.policy(api, mode).map(|own| own.id.tag)
+        };
+        assert_eq!(tag(&releases, ome, Semantics::Controller), Some("v0.1.4"));
+        for (api, mode) in [(ome, Semantics::Documented), (kserve, Semantics::Controller)] {
+            assert_eq!(tag(&releases, api, mode), tag(&before, api, mode));
+        }
+        // An operator that was never added has no documents to go beside a release.
+        let mut none = Releases::default();
+        none.follow(oldest);
+        assert!(none.policy(ome, Semantics::Controller).is_none());
+    }
+
+    #[test]
+    fn rules_of_servings_are_those_that_were_set_last_and_of_their_own_type() {
+        use crate::operators::kthena::releases::{KTHENA_HEAD, KTHENA_V0_1};
+        use crate::operators::servings::{ServingRules, followed};
+        let releases = operators::newest();
+        assert!(releases.servings::<ServingRules>().is_none());
+        assert_eq!(followed(&releases).id.tag, "documented");
+        let releases = releases.with_servings(&KTHENA_V0_1).with_servings(&KTHENA_HEAD);
+        assert_eq!(followed(&releases).id.tag, "head");
+        assert!(releases.servings::<Policy>().is_none());
+    }
+
+    #[test]
+    fn modes_of_the_built_in_catalog_are_read_by_their_names() {
+        for (name, mode) in BuiltinMode::ALL {
+            assert_eq!(BuiltinMode::parse(name), Some(mode));
+        }
+        assert_eq!(BuiltinMode::parse("Auto"), None);
+        assert_eq!(BuiltinMode::default(), BuiltinMode::Auto);
+    }
+}

@@ -409,3 +409,6 @@ impl Catalog {
         !object.builtin && self.overridden.contains(&(object.api, object.id.clone()))
     }
 }
+
+#[cfg(test)]
+mod tests;

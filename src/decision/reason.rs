@@ -255,3 +255,102 @@ impl fmt::Display for Note {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_outside_of_a_range_names_both_bounds_or_the_one_that_is_there() {
+        let of = |min: Option<&str>, max: Option<&str>| {
+            let reason = Reason::SizeRange {
+                size: "8B".into(),
+                min: min.map(Into::into),
+                max: max.map(Into::into),
+            };
+            reason.to_string()
+        };
+        assert_eq!(of(Some("40B"), Some("200B")), "8B is outside 40B..200B");
+        assert_eq!(of(Some("40B"), None), "8B is outside 40B..");
+        assert_eq!(of(None, Some("7B")), "8B is outside ..7B");
+    }
+
+    #[test]
+    fn an_attribute_says_which_side_has_it() {
+        let of = |attribute, model: Option<&str>, runtime: Option<&str>| {
+            let (model, runtime) = (model.map(Into::into), runtime.map(Into::into));
+            Reason::Attribute { attribute, model, runtime, entry: 0 }.to_string()
+        };
+        assert_eq!(
+            of(Attribute::Architecture, Some("Llama"), Some("Qwen")),
+            "architecture mismatch (model=Llama, runtime=Qwen)"
+        );
+        assert_eq!(
+            of(Attribute::Quantization, None, Some("fp8")),
+            "model has no quantization but runtime requires fp8"
+        );
+        assert_eq!(
+            of(Attribute::FrameworkVersion, Some("4.3"), None),
+            "model has framework version 4.3 but runtime has no framework version requirement"
+        );
+        assert_eq!(of(Attribute::Format, None, None), "format name is on neither side");
+    }
+
+    #[test]
+    fn what_is_listed_is_shown_in_its_order_and_nothing_is_said_to_be_nothing() {
+        let listed = |all: &[&str]| all.iter().map(|own| EcoString::from(*own)).collect();
+        let protocol =
+            Reason::Protocol { asked: "v2".into(), listed: listed(&["openAI", "grpc-v2"]) };
+        assert_eq!(protocol.to_string(), "v2 is not in [openAI, grpc-v2]");
+        let class = |all: &[&str]| {
+            Reason::Accelerator { class: "h100".into(), listed: listed(all) }.to_string()
+        };
+        assert_eq!(class(&["l4"]), "h100 is not in [l4]");
+        assert_eq!(class(&[]), "h100 is required and the runtime lists no accelerator classes");
+    }
+
+    #[test]
+    fn an_entry_that_does_not_allow_selection_is_named_where_one_is_judged() {
+        let of = |entry| Reason::AutoSelectOff { entry }.to_string();
+        assert_eq!(of(Some(2)), "autoSelect is off on the matching entry 2");
+        assert_eq!(of(None), "autoSelect is on for no entry");
+    }
+
+    #[test]
+    fn a_mode_or_nodes_of_one_side_are_told_from_those_of_the_other() {
+        let mode = Reason::DeploymentMode {
+            component: "engine",
+            runtime: "MultiNode",
+            service: "RawDeployment",
+        };
+        assert_eq!(
+            mode.to_string(),
+            "its engine is of mode MultiNode, that of the service of RawDeployment"
+        );
+        let nodes = |runtime| Reason::MultiNode { runtime }.to_string();
+        assert_eq!(nodes(true), "the runtime has a workerSpec, the service has none");
+        assert_eq!(nodes(false), "the service has a workerSpec, the runtime has none");
+    }
+
+    #[test]
+    fn both_reasons_about_accelerators_have_one_code() {
+        let unserved = Reason::Unserved { component: "engine", nearest: "l4: memory".into() };
+        let unlisted = Reason::Accelerator { class: "h100".into(), listed: Vec::new() };
+        assert_eq!([unserved.code(), unlisted.code()], [Code::ReasonAccelerator; 2]);
+        assert_eq!(
+            unserved.to_string(),
+            "no accelerator class meets the requirements of the engine; nearest is l4: memory"
+        );
+    }
+
+    #[test]
+    fn a_runtime_that_is_outranked_names_the_other_and_the_values() {
+        let note = Note::Outranked {
+            by: "b".into(),
+            key: DecidedBy::Priority,
+            detail: "priority 1 < 2".into(),
+        };
+        assert_eq!(note.to_string(), "outranked by b: priority 1 < 2");
+        assert_eq!(note.code(), Code::NoteOutranked);
+    }
+}

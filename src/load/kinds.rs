@@ -307,19 +307,28 @@ pub static USED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Kinds of the cluster that have no schema here.
-static OF_CLUSTER: &[(&str, &[&str])] = &[(
-    "kueue.x-k8s.io",
-    &[
-        "Cohort",
-        "Topology",
-        "WorkloadPriorityClass",
-        "AdmissionCheck",
-        "ProvisioningRequestConfig",
-        "MultiKueueCluster",
-        "MultiKueueConfig",
-    ],
-)];
+/// Kinds of the cluster that are read and have no schema here.
+static OF_CLUSTER: &[(&str, &[&str])] = &[
+    (
+        "kueue.x-k8s.io",
+        &[
+            "Cohort",
+            "Topology",
+            "WorkloadPriorityClass",
+            "AdmissionCheck",
+            "ProvisioningRequestConfig",
+            "MultiKueueCluster",
+            "MultiKueueConfig",
+        ],
+    ),
+    ("scheduling.k8s.io", &["PriorityClass"]),
+    ("node.k8s.io", &["RuntimeClass"]),
+    ("storage.k8s.io", &["CSINode", "StorageClass"]),
+    ("resource.k8s.io", &["DeviceClass", "ResourceSlice"]),
+    ("serving.kserve.io", &["ClusterStorageContainer"]),
+    ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
+    ("dscinitialization.opendatahub.io", &["DSCInitialization"]),
+];
 
 /// Whether objects of a kind without a schema have no namespace.
 pub fn is_of_cluster(group: &str, kind: &str) -> bool {

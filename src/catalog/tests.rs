@@ -1,0 +1,185 @@
+//! Which object of a name counts, and who sees it.
+
+use super::*;
+use crate::diag::{Code, Diagnostic};
+use crate::pipeline::testing::world_of;
+use crate::workspace::World;
+
+fn model(kind: &str, place: &str, size: &str) -> String {
+    format!(
+        "apiVersion: ome.io/v1beta1\nkind: {kind}\nmetadata: {{name: m{place}}}\nspec: {{modelFormat: {{name: safetensors}}, modelParameterSize: {size}, storage: {{storageUri: 'hf://a/b'}}}}\n---\n"
+    )
+}
+
+fn runtime(kind: &str, name: &str, place: &str) -> String {
+    format!(
+        "apiVersion: ome.io/v1beta1\nkind: {kind}\nmetadata: {{name: {name}{place}}}\nspec: {{supportedModelFormats: [{{modelFormat: {{name: safetensors}}, autoSelect: true}}], engineConfig: {{runner: {{name: ome-container, image: 'x:1'}}}}}}\n---\n"
+    )
+}
+
+fn cluster_runtime(name: &str) -> String {
+    runtime("ClusterServingRuntime", name, "")
+}
+
+fn namespaced(name: &str, namespace: &str) -> String {
+    runtime("ServingRuntime", name, &format!(", namespace: {namespace}"))
+}
+
+fn at(namespace: &str) -> Scope {
+    Scope::Namespace(namespace.into())
+}
+
+fn size(world: &World, scope: &Scope) -> Option<String> {
+    let own = world.catalog.model(scope, "m")?;
+    Some(own.size.as_ref()?.value.text.to_string())
+}
+
+fn names<'a>(all: impl Iterator<Item = &'a Runtime>) -> Vec<String> {
+    all.map(|own| own.object.id.to_string()).collect()
+}
+
+fn found(world: &World, code: Code) -> Vec<&Diagnostic> {
+    world.diagnostics.iter().filter(|own| own.code == code).collect()
+}
+
+#[test]
+fn models_of_a_namespace_and_of_the_cluster_are_two() {
+    let world = world_of(
+        &(model("ClusterBaseModel", "", "7B") + &model("BaseModel", ", namespace: a", "8B")),
+    );
+    assert_eq!(size(&world, &Scope::Cluster).as_deref(), Some("7B"));
+    assert_eq!(size(&world, &at("a")).as_deref(), Some("8B"));
+    assert_eq!(size(&world, &at("b")), None);
+    let order: Vec<String> = world.catalog.models().map(|own| own.object.id.to_string()).collect();
+    assert_eq!(order, ["BaseModel/a/m", "ClusterBaseModel/m"]);
+}
+
+#[test]
+fn the_last_of_two_definitions_counts_and_the_first_place_is_named() {
+    let two = model("ClusterBaseModel", "", "7B") + &model("ClusterBaseModel", "", "8B");
+    let world = world_of(&two);
+    assert_eq!(size(&world, &Scope::Cluster).as_deref(), Some("8B"));
+    assert_eq!(found(&world, Code::DuplicateObject).len(), 1);
+    // Equal ones are one.
+    let same = model("ClusterBaseModel", "", "7B").repeat(2);
+    let world = world_of(&same);
+    assert_eq!(world.catalog.models().count(), 1);
+    assert_eq!(found(&world, Code::DuplicateObject).len(), 0);
+}
+
+#[test]
+fn a_service_sees_the_runtimes_of_its_namespace_first_and_none_of_others() {
+    let text = cluster_runtime("z") + &namespaced("b", "one") + &namespaced("a", "two");
+    let world = world_of(&text);
+    let own = world.catalog.runtimes(Api::Ome);
+    let seen = |namespace: &str, all: bool| names(own.seen_from(namespace, all));
+    assert_eq!(seen("one", false), ["ServingRuntime/one/b", "ClusterServingRuntime/z"]);
+    assert_eq!(seen("three", false), ["ClusterServingRuntime/z"]);
+    let everywhere = ["ServingRuntime/one/b", "ClusterServingRuntime/z", "ServingRuntime/two/a"];
+    assert_eq!(seen("one", true), everywhere);
+    assert!(own.has_namespace("two") && !own.has_namespace("three"));
+    assert!(world.catalog.runtimes(Api::KServe).is_empty());
+}
+
+#[test]
+fn a_runtime_is_found_in_its_scope_only() {
+    let world = world_of(&(cluster_runtime("own") + &namespaced("own", "a")));
+    let own = world.catalog.runtimes(Api::Ome);
+    let id = |scope: &Scope| own.get(scope, "own").map(|own| own.object.id.to_string());
+    assert_eq!(id(&Scope::Cluster).as_deref(), Some("ClusterServingRuntime/own"));
+    assert_eq!(id(&at("a")).as_deref(), Some("ServingRuntime/a/own"));
+    assert_eq!(id(&at("b")), None);
+    assert_eq!(own.len(), 2);
+}
+
+#[test]
+fn the_nearest_name_is_one_that_the_namespace_sees() {
+    let text = cluster_runtime("vllm-small") + &namespaced("vllm-large", "a");
+    let world = world_of(&text);
+    let own = world.catalog.runtimes(Api::Ome);
+    assert_eq!(own.nearest("a", "vllm-larg"), Some("vllm-large"));
+    assert_eq!(own.nearest("b", "vllm-smal"), Some("vllm-small"));
+    assert_ne!(own.nearest("b", "vllm-large"), Some("vllm-large"));
+    assert_eq!(own.nearest("a", "triton"), None);
+    let world = world_of(&model("BaseModel", ", namespace: a", "7B"));
+    assert_eq!(world.catalog.nearest_model("a", "mm"), Some("m"));
+    assert_eq!(world.catalog.nearest_model("b", "m"), None);
+}
+
+#[test]
+fn a_changed_runtime_takes_the_place_of_its_first_version_alone() {
+    let world = world_of(&(cluster_runtime("a") + &cluster_runtime("b")));
+    let own = world.catalog.runtimes(Api::Ome);
+    let mut changed = own.get(&Scope::Cluster, "a").expect("it was read").clone();
+    changed.formats.clear();
+    let tried = own.with(&changed);
+    let formats = |set: &RuntimeSet| set.iter().map(|own| own.formats.len()).collect::<Vec<_>>();
+    assert_eq!((formats(own), formats(&tried)), (vec![1, 1], vec![0, 1]));
+}
+
+#[test]
+fn objects_are_found_by_kind_namespace_and_name() {
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\n---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nprovisioner: p\n---\n";
+    let world = world_of(text);
+    let is_there =
+        |kind: &str, namespace: &str| world.catalog.other(kind, namespace, "a").is_some();
+    assert!(is_there("ConfigMap", "x") && is_there("StorageClass", ""));
+    assert!(!is_there("ConfigMap", "y") && !is_there("ConfigMap", "") && !is_there("Secret", "x"));
+}
+
+#[test]
+fn a_place_belongs_to_the_object_that_holds_it() {
+    let text = cluster_runtime("a") + &cluster_runtime("b");
+    let world = world_of(&text);
+    let own = world.catalog.runtimes(Api::Ome).get(&Scope::Cluster, "b").expect("it was read");
+    let inside = own.formats[0].format.as_ref().expect("a format").name.span().expect("a place");
+    let (start, id) = world.catalog.owner(inside).expect("an owner");
+    assert_eq!(
+        (start, id.to_string().as_str()),
+        (own.object.span.start, "ClusterServingRuntime/b")
+    );
+    assert_eq!(world.catalog.owner_kind(inside), Some("ClusterServingRuntime"));
+}
+
+#[test]
+fn services_of_two_operators_may_have_one_name() {
+    let text = "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: s, namespace: a}\nspec: {engine: {}}\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: s, namespace: a}\nspec: {predictor: {containers: [{name: kserve-container, image: x}]}}\n";
+    let world = world_of(text);
+    let is_there = |api, namespace| world.catalog.service(api, namespace, "s").is_some();
+    assert!(is_there(Api::Ome, "a") && is_there(Api::KServe, "a"));
+    assert!(!is_there(Api::Ome, "b") && !is_there(Api::Kthena, "a"));
+}
+
+#[test]
+fn taken_services_are_gone_and_the_others_stay_in_order() {
+    let service = |name: &str| {
+        format!(
+            "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: {name}, namespace: a}}\nspec: {{engine: {{}}}}\n---\n"
+        )
+    };
+    let mut world = world_of(&["c", "a", "b"].map(service).concat());
+    let name = |own: &Views| own.documented.name().to_string();
+    let taken = world.catalog.take_services(&[2, 0]);
+    assert_eq!(taken.iter().map(|own| name(own)).collect::<Vec<_>>(), ["c", "a"]);
+    assert_eq!(world.catalog.services().map(name).collect::<Vec<_>>(), ["b"]);
+}
+
+#[test]
+fn classes_of_the_input_switch_off_what_is_built_in() {
+    let class = "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: own}\nspec: {vendor: nvidia, discovery: {nodeSelector: {a: b}}}\n";
+    let world = world_of(class);
+    assert!(world.catalog.has_own_class());
+    let own = world.catalog.class(Follow::default(), "own").expect("it was read");
+    assert!(world.catalog.is_candidate_class(own));
+    assert!(world.catalog.class(Follow::default(), "else").is_none());
+    assert!(!world_of("").catalog.has_own_class());
+}
+
+#[test]
+fn objects_with_placeholders_are_known_as_unfilled() {
+    let world = world_of(&model("ClusterBaseModel", "", "'{{ .Values.size }}'"));
+    let own = world.catalog.models().next().expect("it was read");
+    assert!(world.catalog.has_unfilled() && world.catalog.is_unfilled(&own.object));
+    let world = world_of(&model("ClusterBaseModel", "", "7B"));
+    assert!(!world.catalog.has_unfilled());
+}
