@@ -6,7 +6,7 @@ use super::copies;
 use super::input::Session;
 use crate::api::{Model, ModelServing, Object, Views};
 use crate::catalog::Catalog;
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity, quoted};
 use crate::load::kinds;
 use crate::operators::is_service;
 use crate::pipeline::serving::PlannedServing;
@@ -40,6 +40,12 @@ pub(super) fn not_built<'f>(
         many => format!("{many} overlays were not built"),
     };
     Some((what, trees))
+}
+
+/// The same as a line, with the command that builds the first of them.
+pub(super) fn not_built_line(found: &[Diagnostic], world: &World, command: &str) -> Option<String> {
+    let (what, trees) = not_built(found, world)?;
+    Some(format!("{what}: {command} -k {}\n", quoted(trees[0])))
 }
 
 /// The objects that a question is about, by where they begin.

@@ -134,7 +134,7 @@ fn config_of<'a>(catalog: &'a Catalog, service: &Service, name: &str) -> Option<
 }
 
 /// Kind of the configurations of LLMInferenceServices.
-const CONFIG: &str = "LLMInferenceServiceConfig";
+pub(crate) const CONFIG: &str = "LLMInferenceServiceConfig";
 
 /// Fields with a reference: group, kind, path without list indices, referenced kind. A path that
 /// begins with a dot matches at any depth.

@@ -4,9 +4,9 @@ use crate::api::Views;
 use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::relevant_findings::{About, beside_page, not_built};
+use crate::cli::relevant_findings::{About, beside_page, not_built_line};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
-use crate::diag::{Code, Diagnostic, Severity, quoted};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::{
     Depth, Lost, PlacementOptions, Planned, Planner, costs, has_current, together, totals,
@@ -381,8 +381,7 @@ fn not_read(found: &[Diagnostic], world: &World) -> Option<String> {
         Some(format!("{place}: {}{more}", first.message))
     };
     let left = named(Code::NotDeployed).map(|left| format!("not read: {left}\n"));
-    let built = not_built(found, world)
-        .map(|(what, trees)| format!("{what}: ome plan -k {}\n", quoted(trees[0])));
+    let built = not_built_line(found, world, "ome plan");
     let presets = of(Code::PresetsNotRead).next().map(|first| {
         let how = first.help.as_deref().unwrap_or_default();
         match of(Code::PresetsNotRead).map(|own| own.objects.len().max(1)).sum() {

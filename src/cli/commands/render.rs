@@ -400,7 +400,7 @@ impl Serving<'_> {
             };
             servings::expand_each(serving, self.session.serving_rules(), &mut diagnostics, each)?;
             let sources = &self.session.world.sources;
-            let semantics = self.session.semantics.of(crate::operators::servings::API);
+            let semantics = self.session.semantics.of(serving.object.api);
             for sample in servings::samples(serving, self.session.serving_rules()) {
                 accept_rendered(&sample.pod, semantics, sources, &mut diagnostics);
             }

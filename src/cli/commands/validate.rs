@@ -8,10 +8,10 @@ use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::relevant_findings::not_built;
+use crate::cli::relevant_findings::not_built_line;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, copies};
-use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest, quoted};
+use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix, stream};
 use crate::load;
 use crate::objects::{CLUSTER_DOMAIN, RenderedObject};
@@ -178,10 +178,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let is_unread = |code| matches!(code, Code::FileNotRead | Code::NoFiles);
     let unread = found.iter().any(|own| is_unread(own.code) && own.severity >= least);
     // What overlays change was not checked; with their findings shown, each says so itself.
-    let overlays = not_built(&found, &session.world).filter(|_| Severity::Info < floor);
-    let overlays = overlays
-        .map(|(what, trees)| format!("{what}: ome validate -k {}\n", quoted(trees[0])))
-        .unwrap_or_default();
+    let overlays = not_built_line(&found, &session.world, "ome validate");
+    let overlays = overlays.filter(|_| Severity::Info < floor).unwrap_or_default();
     let mut shown = found;
     shown.retain(|finding| finding.severity >= floor);
     // Formats for CI systems name files relative to the root of the repository.

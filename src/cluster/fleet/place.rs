@@ -94,6 +94,12 @@ impl Placed {
         all
     }
 
+    /// The wanted pods without a node: those that wait for one, then those that a quota refused.
+    pub fn without_node(&self) -> impl Iterator<Item = [usize; 3]> {
+        let waiting = self.pending().map(|(at, _)| at);
+        waiting.chain(self.refused.keys().copied())
+    }
+
     /// Pods that may be started and have no node.
     pub fn pending(&self) -> impl Iterator<Item = ([usize; 3], PodId)> + '_ {
         let own = self.all().filter_map(|(at, slot)| Some((at, slot.pod?)));
@@ -193,14 +199,19 @@ impl Placed {
         }
         new.extend(alone.into_iter().map(|at| (at, self.scheduler.admit(template(at)))));
         for (at, pod) in new {
-            match pod {
-                Ok(pod) => {
-                    self.slots[workload][replica][at].pod = Some(pod);
-                    self.holders.insert(pod, Holder::Wanted(workload, replica, at));
-                    self.refused.remove(&[workload, replica, at]);
-                }
-                Err(why) => _ = self.refused.insert([workload, replica, at], why),
+            self.answered([workload, replica, at], pod);
+        }
+    }
+
+    /// A wanted pod was created, or its quota refused it.
+    fn answered(&mut self, [workload, replica, at]: [usize; 3], pod: Result<PodId, EcoString>) {
+        match pod {
+            Ok(pod) => {
+                self.slots[workload][replica][at].pod = Some(pod);
+                self.holders.insert(pod, Holder::Wanted(workload, replica, at));
+                self.refused.remove(&[workload, replica, at]);
             }
+            Err(why) => _ = self.refused.insert([workload, replica, at], why),
         }
     }
 
@@ -244,12 +255,8 @@ impl Placed {
                 if let Holder::Wanted(workload, replica, at) = victim {
                     let template = fleet.workloads[workload].replicas[replica].pods[at];
                     let new = self.scheduler.admit(self.templates[workload][template]);
-                    self.slots[workload][replica][at] =
-                        Slot { pod: new.as_ref().ok().copied(), ..Slot::default() };
-                    match new {
-                        Ok(pod) => _ = self.holders.insert(pod, victim),
-                        Err(why) => _ = self.refused.insert([workload, replica, at], why),
-                    }
+                    self.slots[workload][replica][at] = Slot::default();
+                    self.answered([workload, replica, at], new);
                 }
             }
             self.want_refused(fleet);

@@ -102,11 +102,10 @@ impl Rooms {
         at: usize,
         mut count: usize,
     ) -> usize {
-        let without_node = |placed: &Placed| placed.pending().count() + placed.refused.len();
         let (running, waiting) = &mut **self.running.get_or_insert_with(|| {
             let mut running = fleet.clone();
             running.run_as(placed);
-            let waiting = without_node(&running.place(Manner::default()));
+            let waiting = running.place(Manner::default()).without_node().count();
             Box::new((running, waiting))
         });
         let before = running.workloads[at].replicas.len();
@@ -117,7 +116,7 @@ impl Rooms {
             self.placed_again += again.all().count();
             if self.placed_again > MOST_PLACED_AGAIN
                 || !again.evicted.is_empty()
-                || without_node(&again) > *waiting
+                || again.without_node().count() > *waiting
             {
                 break;
             }

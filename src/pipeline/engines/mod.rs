@@ -68,6 +68,28 @@ struct Pods<'p> {
     class: Option<(EcoString, Memory)>,
 }
 
+impl<'p> Pods<'p> {
+    /// The pods of a component of a service.
+    fn of(
+        service: &'p Service,
+        own: &'p Component,
+        model: Option<Arc<ServedModel>>,
+        class: Option<(EcoString, Memory)>,
+    ) -> Self {
+        Self {
+            what: own.kind.as_str(),
+            namespace: &service.namespace,
+            object: &service.object,
+            main: &own.pod,
+            container: Some(own.main),
+            worker: own.worker.as_ref().map(|(pod, count)| (pod, *count)),
+            size: own.pods_per_replica().unwrap_or(1),
+            model,
+            class,
+        }
+    }
+}
+
 /// What was found about a pod.
 #[derive(Debug, Default)]
 struct Judged {
@@ -144,17 +166,7 @@ impl<'a> Engines<'a> {
                 .accelerator(own.kind)
                 .and_then(|decision| decision.chosen)
                 .and_then(|class| Some((class.name().clone(), selector.memory_of(class.name())?)));
-            let judged = self.judge(&Pods {
-                what: own.kind.as_str(),
-                namespace: &service.namespace,
-                object: &service.object,
-                main: &own.pod,
-                container: Some(own.main),
-                worker: own.worker.as_ref().map(|(pod, count)| (pod, *count)),
-                size: own.pods_per_replica().unwrap_or(1),
-                model: model.clone(),
-                class,
-            });
+            let judged = self.judge(&Pods::of(service, own, model.clone(), class));
             // The choice of the class reports the same with its own arithmetic.
             let is_known = |finding: &Diagnostic| {
                 finding.code == Code::GpuMisfit
@@ -196,17 +208,8 @@ impl<'a> Engines<'a> {
         class: EcoString,
         memory: Memory,
     ) -> (Option<CacheFit>, Option<String>) {
-        let judged = self.judge(&Pods {
-            what: own.kind.as_str(),
-            namespace: &service.namespace,
-            object: &service.object,
-            main: &own.pod,
-            container: Some(own.main),
-            worker: own.worker.as_ref().map(|(pod, count)| (pod, *count)),
-            size: own.pods_per_replica().unwrap_or(1),
-            model: self.described(service),
-            class: Some((class, memory)),
-        });
+        let class = Some((class, memory));
+        let judged = self.judge(&Pods::of(service, own, self.described(service), class));
         (judged.cache, judged.stop.map(String::from))
     }
 

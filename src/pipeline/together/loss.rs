@@ -340,8 +340,7 @@ pub(super) fn counts(
 /// How many pods of each workload have no node.
 pub(super) fn without_node(placed: &Placed) -> HashMap<usize, usize> {
     let mut all = HashMap::new();
-    let pending = placed.pending().map(|(at, _)| at);
-    for [workload, ..] in pending.chain(placed.refused.keys().copied()) {
+    for [workload, ..] in placed.without_node() {
         *all.entry(workload).or_default() += 1;
     }
     all

@@ -98,7 +98,7 @@ fn about(context: &Context, object: &Object) -> String {
         let detail = Detail::Nearest;
         return users::model(model, &found, runtimes.as_ref(), detail, sources).markdown();
     }
-    if object.id.kind == "LLMInferenceServiceConfig" {
+    if object.id.kind == editor::CONFIG {
         let found = users_of_config(catalog, session.semantics, object);
         return users::config(object, &found, sources).markdown();
     }

@@ -94,9 +94,8 @@ impl Played<'_> {
             let help = "write [NAMESPACE/]SERVICE/COMPONENT, as in `chat/engine`; of a ModelServing the component is a role, or `groups`";
             return Err(Failure::NotFound { message, help: Some(help.into()) });
         }
-        let kinds = || ComponentKind::every();
         let mut found = Vec::new();
-        if let Some(kind) = kinds().find(|kind| kind.as_str() == component) {
+        if let Some(kind) = ComponentKind::every().find(|kind| kind.as_str() == component) {
             found.extend(services.into_iter().map(|at| (at, Target::Component(kind))));
         }
         let mut roles: Vec<&str> = Vec::new();

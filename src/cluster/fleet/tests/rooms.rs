@@ -31,10 +31,7 @@ fn more(fleet: &Fleet, at: usize) -> usize {
 
 /// What literally happens: with so many replicas more, no more pods are without a node.
 fn literally(fleet: &Fleet, at: usize) -> usize {
-    let without = |fleet: &Fleet| {
-        let placed = fleet.place(Manner::default());
-        placed.pending().count() + placed.refused.len()
-    };
+    let without = |fleet: &Fleet| fleet.place(Manner::default()).without_node().count();
     let mut fleet = fleet.clone();
     fleet.settle_in();
     let before = without(&fleet);
@@ -68,7 +65,7 @@ fn pods_that_a_quota_refused_come_when_an_eviction_frees_it() {
     fleet.others.push(other("n0", &bare));
     let placed = fleet.place(Manner::default());
     // Nothing creates the bare pod again, so that its four devices go back to the quota.
-    assert_eq!(placed.pending().count() + placed.refused.len(), 0);
+    assert_eq!(placed.without_node().count(), 0);
 }
 
 proptest! {
