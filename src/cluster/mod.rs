@@ -12,6 +12,7 @@ pub(crate) mod labels;
 pub(crate) mod node;
 pub(crate) mod placement;
 pub mod schedule;
+pub(crate) mod sighting;
 pub(crate) mod terms;
 #[cfg(test)]
 mod tests;

@@ -138,6 +138,11 @@ pub fn by_label(value: &str) -> Option<&'static Product> {
     PRODUCTS.iter().find(|product| product.labels.iter().any(|label| same_label(label, plain)))
 }
 
+/// The product by the name that a driver publishes, with blanks where labels have dashes.
+pub fn by_published(name: &str) -> Option<&'static Product> {
+    by_label(name).or_else(|| by_label(&name.replace(' ', "-")))
+}
+
 /// The form factor of a product: `SXM5`, `PCIE`, `NVL`. Most labels contain it; for others it is
 /// from data sheets.
 pub fn form_of(label: &str) -> Option<&str> {
@@ -187,6 +192,13 @@ pub fn vendor_of(key: &str) -> &str {
         "amazon" => "aws",
         owner => owner,
     }
+}
+
+/// Whether a driver of devices, or the class that it installs, is one of accelerators:
+/// `gpu.nvidia.com`, `mig.nvidia.com`, `gpu.amd.com`, `gpu.intel.com`, `gaudi.intel.com`,
+/// `tpu.google.com`.
+pub fn is_device_driver(name: &str) -> bool {
+    matches!(name.split('.').next(), Some("gpu" | "mig" | "gaudi" | "tpu" | "npu" | "neuron"))
 }
 
 /// Products of a vendor by their short model name.

@@ -8,8 +8,8 @@
 
 mod draft;
 
-use super::sighting::{Mark, Sighting, sightings};
 use super::slices::Slices;
+use crate::cluster::sighting::{Mark, Sighting, sightings};
 use crate::cluster::{Machine, memory_of_label};
 use crate::diag::{Code, Diagnostic};
 use crate::exchange::class::{Draft, Evidence};

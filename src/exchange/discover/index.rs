@@ -1,8 +1,8 @@
 //! Finds the machines of a mark without looking at all of them: there may be a mark for each machine.
 
 use super::group::Group;
-use super::sighting::Mark;
 use crate::cluster::Machine;
+use crate::cluster::sighting::Mark;
 use ecow::EcoString;
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,9 +1,9 @@
 //! The classes of the input: the products that they cover, and their differences to the nodes.
 
 use super::group::{Group, nominal};
-use super::sighting::Mark;
 use super::tiers::is_tier;
 use crate::api::AcceleratorClass;
+use crate::cluster::sighting::Mark;
 use crate::cluster::{Machine, class_matches};
 use crate::diag::{Code, Diagnostic};
 use crate::exchange::class::{Draft, Evidence};

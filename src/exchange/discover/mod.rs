@@ -9,7 +9,6 @@
 mod group;
 mod index;
 mod input_classes;
-mod sighting;
 mod slices;
 mod status;
 #[cfg(test)]
@@ -23,6 +22,7 @@ use super::class::{Action, Change, Draft, Fact, is_auto_discovered};
 use crate::api::{AcceleratorClass, Semantics};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
+use crate::cluster::sighting::{Mark, Sighting};
 use crate::cluster::{Machine, Shape, class_matches};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::operators::kueue::read::FLAVOR_OF_CLASS;
@@ -31,7 +31,6 @@ use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 use group::Group;
 use index::Index;
-use sighting::Mark;
 use slices::Slices;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -342,7 +341,7 @@ impl<'a> World<'a> {
         let owners: BTreeMap<&Mark, &&AcceleratorClass> =
             group.marks().into_iter().filter_map(|mark| Some((mark, manual(mark)?))).collect();
         let mut rest = group.clone();
-        let mut taken: BTreeMap<&EcoString, (&AcceleratorClass, Vec<sighting::Sighting<'_>>)> =
+        let mut taken: BTreeMap<&EcoString, (&AcceleratorClass, Vec<Sighting<'_>>)> =
             BTreeMap::new();
         rest.sightings.retain(|sighting| match owners.get(&sighting.mark) {
             None => true,

@@ -3,23 +3,22 @@
 
 use crate::api::Object;
 use crate::cluster::Machine;
-use crate::cluster::schedule::devices::{NodeDevice, inventory};
+use crate::cluster::schedule::devices::{NodeDevice, Published};
 use crate::facts;
 use ecow::EcoString;
-use std::collections::BTreeMap;
 
 /// Devices by node.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Slices(BTreeMap<EcoString, Vec<NodeDevice>>);
+pub(super) struct Slices(Published);
 
 impl Slices {
     pub(super) fn read(objects: &[Object]) -> Self {
-        Self(inventory(objects))
+        Self(Published::read(objects))
     }
 
     /// The devices of a machine.
     pub(super) fn devices(&self, machine: &Machine) -> &[NodeDevice] {
-        self.0.get(&machine.name).map(Vec::as_slice).unwrap_or_default()
+        self.0.of(&machine.name)
     }
 
     /// All and free devices of a machine that are of the vendor of one of these resources, or of

@@ -1,10 +1,13 @@
 //! The devices of a container: how many, of which resource, and the memory of one.
 //!
-//! In: a built pod and the nodes that were read. Out: the memory of the nodes that the pod can land
-//! on by its selectors, shares and MIG profiles included, else that of the product that a selector
-//! names. Room, taints and cordons do not count: they change.
+//! In: a built pod, the nodes that were read, and what drivers publish in ResourceSlices. Out: the
+//! memory of the nodes that the pod can land on by its selectors, shares and MIG profiles included,
+//! else that of the product that a selector names. Room, taints and cordons do not count: they
+//! change.
 
-use crate::cluster::{self, Machine, affinity_matches, selector_mismatch};
+use crate::cluster::schedule::devices::{Asked, NodeDevice, Published};
+use crate::cluster::sighting::{Sighting, sightings};
+use crate::cluster::{Machine, affinity_matches, memory_of_label, selector_mismatch};
 use crate::facts;
 use crate::pods::gpus;
 use crate::quantity::{GIB, Memory, is_accelerator};
@@ -54,6 +57,8 @@ pub(super) struct Devices {
     pub(super) count: i64,
     /// Where the number was written.
     pub(super) origin: Origin,
+    /// What a claim asks for, for devices without a resource; `resource` is their class then.
+    pub(super) asked: Option<Asked>,
 }
 
 impl Devices {
@@ -64,7 +69,7 @@ impl Devices {
 
     /// Whether each is a slice of a device with memory of its own.
     pub(super) fn is_slice(&self) -> bool {
-        self.resource.contains("/mig-")
+        self.resource.contains("/mig-") || self.resource.starts_with("mig.")
     }
 }
 
@@ -79,7 +84,8 @@ pub(super) fn of_container(container: &Node) -> Vec<Devices> {
             }
             if let Some(count @ 1..) = gpus::of_container(container, |name| name == entry.key) {
                 let origin = entry.node.origin;
-                found.push(Devices { resource: entry.key.clone(), count, origin });
+                let resource = entry.key.clone();
+                found.push(Devices { resource, count, origin, asked: None });
             }
         }
     }
@@ -89,14 +95,54 @@ pub(super) fn of_container(container: &Node) -> Vec<Devices> {
 const REPLICAS: &str = "nvidia.com/gpu.replicas";
 const STRATEGY: &str = "nvidia.com/gpu.sharing-strategy";
 
+/// The devices that the claims of a container ask for; `claim` finds the spec of a claim of the pod.
+pub(super) fn of_claims<'c>(
+    container: &Node,
+    claim: impl Fn(&str) -> Option<&'c Node>,
+    published: &Published,
+) -> Vec<Devices> {
+    let mut found: Vec<Devices> = Vec::new();
+    for own in container.at(&["resources", "claims"]).map(Node::items).into_iter().flatten() {
+        let text = |key: &str| own.get(key).and_then(Node::as_str);
+        let spec = text("name").and_then(&claim);
+        let Some(asked) = spec.and_then(|spec| published.asked(spec, text("request"))) else {
+            // What it asks for is not known, so neither is the sum.
+            return Vec::new();
+        };
+        for asked in asked.into_iter().filter(|asked| published.is_accelerator(&asked.class)) {
+            found.push(Devices {
+                resource: asked.class.clone(),
+                count: asked.count,
+                origin: own.origin,
+                asked: Some(asked),
+            });
+        }
+    }
+    found
+}
+
 /// The nodes that a pod with these selectors and devices can land on; where none has as many
 /// devices, those with any.
-pub(super) fn nodes(pod: &Node, devices: &Devices, machines: &[Machine]) -> Nodes {
+pub(super) fn nodes(
+    pod: &Node,
+    devices: &Devices,
+    machines: &[Machine],
+    published: &Published,
+) -> Nodes {
     let resource = devices.resource.as_str();
     let selector = pod.get("nodeSelector").filter(|selector| !selector.is_empty());
     let affinity = pod.get("affinity").filter(|affinity| !affinity.is_empty());
+    let taken = |machine: &Machine| -> Vec<&NodeDevice> {
+        let Some(asked) = &devices.asked else { return Vec::new() };
+        let own = published.of(&machine.name).iter();
+        own.filter(|own| asked.takes(own) == Some(true)).collect()
+    };
     let offers = |machine: &Machine, least: i64| {
-        machine.allocatable(resource).unwrap_or(0) >= least
+        let offered = match &devices.asked {
+            Some(_) => i64::try_from(taken(machine).len()).unwrap_or(i64::MAX),
+            None => machine.allocatable(resource).unwrap_or(0),
+        };
+        offered >= least
             && selector.is_none_or(|selector| selector_mismatch(selector, machine).is_none())
             && affinity.is_none_or(|affinity| affinity_matches(affinity, machine))
     };
@@ -104,7 +150,7 @@ pub(super) fn nodes(pod: &Node, devices: &Devices, machines: &[Machine]) -> Node
     let least = if has_enough { devices.count } else { 1 };
     let mut out = Nodes::default();
     let mut sharing: Option<Option<(Sharing, i64)>> = None;
-    let mut product: Option<&str> = None;
+    let mut product: Option<EcoString> = None;
     let (mut is_known, mut is_measured) = (true, true);
     for machine in machines.iter().filter(|machine| offers(machine, least)) {
         out.count += 1;
@@ -114,9 +160,16 @@ pub(super) fn nodes(pod: &Node, devices: &Devices, machines: &[Machine]) -> Node
         } else {
             sharing = Some(own);
         }
-        let label = product_label(machine).unwrap_or_default();
-        product = Some(if product.is_none_or(|known| known == label) { label } else { "" });
-        let Some((memory, measured)) = memory(machine, resource) else {
+        let device = match &devices.asked {
+            Some(_) => Device::of_published(&taken(machine)),
+            None => Device::of_resource(machine, resource, published.of(&machine.name)),
+        };
+        let name = device.name.unwrap_or_default();
+        product = Some(match product {
+            Some(known) if known != name => EcoString::new(),
+            _ => name,
+        });
+        let Some((memory, measured)) = device.memory else {
             is_known = false;
             continue;
         };
@@ -149,17 +202,12 @@ pub(super) fn nodes(pod: &Node, devices: &Devices, machines: &[Machine]) -> Node
         memory.is_measured = is_measured;
     }
     out.sharing = sharing.flatten();
-    out.product = product.unwrap_or_default().into();
+    out.product = product.unwrap_or_default();
     if out.count == 0 {
         out.memory = of_selectors(pod, resource);
         out.product = selected_product(pod).map(EcoString::from).unwrap_or_default();
     }
     out
-}
-
-/// The label of the product of a node.
-fn product_label(machine: &Machine) -> Option<&str> {
-    facts::PRODUCT_LABELS.iter().find_map(|key| machine.label(key))
 }
 
 fn shares(machine: &Machine, resource: &str) -> Option<(Sharing, i64)> {
@@ -174,19 +222,80 @@ fn shares(machine: &Machine, resource: &str) -> Option<(Sharing, i64)> {
     }
 }
 
-/// Memory of one device of a resource on a node, and whether the driver reports it.
-fn memory(machine: &Machine, resource: &str) -> Option<(Memory, bool)> {
-    if let Some(slice) = resource.strip_prefix("nvidia.com/mig-") {
-        let label = machine.label(&format!("{resource}.memory"));
-        let labeled = label.and_then(|mib| mib.parse::<u64>().ok()?.checked_mul(1 << 20));
-        return labeled
-            .map(|bytes| (Memory(bytes), true))
-            .or_else(|| Some((of_profile(slice)?, false)));
+/// One device of a node.
+#[derive(Default)]
+struct Device {
+    /// The product.
+    name: Option<EcoString>,
+    /// Its memory, and whether the driver reports it.
+    memory: Option<(Memory, bool)>,
+}
+
+/// Labels of clouds have the size as sold.
+const REPORTED: [&str; 5] = [
+    "nvidia.com/gpu.memory",
+    "nvidia.com/mig-",
+    "amd.com/gpu.vram",
+    "beta.amd.com/gpu.vram",
+    "aliyun.accelerator/nvidia_mem",
+];
+
+impl Device {
+    /// The device that a resource of a node stands for: by its labels, else by what its driver
+    /// publishes, else by its product.
+    fn of_resource(machine: &Machine, resource: &str, published: &[NodeDevice]) -> Self {
+        let vendor = facts::vendor_of(resource);
+        let profile = resource.strip_prefix("nvidia.com/mig-");
+        let seen: Vec<Sighting<'_>> = sightings(machine, published)
+            .into_iter()
+            .filter(|own| own.vendor == vendor)
+            .filter(|own| match profile {
+                Some(_) => own.slice.as_deref() == profile,
+                None => !own.is_own_resource(),
+            })
+            .collect();
+        let [one] = seen.as_slice() else { return Self::default() };
+        let label = one.memory_label.as_ref();
+        let labeled = label.and_then(|key| {
+            let is_reported = REPORTED.iter().any(|known| key.starts_with(known));
+            Some((memory_of_label(key, machine.label(key)?)?, is_reported))
+        });
+        // A node whose devices are all split alike offers the slices as whole devices.
+        let profile = one.slice.as_deref();
+        let own = |own: &&NodeDevice| {
+            facts::vendor_of(&own.driver) == vendor && own.profile.as_deref() == profile
+        };
+        let own: Vec<&NodeDevice> = published.iter().filter(own).collect();
+        let nominal = || match profile {
+            Some(profile) => of_profile(profile),
+            None => Some(one.product?.nominal()),
+        };
+        Self {
+            name: Some(one.word.clone()),
+            memory: labeled
+                .or_else(|| Self::of_published(&own).memory)
+                .or_else(|| Some((nominal()?, false))),
+        }
     }
-    cluster::labeled_memory(machine).map(|memory| (memory, true)).or_else(|| {
-        let product = facts::by_label(product_label(machine)?)?;
-        Some((product.nominal(), false))
-    })
+
+    /// The device that several of one node are like; of sizes that differ nothing is known.
+    fn of_published(devices: &[&NodeDevice]) -> Self {
+        let memory = |own: &NodeDevice| match own.memory {
+            Some(memory) => Some((memory, true)),
+            None => match &own.profile {
+                Some(profile) => Some((of_profile(profile)?, false)),
+                None => Some((facts::by_published(own.product.as_ref()?)?.nominal(), false)),
+            },
+        };
+        let alike = |own: &[Option<(Memory, bool)>]| match own {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => *first,
+            _ => None,
+        };
+        let all: Vec<Option<(Memory, bool)>> = devices.iter().map(|own| memory(own)).collect();
+        let name = devices.first().and_then(|own| own.product.clone());
+        let is_one = devices.iter().all(|own| own.product == name);
+        Self { name: name.filter(|_| is_one), memory: alike(&all) }
+    }
 }
 
 /// `3g.40gb` has 40 GB.

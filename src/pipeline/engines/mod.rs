@@ -19,6 +19,7 @@ use super::serving::PlannedServing;
 use crate::api::{Api, ComponentKind, Object, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
+use crate::cluster::schedule::devices::Published;
 use crate::decision::{CacheFit, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::Selector;
@@ -39,6 +40,8 @@ use surroundings::Links;
 #[derive(Debug)]
 pub(crate) struct Engines<'a> {
     machines: &'a [Machine],
+    /// What drivers publish in ResourceSlices.
+    published: Published,
     links: Links,
     /// The nodes of selectors and a resource.
     nodes: Mutex<HashMap<String, Arc<Nodes>>>,
@@ -105,6 +108,7 @@ impl<'a> Engines<'a> {
     pub(crate) fn new(catalog: &'a Catalog) -> Self {
         Self {
             machines: catalog.machines(),
+            published: Published::read(catalog.others()),
             links: Links::of(catalog),
             nodes: Mutex::default(),
             named: Mutex::default(),
@@ -117,9 +121,10 @@ impl<'a> Engines<'a> {
     fn nodes(&self, pod: &Node, devices: &Devices) -> Arc<Nodes> {
         let json = |key: &str| pod.get(key).map(|node| node.to_json().to_string());
         let key = format!(
-            "{} {} {} {}",
+            "{} {} {:?} {} {}",
             devices.resource,
             devices.count,
+            devices.asked,
             json("nodeSelector").unwrap_or_default(),
             json("affinity").unwrap_or_default()
         );
@@ -127,9 +132,30 @@ impl<'a> Engines<'a> {
         if let Some(known) = lock().get(&key) {
             return Arc::clone(known);
         }
-        let found = Arc::new(devices::nodes(pod, devices, self.machines));
+        let found = Arc::new(devices::nodes(pod, devices, self.machines, &self.published));
         lock().insert(key, Arc::clone(&found));
         found
+    }
+
+    /// The devices that a container requests, or that its claims ask for.
+    fn devices_of(&self, namespace: &str, pod: &Node, container: &Node) -> Vec<Devices> {
+        let requested = devices::of_container(container);
+        if !requested.is_empty() {
+            return requested;
+        }
+        let claim = |name: &str| {
+            let claims = pod.get("resourceClaims").map(Node::items).unwrap_or_default();
+            let text = |node: &'_ Node, key: &str| Some(EcoString::from(node.get(key)?.as_str()?));
+            let own = claims.iter().find(|own| text(own, "name").as_deref() == Some(name))?;
+            let other = |kind: &str, key: &str| {
+                self.catalog.other(kind, namespace, &text(own, key)?).map(|object| &object.node)
+            };
+            let template = || {
+                other("ResourceClaimTemplate", "resourceClaimTemplateName")?.at(&["spec", "spec"])
+            };
+            template().or_else(|| other("ResourceClaim", "resourceClaimName")?.get("spec"))
+        };
+        devices::of_claims(container, claim, &self.published)
     }
 
     /// The facts of a model that a command line names.

@@ -42,7 +42,7 @@ impl Engines<'_> {
         let mut out = Judged::default();
         let containers = pods.main.get("containers").map(Node::items).unwrap_or_default();
         for (index, container) in containers.iter().enumerate() {
-            let devices = devices::of_container(container);
+            let devices = self.devices_of(pods.namespace, pods.main, container);
             two_vendors(pods, &devices, &mut out);
             let is_server = match pods.container {
                 Some(main) => main == index,

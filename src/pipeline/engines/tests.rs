@@ -8,6 +8,7 @@ use crate::yaml::{Origin, Rule};
 use serde_json::{Value, json};
 
 mod config_files;
+mod memory_of_nodes;
 mod mutated;
 
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };

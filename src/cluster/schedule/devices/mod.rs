@@ -9,7 +9,7 @@ pub(crate) mod pools;
 pub(crate) mod prepare;
 
 pub use claims::Devices;
-pub use inventory::{NodeDevice, inventory};
+pub use inventory::{Asked, NodeDevice, Published};
 
 /// The number of a claim.
 pub(super) type ClaimId = usize;

@@ -1,10 +1,10 @@
 //! The values of a class from its nodes: family, labels, memory, compute, features.
 
 use super::SPREAD;
+use crate::cluster::sighting::Mark;
 use crate::cluster::{labeled_compute, memory_of_label};
 use crate::diag::{Code, Diagnostic};
 use crate::exchange::class::{Draft, Evidence};
-use crate::exchange::discover::sighting::Mark;
 use crate::facts::{self, Product};
 use crate::quantity::Memory;
 use crate::source::Span;

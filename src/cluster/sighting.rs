@@ -34,7 +34,7 @@ const INSTANCE_TYPES: [&str; 2] =
 
 /// How the nodes of an accelerator are recognized.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     /// Labels, all of them.
     Labels(Vec<(EcoString, EcoString)>),
     /// A label, whatever its value.
@@ -49,7 +49,7 @@ impl Mark {
     }
 
     /// Whether a machine has it.
-    pub(super) fn is_on(&self, machine: &Machine) -> bool {
+    pub(crate) fn is_on(&self, machine: &Machine) -> bool {
         match self {
             Self::Labels(labels) => {
                 labels.iter().all(|(key, value)| machine.label(key) == Some(value))
@@ -60,7 +60,7 @@ impl Mark {
     }
 
     /// Keys of its labels.
-    pub(super) fn keys(&self) -> Vec<EcoString> {
+    pub(crate) fn keys(&self) -> Vec<EcoString> {
         match self {
             Self::Labels(labels) => labels.iter().map(|(key, _)| key.clone()).collect(),
             Self::Exists(key) => vec![key.clone()],
@@ -71,30 +71,30 @@ impl Mark {
 
 /// One kind of accelerator on one machine.
 #[derive(Clone, Debug)]
-pub(super) struct Sighting<'m> {
+pub(crate) struct Sighting<'m> {
     /// The machine.
-    pub(super) machine: &'m Machine,
+    pub(crate) machine: &'m Machine,
     /// Vendor, lower case.
-    pub(super) vendor: EcoString,
+    pub(crate) vendor: EcoString,
     /// Name of the product as labels write it; the class is named after it.
-    pub(super) word: EcoString,
+    pub(crate) word: EcoString,
     /// The product, if there are facts about it.
-    pub(super) product: Option<&'static Product>,
+    pub(crate) product: Option<&'static Product>,
     /// How its nodes are recognized.
-    pub(super) mark: Mark,
+    pub(crate) mark: Mark,
     /// The MIG profile: a part of a device that counts as a device.
-    pub(super) slice: Option<EcoString>,
+    pub(crate) slice: Option<EcoString>,
     /// Pods share the device by time slicing.
-    pub(super) shared: bool,
+    pub(crate) shared: bool,
     /// The resource that the machine offers; `None` without a device plugin.
-    pub(super) resource: Option<EcoString>,
+    pub(crate) resource: Option<EcoString>,
     /// Key of the label with the memory of one device.
-    pub(super) memory_label: Option<EcoString>,
+    pub(crate) memory_label: Option<EcoString>,
 }
 
 impl<'m> Sighting<'m> {
     /// Whether it is a slice that pods request by a resource of its own.
-    pub(super) fn is_own_resource(&self) -> bool {
+    pub(crate) fn is_own_resource(&self) -> bool {
         self.slice.is_some() && self.resource.as_ref().is_some_and(|name| name.starts_with(MIG))
     }
 
@@ -152,7 +152,7 @@ fn first<'m>(machine: &'m Machine, keys: &[&'static str]) -> Option<(&'static st
 }
 
 /// All sightings of a machine, by vendor; `devices` are those of its ResourceSlices.
-pub(super) fn sightings<'m>(machine: &'m Machine, devices: &[NodeDevice]) -> Vec<Sighting<'m>> {
+pub(crate) fn sightings<'m>(machine: &'m Machine, devices: &[NodeDevice]) -> Vec<Sighting<'m>> {
     let mut found = Vec::new();
     product_labels(machine, &mut found);
     let later =
@@ -179,8 +179,7 @@ fn in_slices<'m>(machine: &'m Machine, devices: &[NodeDevice], found: &mut Vec<S
         .filter(|(vendor, ..)| !known.contains(*vendor))
         .collect();
     for (vendor, name, profile) in kinds {
-        let product =
-            facts::by_label(name).or_else(|| facts::by_label(&name.as_str().replace(' ', "-")));
+        let product = facts::by_published(name);
         let word = match profile {
             Some(profile) => eco_format!("{name}-MIG-{profile}"),
             None => name.clone(),
