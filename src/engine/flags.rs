@@ -258,30 +258,33 @@ pub(super) fn in_files() -> &'static [Flag] {
     TENSORRT_LLM_FILE
 }
 
+// Every release of LMDeploy from 0.2.0 to 0.16.0 was looked at, and every one of TGI from 0.2.0 to 3.3.7.
 static LMDEPLOY: &[Flag] = &[
     flag(F::Tensor, Int, &["--tp"]),
-    flag(F::Data, Int, &["--dp"]),
-    flag(F::Expert, Int, &["--ep"]),
-    flag(F::Nodes, Int, &["--nnodes"]),
+    flag(F::Data, Int, &["--dp"]).after([0, 7, 3]),
+    flag(F::Expert, Int, &["--ep"]).after([0, 7, 3]),
+    flag(F::Nodes, Int, &["--nnodes"]).after([0, 8, 0]),
     flag(F::Context, Int, &["--session-len"]),
     flag(F::Sequences, Int, &["--max-batch-size"]),
     flag(F::Share, Float, &["--cache-max-entry-count"]),
     flag(F::CacheType, Text, &["--quant-policy"]),
     flag(F::Quantization, Text, &["--model-format"]),
-    flag(F::WeightsType, Text, &["--dtype"]),
-    flag(F::Eager, Switch, &["--eager-mode"]),
+    flag(F::WeightsType, Text, &["--dtype"]).after([0, 6, 0]),
+    flag(F::Eager, Switch, &["--eager-mode"]).after([0, 6, 1]),
 ];
 
 static TGI: &[Flag] = &[
     or_variable(F::Model, Text, &["--model-id"], "MODEL_ID"),
     or_variable(F::Tensor, Int, &["--num-shard"], "NUM_SHARD"),
-    or_variable(F::Context, Int, &["--max-total-tokens"], "MAX_TOTAL_TOKENS"),
+    or_variable(F::Context, Int, &["--max-total-tokens"], "MAX_TOTAL_TOKENS").after([0, 3, 1]),
     or_variable(F::Sequences, Int, &["--max-batch-size"], "MAX_BATCH_SIZE"),
-    or_variable(F::BatchedTokens, Int, &["--max-batch-prefill-tokens"], "MAX_BATCH_PREFILL_TOKENS"),
-    or_variable(F::Share, Float, &["--cuda-memory-fraction"], "CUDA_MEMORY_FRACTION"),
-    or_variable(F::CacheType, Text, &["--kv-cache-dtype"], "KV_CACHE_DTYPE"),
+    or_variable(F::BatchedTokens, Int, &["--max-batch-prefill-tokens"], "MAX_BATCH_PREFILL_TOKENS")
+        .after([0, 8, 2]),
+    or_variable(F::Share, Float, &["--cuda-memory-fraction"], "CUDA_MEMORY_FRACTION")
+        .after([0, 9, 3]),
+    or_variable(F::CacheType, Text, &["--kv-cache-dtype"], "KV_CACHE_DTYPE").after([2, 3, 1]),
     or_variable(F::Quantization, Text, &["--quantize"], "QUANTIZE"),
-    or_variable(F::WeightsType, Text, &["--dtype"], "DTYPE"),
+    or_variable(F::WeightsType, Text, &["--dtype"], "DTYPE").after([0, 8, 2]),
 ];
 
 static LLAMA_CPP: &[Flag] = &[

@@ -110,6 +110,18 @@ fn flags_and_units_are_those_of_the_release() {
         ("vllm/vllm-openai:v0.8.4", ["--max-model-len", "8k"], 0),
         ("lmsysorg/sglang:v0.4.6-cu124", ["--pp-size", "2"], 1),
         ("lmsysorg/sglang:v0.4.8", ["--pp-size", "2"], 0),
+        ("openmmlab/lmdeploy:v0.7.3-cu12", ["--dp", "2"], 1),
+        ("openmmlab/lmdeploy:v0.8.0-cu12", ["--dp", "2"], 0),
+        (
+            "ghcr.io/huggingface/text-generation-inference:2.3.1",
+            ["--kv-cache-dtype", "fp8_e5m2"],
+            1,
+        ),
+        (
+            "ghcr.io/huggingface/text-generation-inference:2.4.0",
+            ["--kv-cache-dtype", "fp8_e5m2"],
+            0,
+        ),
     ] {
         assert_eq!(faults(image, &args), expected, "{image} {args:?}");
     }
