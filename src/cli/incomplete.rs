@@ -40,9 +40,14 @@ pub(super) fn gaps(world: &World) -> Vec<Diagnostic> {
             code if hides_text(code) => {
                 finding.span().is_none_or(|span| may_matter(span, world, counts_pods))
             }
-            // A document of a kind that is known, without what makes it an object.
+            // A document of a kind that is known, without what makes it an object. Settings and
+            // accounts are asked for by their names.
             Code::UnknownKind | Code::MissingName | Code::RequiredField => {
-                finding.span().is_none_or(|span| may_matter(span, world, counts_pods))
+                finding.span().is_none_or(|span| {
+                    let is_nobodys = finding.code == Code::MissingName
+                        && kinds_at(span, world).any(kinds::is_named_by_others);
+                    !is_nobodys && may_matter(span, world, counts_pods)
+                })
             }
             _ => false,
         })
@@ -77,18 +82,28 @@ fn may_matter(span: Span, world: &World, counts_pods: bool) -> bool {
     if world.copies(span).is_some() {
         return false;
     }
-    let text = &*world.sources.get(span.source).text;
-    let at = (span.start as usize).min(text.len());
-    let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let start = text[..at].rfind("\n---").map_or(0, |at| at + 1);
-    let end = text[at..].find("\n---").map_or(text.len(), |end| at + end);
-    let document = &text[start..end];
+    let document = document_at(span, world);
     let mut named = kinds::named(document).peekable();
     let touches = |kind| match kind {
         "ConfigMap" => names_settings(document, world),
         kind => kinds::touches_answers(kind, counts_pods),
     };
     named.peek().is_none() || named.any(touches)
+}
+
+/// The kinds that the document at a place names.
+fn kinds_at(span: Span, world: &World) -> impl Iterator<Item = &str> {
+    kinds::named(document_at(span, world))
+}
+
+/// The document at a place.
+fn document_at(span: Span, world: &World) -> &str {
+    let text = &*world.sources.get(span.source).text;
+    let at = (span.start as usize).min(text.len());
+    let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let start = text[..at].rfind("\n---").map_or(0, |at| at + 1);
+    let end = text[at..].find("\n---").map_or(text.len(), |end| at + end);
+    &text[start..end]
 }
 
 /// Whether a text that names a ConfigMap may be one that a controller reads: by its name, or it

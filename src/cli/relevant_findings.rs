@@ -7,12 +7,13 @@ use super::input::Session;
 use crate::api::{Model, ModelServing, Object, Views};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity, quoted};
-use crate::load::kinds;
-use crate::operators::is_service;
+use crate::load::kinds::{self, Reach};
+use crate::operators::{is_of_presets, is_service};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner, has_room};
 use crate::source::{SourceId, Span};
 use crate::workspace::World;
+use ecow::EcoString;
 use std::collections::{BTreeSet, HashSet};
 
 /// The trees that were read file by file: how many in words, and their directories, those with
@@ -51,6 +52,10 @@ pub(super) fn not_built_line(found: &[Diagnostic], world: &World, command: &str)
 /// The objects that a question is about, by where they begin.
 pub(super) struct About {
     objects: BTreeSet<(SourceId, u32)>,
+    /// Namespaces of the services among them.
+    namespaces: BTreeSet<EcoString>,
+    /// Presets of KServe apply to one of them.
+    presets: bool,
     /// Objects that all services share decide about them.
     shared: bool,
     /// Every service is meant, so that objects of operators that are like services are, too.
@@ -69,9 +74,24 @@ impl About {
     }
 
     fn named_at(catalog: &Catalog, names: impl IntoIterator<Item = Span>) -> Self {
-        let objects: BTreeSet<_> =
-            names.into_iter().filter_map(|name| place(catalog, name)).collect();
-        Self { shared: !objects.is_empty(), objects, every: false, places: false }
+        let mut about = Self {
+            objects: BTreeSet::new(),
+            namespaces: BTreeSet::new(),
+            presets: false,
+            shared: false,
+            every: false,
+            places: false,
+        };
+        for name in names {
+            let Some((start, id)) = catalog.owner(name) else { continue };
+            about.objects.insert((name.source, start));
+            about.presets |= is_of_presets(&id.kind);
+            if is_service(&id.kind) || id.kind == "ModelServing" {
+                about.namespaces.extend(id.scope.namespace().cloned());
+            }
+        }
+        about.shared = !about.objects.is_empty();
+        about
     }
 
     /// No service was named, so that the question is about all of them.
@@ -145,6 +165,35 @@ impl About {
         about
     }
 
+    /// Whether a place is in an object that several services share, and that can reach one of these:
+    /// nodes, settings, and what is in their namespaces or is used from there.
+    fn is_shared(&self, catalog: &Catalog, span: Span) -> bool {
+        let Some((_, id)) = catalog.owner(span) else { return false };
+        if !kinds::is_decisive(&id.kind, &id.name) {
+            return false;
+        }
+        // Without a service nothing says which namespaces are meant.
+        let is_here = |namespace: &EcoString| {
+            self.namespaces.is_empty() || self.namespaces.contains(namespace)
+        };
+        let has = |kinds: &[&str]| {
+            catalog.others().iter().any(|own| {
+                kinds.contains(&own.id.kind.as_str())
+                    && own.id.scope.namespace().is_some_and(is_here)
+            })
+        };
+        match kinds::reach(&id.kind) {
+            Reach::Every => true,
+            Reach::Namespace => id.scope.namespace().is_none_or(is_here),
+            Reach::Presets => self.presets,
+            Reach::Queues => catalog
+                .local_queues()
+                .any(|queue| queue.object.id.scope.namespace().is_some_and(is_here)),
+            Reach::Volumes => has(&["PersistentVolumeClaim"]),
+            Reach::Devices => has(&["ResourceClaim", "ResourceClaimTemplate"]),
+        }
+    }
+
     /// The findings about them: about one of these objects, about an object that decides about all
     /// services, about a text that may hold one, or about no object of the input.
     pub(super) fn of(&self, session: &Session, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
@@ -169,7 +218,7 @@ impl About {
                     || gaps.contains(&(finding.code, finding.span()));
             }
             owners.any(|owner| self.objects.contains(&owner))
-                || (self.shared && is_of_the_cluster(catalog, span))
+                || (self.shared && self.is_shared(catalog, span))
                 || (self.every && catalog.owner_kind(span).is_some_and(kinds::is_like_service))
                 || (self.places && is_lost_amount(catalog, finding))
         });
@@ -211,9 +260,4 @@ fn is_lost_amount(catalog: &Catalog, finding: &Diagnostic) -> bool {
     let is_amount = matches!(finding.code, Code::InvalidQuantity | Code::NotCounted);
     let kind = finding.span().and_then(|span| catalog.owner_kind(span));
     is_amount && kind.is_some_and(kinds::is_workload)
-}
-
-/// Whether a place is in an object that all services share: nodes, queues, settings.
-fn is_of_the_cluster(catalog: &Catalog, span: Span) -> bool {
-    catalog.owner(span).is_some_and(|(_, id)| kinds::is_decisive(&id.kind, &id.name))
 }

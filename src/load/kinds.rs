@@ -424,12 +424,48 @@ pub fn is_decisive(kind: &str, name: &str) -> bool {
     DECISIVE.contains(&kind) || (kind == "ConfigMap" && SETTINGS.contains(&name))
 }
 
-/// Whether an operator of this tool makes pods of objects of this kind, or of what they decide.
+/// The services that a decisive object can reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// All.
+    Every,
+    /// Those of its namespace.
+    Namespace,
+    /// Those that are merged with presets.
+    Presets,
+    /// Those of namespaces with a LocalQueue.
+    Queues,
+    /// Those of namespaces with claims for volumes.
+    Volumes,
+    /// Those of namespaces with claims for devices.
+    Devices,
+}
+
+/// What an object of a decisive kind can reach.
+pub fn reach(kind: &str) -> Reach {
+    match kind {
+        "ResourceQuota"
+        | "LimitRange"
+        | "PersistentVolumeClaim"
+        | "ResourceClaim"
+        | "ResourceClaimTemplate"
+        | "LocalQueue" => Reach::Namespace,
+        "LLMInferenceServiceConfig" => Reach::Presets,
+        "ResourceFlavor"
+        | "ClusterQueue"
+        | "Cohort"
+        | "Topology"
+        | "WorkloadPriorityClass"
+        | "AdmissionCheck" => Reach::Queues,
+        "PersistentVolume" | "StorageClass" | "CSINode" => Reach::Volumes,
+        "ResourceSlice" | "DeviceClass" => Reach::Devices,
+        _ => Reach::Every,
+    }
+}
+
+/// Whether an operator of this tool makes pods of objects of this kind.
 pub fn is_like_service(kind: &str) -> bool {
-    matches!(
-        kind,
-        "LLMInferenceService" | "LLMInferenceServiceConfig" | "ModelBooster" | "InferenceGraph"
-    )
+    matches!(kind, "LLMInferenceService" | "ModelBooster" | "InferenceGraph")
 }
 
 /// Whether objects of this kind have pods that are placed beside those of services.
@@ -445,12 +481,22 @@ pub fn is_compared(kind: &str, name: &str) -> bool {
 /// Whether an object of this kind may touch the answer about a service; pods of workloads do if
 /// there are nodes.
 pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
+    // A kind that is misspelt may be one of ours; `Service` is one of its own.
     let is_ours = || {
-        let ours = GROUPS.iter().filter(|group| group.ours);
-        ours.flat_map(|group| group.kinds).any(|own| nearest(kind, [*own]).is_some())
+        let (ours, others): (Vec<&Group>, Vec<&Group>) = GROUPS.iter().partition(|group| group.ours);
+        let holds = |groups: &[&Group]| groups.iter().any(|group| group.kinds.contains(&kind));
+        let mut kinds = ours.iter().flat_map(|group| group.kinds);
+        holds(&ours) || (!holds(&others) && kinds.any(|own| nearest(kind, [*own]).is_some()))
     };
-    let is_settings = matches!(kind, "ConfigMap" | "Secret" | "ServiceAccount");
-    DECISIVE.contains(&kind) || is_settings || (counts_pods && is_workload(kind)) || is_ours()
+    DECISIVE.contains(&kind)
+        || is_named_by_others(kind)
+        || (counts_pods && is_workload(kind))
+        || is_ours()
+}
+
+/// Whether objects of this kind decide only where somebody names them.
+pub fn is_named_by_others(kind: &str) -> bool {
+    matches!(kind, "ConfigMap" | "Secret" | "ServiceAccount")
 }
 
 /// The kinds that a text names as those of its objects, read line by line: the text may be no YAML.

@@ -60,6 +60,11 @@ pub(crate) fn is_service(kind: &str) -> bool {
     OPERATORS.iter().any(|own| own.kinds().contains(&kind))
 }
 
+/// Reports whether services of a kind are merged with presets of their release.
+pub(crate) fn is_of_presets(kind: &str) -> bool {
+    kind == kserve::llm::KIND
+}
+
 /// Reports whether objects of a kind are rendered without their unknown fields, as a server stores
 /// them.
 pub(crate) fn is_lenient(kind: &str) -> bool {
