@@ -53,7 +53,7 @@ pub mod exchange {
     }
 }
 pub mod load {
-    pub use crate::load::{Request, load};
+    pub use crate::load::{Memory, Request, load, load_again};
 }
 pub mod merge {
     pub mod history {
@@ -73,7 +73,7 @@ pub mod objects {
     }
 }
 pub mod operators {
-    pub use crate::operators::{Selector, checks, released, releases};
+    pub use crate::operators::{Selector, checks, release, released, releases};
     pub mod kthena {
         pub mod objects {
             pub use crate::operators::kthena::objects::{Expanded, Replaced, expand};

@@ -186,6 +186,19 @@ pub struct LlmConfig {
     pub local_models: bool,
     /// An error that makes every LLMInferenceService fail.
     pub error: Option<EcoString>,
+    /// Where the settings are that templates read.
+    pub written: LlmPlaces,
+}
+
+/// Where the ConfigMap has settings; none for those that it leaves out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LlmPlaces {
+    /// `ingress.kserveIngressGateway`.
+    pub gateway: Option<Span>,
+    /// `ingress.enableLLMInferenceServiceTLS`.
+    pub tls: Option<Span>,
+    /// `ingress.modelBasedRoutingHeaderName`.
+    pub model_header: Option<Span>,
 }
 
 impl Default for LlmConfig {
@@ -201,6 +214,7 @@ impl Default for LlmConfig {
             wva: None,
             local_models: false,
             error: None,
+            written: LlmPlaces::default(),
         }
     }
 }

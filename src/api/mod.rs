@@ -29,7 +29,7 @@ pub use accelerator::{
 };
 pub use config::{
     Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig,
-    KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LlmConfig, LoggerStore, ModelImages,
+    KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LlmConfig, LlmPlaces, LoggerStore, ModelImages,
     NEWEST_PROBER, OperatorConfig, ProxyConfig, WvaConfig,
 };
 pub use edit::{FieldEdit, Today};

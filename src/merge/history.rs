@@ -4,8 +4,9 @@
 //! [`History`] records every overridden value with its origin, so that `why` can list them.
 
 use crate::source::Span;
-use crate::yaml::{FieldPath, Node, Segment};
+use crate::yaml::{FieldPath, Node, Origin, Segment};
 use ecow::EcoString;
+use std::collections::HashMap;
 
 /// One step of the merge into the tree.
 #[derive(Clone, Copy, Debug)]
@@ -63,14 +64,14 @@ impl Record for () {
 }
 
 /// What an action of a template printed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Filled {
     /// The action, without its braces.
     pub action: EcoString,
     /// What it printed.
     pub value: EcoString,
-    /// The value that it reads, if a file has it.
-    pub from: Option<Span>,
+    /// Who wrote the value that it reads.
+    pub from: Origin,
 }
 
 /// One overridden value.
@@ -99,7 +100,7 @@ pub struct History {
     place: FieldPath,
     overridden: Vec<Overridden>,
     /// What filled each template in, by its place.
-    filled: Vec<(Span, Filled)>,
+    filled: HashMap<Span, Vec<Filled>>,
 }
 
 impl History {
@@ -125,7 +126,7 @@ impl History {
 
     /// Returns what filled the template at a place in, in order.
     pub fn filled(&self, text: Span) -> impl Iterator<Item = &Filled> {
-        self.filled.iter().filter(move |(at, _)| *at == text).map(|(_, filled)| filled)
+        self.filled.get(&text).into_iter().flatten()
     }
 
     /// Returns every overridden value, oldest first.
@@ -197,7 +198,7 @@ impl Record for History {
 
     fn filled(&mut self, text: Span, filled: impl FnOnce() -> Filled) {
         if self.on {
-            self.filled.push((text, filled()));
+            self.filled.entry(text).or_default().push(filled());
         }
     }
 }

@@ -462,10 +462,7 @@ fn said(layers: &Layers<'_>, node: &Node, path: &FieldPath) -> Said {
         }
         _ => own,
     };
-    let rule = match node.origin {
-        Origin::File(_) | Origin::Fact(_) => None,
-        Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => Some(rule),
-    };
+    let rule = node.origin.rule();
     let fact = match node.origin {
         Origin::Fact(source) => Some(source),
         _ => None,

@@ -4,6 +4,7 @@
 //! print them.
 
 use crate::schema::{CRD_DEFAULT, ZERO_VALUE};
+use crate::template::{REQUEST_NAMESPACE, UNSET_FIELD};
 use crate::yaml::Rule;
 
 macro_rules! rules {
@@ -11,7 +12,7 @@ macro_rules! rules {
         $(#[doc = $text] pub static $name: Rule = Rule { id: $id, text: $text, cite: $cite };)*
 
         /// Every rule, in the order in which a service meets them.
-        pub static ALL: &[&Rule] = &[&CRD_DEFAULT, &ZERO_VALUE, $(&$name,)*];
+        pub static ALL: &[&Rule] = &[&CRD_DEFAULT, &ZERO_VALUE, &UNSET_FIELD, &REQUEST_NAMESPACE, $(&$name,)*];
     };
 }
 

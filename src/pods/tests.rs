@@ -335,7 +335,8 @@ fn each_pod_role_has_the_upstream_error_message() {
             ),
         ] {
             let error =
-                expand(&V0_1_5, place, &Map::new(), role, container, &mut Vec::new()).unwrap_err();
+                expand(&V0_1_5, place, &Map::new(), role, container, &mut (), &mut Vec::new())
+                    .unwrap_err();
             assert!(error.message.starts_with(words), "{}", error.message);
         }
     });

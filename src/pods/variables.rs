@@ -3,12 +3,13 @@
 use super::lint::Place;
 use crate::api::{Failure, Service};
 use crate::diag::{Code, Diagnostic};
+use crate::merge::history::{Filled, Record};
 use crate::merge::typed;
 use crate::policy::{Policy, TemplateRule};
 use crate::schema::Library;
 use crate::source::Span;
 use crate::template;
-use crate::template::{ErrorKind, Metadata, Mode};
+use crate::template::{Data, ErrorKind, Metadata, Mode, Ran};
 use crate::yaml::{FieldPath, Map, Node, Origin, Value};
 
 /// The component of a container's pod; upstream's error messages depend on it
@@ -67,35 +68,68 @@ pub(crate) fn expand(
     annotations: &Map,
     role: PodRole,
     container: &Node,
+    rec: &mut impl Record,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
-    let context = role.template_failed();
-    let metadata = metadata(place.service, annotations);
-    expand_with(policy, place, &metadata, (context, Library::V0_33), container, findings)
+    let seen = Seen {
+        metadata: metadata(place.service, annotations),
+        labels: None,
+        annotations: Some(annotations),
+        context: role.template_failed(),
+        library: Library::V0_33,
+    };
+    expand_with(policy, place, &seen, container, rec, findings)
 }
 
-/// As [`expand`], with the metadata of the service as the operator sees it, its words before an
-/// error and its libraries.
+/// What an operator expands variables with.
+pub(crate) struct Seen<'a> {
+    /// The metadata of the service as the operator sees it.
+    pub(crate) metadata: Metadata<'a>,
+    /// Its labels as trees, where they differ from those of the file.
+    pub(crate) labels: Option<&'a Map>,
+    /// Its annotations as trees.
+    pub(crate) annotations: Option<&'a Map>,
+    /// The words before an error.
+    pub(crate) context: &'a str,
+    /// The libraries that read the result.
+    pub(crate) library: Library,
+}
+
+/// As [`expand`], with what another operator sees.
 pub(crate) fn expand_with(
     policy: &Policy,
     place: &Place<'_>,
-    metadata: &Metadata<'_>,
-    (context, library): (&str, Library),
+    seen: &Seen<'_>,
     container: &Node,
+    rec: &mut impl Record,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
-    match policy.template {
-        TemplateRule::FieldChains => {
-            Ok(template::expand_container(container, metadata, Mode::Documented).unwrap_or_else(
-                |errors| {
-                    findings.extend(errors.into_iter().map(|error| finding(place, error)));
-                    container.clone()
-                },
-            ))
+    let data = Data {
+        metadata: place.service.object.node.get("metadata"),
+        labels: seen.labels,
+        annotations: seen.annotations,
+        spec: None,
+        setting: None,
+    };
+    let mut each = |text: Origin, ran: Ran<'_>| {
+        if let Some(span) = text.span().filter(|_| rec.keeps()) {
+            let (action, value) = (ran.action.into(), ran.printed.into());
+            rec.filled(span, || Filled { action, value, from: data.origin_of(ran, text) });
         }
+    };
+    let mode = match policy.template {
+        TemplateRule::FieldChains => Mode::Documented,
+        TemplateRule::HtmlTemplate => Mode::Controller,
+    };
+    let expanded = template::expand_recorded(container, &seen.metadata, mode, &mut each);
+    match policy.template {
+        TemplateRule::FieldChains => Ok(expanded.unwrap_or_else(|errors| {
+            findings.extend(errors.into_iter().map(|error| finding(place, error)));
+            container.clone()
+        })),
         TemplateRule::HtmlTemplate => {
             let failed = |message: &str, span: Option<Span>| {
-                let message = format!("{context}{message}");
+                let message = format!("{}{message}", seen.context);
                 let refused = Failure::with_help(
                     place.service,
                     Code::TemplateInvalid,
@@ -104,12 +138,12 @@ pub(crate) fn expand_with(
                 );
                 Failure { span: span.or(refused.span), ..refused }
             };
-            let expanded = template::expand_container(container, metadata, Mode::Controller)
-                .map_err(|errors| match errors.first() {
-                    Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
-                    None => failed("", None),
-                })?;
-            typed::decoded_container(&expanded, library).map_err(|message| failed(&message, None))
+            let expanded = expanded.map_err(|errors| match errors.first() {
+                Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
+                None => failed("", None),
+            })?;
+            typed::decoded_container(&expanded, seen.library)
+                .map_err(|message| failed(&message, None))
         }
     }
 }

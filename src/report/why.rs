@@ -38,7 +38,7 @@ fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
             }),
             "line": place.as_ref().map(|place| place.line),
             "column": place.map(|place| place.column),
-            "rule": leaf.said.rule.map(|rule| json!({ "id": rule.id, "text": rule.text, "source": rule.cite })),
+            "rule": leaf.said.rule.map(in_words),
         },
         "overrides": leaf.overrides.iter().map(|said| overridden(leaf, said, sources)).collect::<Vec<_>>(),
     });
@@ -48,15 +48,20 @@ fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
     out
 }
 
+fn in_words(rule: &Rule) -> Value {
+    json!({ "id": rule.id, "text": rule.text, "source": rule.cite })
+}
+
 /// What an action printed, with the place of the value that it reads.
 fn printed(leaf: &Leaf, filled: &Filled, sources: &SourceMap) -> Value {
-    let place = filled.from.map(|span| sources.locate(span));
+    let place = filled.from.span().map(|span| sources.locate(span));
     json!({
         "action": filled.action.as_str(),
         "value": shown(leaf, filled),
         "file": place.as_ref().map(|place| place.file.to_string()),
         "line": place.as_ref().map(|place| place.line),
         "column": place.map(|place| place.column),
+        "rule": filled.from.rule().map(in_words),
     })
 }
 
@@ -134,12 +139,12 @@ pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
 
 /// The text of each rule that set a value or an overridden value, without duplicates.
 fn rules<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> Vec<String> {
-    let mut rules: Vec<&Rule> = leaves
-        .into_iter()
-        .flat_map(|leaf| std::iter::once(&leaf.said).chain(&leaf.overrides))
-        .filter(|said| said.span.is_none())
-        .filter_map(|said| said.rule)
-        .collect();
+    let mut rules: Vec<&Rule> = Vec::new();
+    for leaf in leaves {
+        let said = std::iter::once(&leaf.said).chain(&leaf.overrides);
+        rules.extend(said.filter(|said| said.span.is_none()).filter_map(|said| said.rule));
+        rules.extend(leaf.filled.iter().filter_map(|filled| filled.from.rule()));
+    }
     rules.sort_by_key(|rule| rule.id);
     rules.dedup_by_key(|rule| rule.id);
     let text = |rule: &Rule| format!("rule {}: {} ({})", rule.id, rule.text, rule.cite);
@@ -177,7 +182,11 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<V
             printable(&beginning(action, longest)),
             printable(&beginning(value.as_str().unwrap_or_default().to_owned(), longest)),
             String::new(),
-            filled.from.map_or(String::new(), place),
+            match (filled.from.span(), filled.from.rule()) {
+                (Some(span), _) => place(span),
+                (None, Some(rule)) => format!("rule {}", rule.id),
+                (None, None) => String::new(),
+            },
         ]
     });
     let filled: Vec<Vec<String>> = filled.collect();

@@ -2,28 +2,72 @@
 //! built-in ones.
 
 use super::ast::Program;
+use super::container::{EachAction, Encoder, with_origins};
 use super::error::{Error, Failure, Kind};
-use super::exec::{Output, execute_with};
+use super::exec::{Output, Ran, execute_with};
 use super::parse::parse_with;
 use super::value::{Functions, KV_CACHE, ObjectValues, POD, Root, Value};
 use crate::quantity::{Quantity, go_json};
-use crate::yaml::Node;
+use crate::yaml::Value as tree;
+use crate::yaml::{Entry, Map, Node};
 use ecow::EcoString;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Expands a text whose root is an object. Functions besides the built-in ones are those of
-/// KServe's LLMInferenceServiceConfigs
-/// (pkg/controller/v1alpha2/llmisvc/config_merge.go, ReplaceVariables).
-///
-/// # Errors
-/// Go's message where the controller fails, else `UnknownAtPlanTime` or `Unsupported`.
-pub(crate) fn expand(text: &str, values: &ObjectValues<'_>) -> Result<String, Error> {
-    let expanded = parse_with("config", text, &OWN).and_then(|program| {
-        execute_with(&program, &ConfigFunctions, Root::Object(values)).map(|output| output.text)
-    });
-    expanded.map_err(|failure| failure.into_error(text))
+/// A tree as JSON, which is one template. Functions besides the built-in ones are those of KServe's
+/// LLMInferenceServiceConfigs (pkg/controller/v1alpha2/llmisvc/config_merge.go, ReplaceVariables).
+pub(crate) struct Whole {
+    tree: Node,
+    encoder: Encoder,
+}
+
+impl Whole {
+    /// Writes a tree; its keys are sorted.
+    pub(crate) fn new(tree: &Node) -> Self {
+        let mut encoder = Encoder::default();
+        let tree = sorted(tree);
+        encoder.node(&tree);
+        Self { tree, encoder }
+    }
+
+    /// Expands it. Each action is passed to `each`, with the origin of the text that it begins
+    /// in.
+    ///
+    /// # Errors
+    /// Go's message where the controller fails, else `UnknownAtPlanTime` or `Unsupported`.
+    pub(crate) fn expand(
+        &self,
+        values: &ObjectValues<'_>,
+        each: &mut EachAction<'_>,
+    ) -> Result<String, Error> {
+        let text = &self.encoder.json;
+        let output = parse_with("config", text, &OWN)
+            .and_then(|program| execute_with(&program, &ConfigFunctions, Root::Object(values)));
+        let output = output.map_err(|failure| failure.into_error(text))?;
+        self.encoder.each_action(&output, each);
+        Ok(output.text)
+    }
+
+    /// The tree of the expanded text: values keep the origins of those that they replace.
+    pub(crate) fn read(&self, json: &serde_json::Value) -> Node {
+        with_origins(json, Some(&self.tree), self.tree.origin)
+    }
+}
+
+fn sorted(node: &Node) -> Node {
+    let value = match &node.value {
+        tree::List(items) => tree::List(items.iter().map(sorted).collect()),
+        tree::Map(map) => {
+            let entries =
+                map.iter().map(|entry| Entry { node: sorted(&entry.node), ..entry.clone() });
+            let mut map: Map = entries.collect();
+            map.sort();
+            tree::Map(map)
+        }
+        other => other.clone(),
+    };
+    Node::new(value, node.origin)
 }
 
 /// Most texts that a thread keeps parsed.
@@ -87,8 +131,8 @@ impl Expanded {
         &self.0.text
     }
 
-    /// What each action of the template printed, with the text of the action.
-    pub(crate) fn of_actions<'o>(&'o self, template: &'o str) -> Vec<(&'o str, &'o str)> {
+    /// The actions of the template that were executed, with what each printed.
+    pub(crate) fn of_actions<'o>(&'o self, template: &'o str) -> impl Iterator<Item = Ran<'o>> {
         self.0.of_actions(template)
     }
 }

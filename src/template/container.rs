@@ -9,9 +9,9 @@
 //! same. Therefore an action cannot contain quotes, backslashes or line breaks, values are escaped
 //! for HTML and not for JSON, and an action can start in one string and end in another.
 
-use super::documented::{check_documented, expand_documented};
+use super::documented::{check_documented, expand_text};
 use super::error::{Error, Failure, Kind, action_at};
-use super::exec::{Flavour, execute};
+use super::exec::{Flavour, Output, Ran, execute};
 use super::parse::parse;
 use super::value::{Metadata, Root};
 use crate::quantity::{go_json, go_quote};
@@ -61,6 +61,9 @@ const FIELDS: [&str; 25] = [
     "tty",
 ];
 
+/// Receives an action that was executed, with the origin of the text that it is in.
+pub(crate) type EachAction<'e> = dyn FnMut(Origin, Ran<'_>) + 'e;
+
 /// Expands the placeholders of a container.
 ///
 /// # Errors
@@ -70,6 +73,19 @@ pub fn expand_container(
     metadata: &Metadata<'_>,
     mode: Mode,
 ) -> Result<Node, Vec<Error>> {
+    expand_recorded(container, metadata, mode, &mut |_, _| {})
+}
+
+/// As [`expand_container`]; each action that was executed is passed to `each`.
+///
+/// # Errors
+/// As for [`expand_container`].
+pub(crate) fn expand_recorded(
+    container: &Node,
+    metadata: &Metadata<'_>,
+    mode: Mode,
+    each: &mut EachAction<'_>,
+) -> Result<Node, Vec<Error>> {
     if !holds_braces(container) {
         return Ok(container.clone());
     }
@@ -77,7 +93,7 @@ pub fn expand_container(
         Mode::Documented => {
             let mut errors = Vec::new();
             let expanded = map_strings(container, &FieldPath::root(), &mut |text, origin, path| {
-                match expand_documented(text, metadata) {
+                match expand_text(text, metadata, &mut |ran| each(origin, ran)) {
                     Ok(expanded) => expanded,
                     Err(found) => {
                         errors.extend(found.into_iter().map(|error| Error {
@@ -91,7 +107,9 @@ pub fn expand_container(
             });
             if errors.is_empty() { Ok(expanded) } else { Err(errors) }
         }
-        Mode::Controller => expand_as_controller(container, metadata).map_err(|error| vec![error]),
+        Mode::Controller => {
+            expand_as_controller(container, metadata, each).map_err(|error| vec![error])
+        }
     }
 }
 
@@ -149,7 +167,11 @@ fn map_strings(
     }
 }
 
-fn expand_as_controller(container: &Node, metadata: &Metadata<'_>) -> Result<Node, Error> {
+fn expand_as_controller(
+    container: &Node,
+    metadata: &Metadata<'_>,
+    each: &mut EachAction<'_>,
+) -> Result<Node, Error> {
     let mut complete = container.clone();
     if let Value::Map(map) = &mut complete.value
         && !map.contains_key("resources")
@@ -158,7 +180,7 @@ fn expand_as_controller(container: &Node, metadata: &Metadata<'_>) -> Result<Nod
         map.insert("resources", Node::map(container.origin));
     }
     let ordered = in_order(&complete, |key| FIELDS.iter().position(|field| *field == key));
-    let mut encoder = Encoder { json: String::new(), sites: Vec::new(), path: Vec::new() };
+    let mut encoder = Encoder::default();
     encoder.node(&ordered);
     let output = parse(TEMPLATE, &encoder.json)
         .and_then(|program| execute(&program, Flavour::Html, Root::Metadata(metadata)))
@@ -167,6 +189,7 @@ fn expand_as_controller(container: &Node, metadata: &Metadata<'_>) -> Result<Nod
         let offset = output.source_of(failure.offset);
         encoder.error(Failure { offset, ..failure }, container.origin)
     })?;
+    encoder.each_action(&output, each);
     let mut expanded = with_origins(&expanded, Some(&ordered), container.origin);
     let written = container.as_map();
     if let Value::Map(map) = &mut expanded.value {
@@ -196,14 +219,15 @@ struct Site {
 }
 
 /// Writes JSON as Go's `json.Marshal` does, and records the positions of strings with braces.
-struct Encoder {
-    json: String,
+#[derive(Default)]
+pub(super) struct Encoder {
+    pub(super) json: String,
     sites: Vec<Site>,
     path: Vec<Segment>,
 }
 
 impl Encoder {
-    fn node(&mut self, node: &Node) {
+    pub(super) fn node(&mut self, node: &Node) {
         match &node.value {
             Value::Str(text) => self.string(text, node.origin),
             Value::List(items) => {
@@ -245,6 +269,20 @@ impl Encoder {
             });
         }
         go_json::string(&mut self.json, text);
+    }
+
+    /// Passes each action of the executed text on, with the origin of the string it begins in.
+    pub(super) fn each_action(&self, output: &Output, each: &mut EachAction<'_>) {
+        let written = |json: &str| serde_json::from_str::<String>(&format!("\"{json}\"")).ok();
+        for ran in output.of_actions(&self.json) {
+            let after = self.sites.partition_point(|site| site.start <= ran.pos);
+            let Some(site) = after.checked_sub(1).and_then(|index| self.sites.get(index)) else {
+                continue;
+            };
+            let [action, printed] =
+                [ran.action, ran.printed].map(|json| written(json).unwrap_or_else(|| json.into()));
+            each(site.origin, Ran { action: &action, printed: &printed, ..ran });
+        }
     }
 
     /// Converts a failure in the JSON text to an error of the string that contains it.
@@ -335,7 +373,7 @@ fn bad_string(text: &[u8]) -> Option<(usize, String)> {
 /// Converts a JSON value to a tree. Values equal to those of the tree before keep their origins, a
 /// changed value gets the origin of the value that it replaces, and a value without a counterpart
 /// gets the origin of the nearest enclosing node.
-fn with_origins(json: &Json, before: Option<&Node>, around: Origin) -> Node {
+pub(super) fn with_origins(json: &Json, before: Option<&Node>, around: Origin) -> Node {
     let origin = before.map_or(around, |node| node.origin);
     match (json, before.map(|node| &node.value)) {
         (Json::Array(items), Some(Value::List(old))) => Node::list(

@@ -6,6 +6,7 @@
 
 use super::ast::{Command, Item, Operand, OperandKind, Pipe, Program};
 use super::error::{Error, Failure, Kind, action_at};
+use super::exec::Ran;
 use super::parse::parse;
 use super::value::{Metadata, Root, Value, is_metadata_field};
 use ecow::EcoString;
@@ -18,20 +19,35 @@ pub fn expand_documented(
     text: &str,
     metadata: &Metadata<'_>,
 ) -> Result<Option<String>, Vec<Error>> {
+    expand_text(text, metadata, &mut |_| {})
+}
+
+/// As [`expand_documented`]; each variable is passed to `each` with its value.
+pub(super) fn expand_text(
+    text: &str,
+    metadata: &Metadata<'_>,
+    each: &mut dyn FnMut(Ran<'_>),
+) -> Result<Option<String>, Vec<Error>> {
     if !text.contains("{{") {
         return Ok(None);
     }
     let mut out = String::with_capacity(text.len());
     let mut errors = Vec::new();
     for item in &parsed(text)?.root.items {
-        match item {
-            Item::Text { text, .. } => out.push_str(text),
-            _ => match variable(text, item)
-                .and_then(|(pos, names)| value(text, pos, &names, metadata))
-            {
-                Ok(value) => out.push_str(&value),
-                Err(error) => errors.push(error),
-            },
+        if let Item::Text { text, .. } = item {
+            out.push_str(text);
+            continue;
+        }
+        let found = variable(text, item)
+            .and_then(|(pos, names)| Ok((pos, value(text, pos, &names, metadata)?)));
+        match found {
+            Ok((pos, value)) => {
+                let braced = |c: char| matches!(c, '{' | '}' | '-') || c.is_whitespace();
+                let action = action_at(text, pos).trim_matches(braced);
+                each(Ran { pos, action, printed: &value, of_root: true });
+                out.push_str(&value);
+            }
+            Err(error) => errors.push(error),
         }
     }
     if errors.is_empty() { Ok(Some(out)) } else { Err(errors) }

@@ -15,6 +15,7 @@ use super::parse::MAX_DEPTH;
 use super::value::{Functions, Root, Value};
 use crate::quantity::go_quote;
 use ecow::EcoString;
+use std::ops::Range;
 
 /// Maximum number of bytes and steps of one execution.
 const MAX_WORK: usize = 16 << 20;
@@ -37,6 +38,8 @@ pub(super) struct Output {
     /// Sources of the pieces of the output: first byte in the output, first byte in the template.
     /// Ascending.
     marks: Vec<(usize, usize)>,
+    /// The actions that were executed.
+    actions: Vec<Action>,
 }
 
 impl Output {
@@ -46,24 +49,59 @@ impl Output {
         self.marks.get(after.saturating_sub(1)).map_or(0, |(_, pos)| *pos)
     }
 
-    /// What each action of the template printed, in order, with the text of the action.
-    pub(super) fn of_actions<'o>(&'o self, template: &'o str) -> Vec<(&'o str, &'o str)> {
-        let ends = self.marks.iter().skip(1).map(|(written, _)| *written);
-        let pieces = self.marks.iter().zip(ends.chain([self.text.len()]));
-        let of_action = |((written, pos), end): (&(usize, usize), usize)| {
-            // A text begins outside of the braces.
-            let before = template.get(..*pos)?;
-            let open = before.rfind("{{")?;
-            if before[open..].contains("}}") {
-                return None;
-            }
-            let inner = &template[open + 2..];
-            let action = &inner[..inner.find("}}")?];
-            let action = action.trim_matches(|c: char| c == '-' || c.is_whitespace());
-            Some((action, &self.text[*written..end]))
-        };
-        pieces.filter_map(of_action).collect()
+    /// The actions that were executed, in order, each with its text and what it printed: nothing
+    /// where it sets a variable, or chooses a branch.
+    pub(super) fn of_actions<'o>(&'o self, template: &'o str) -> impl Iterator<Item = Ran<'o>> {
+        self.actions.iter().filter_map(move |ran| {
+            Some(Ran {
+                pos: ran.pos,
+                action: inside(template, ran.pos)?,
+                printed: self.text.get(ran.printed.clone())?,
+                of_root: ran.of_root,
+            })
+        })
     }
+}
+
+/// An action that was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ran<'o> {
+    /// A byte within the action in the template.
+    pub(crate) pos: usize,
+    /// Its text without the braces.
+    pub(crate) action: &'o str,
+    /// What it printed.
+    pub(crate) printed: &'o str,
+    /// Its fields are those of the template's data, as outside of `with` and `range`.
+    pub(crate) of_root: bool,
+}
+
+/// The same by its places.
+#[derive(Debug)]
+struct Action {
+    pos: usize,
+    printed: Range<usize>,
+    of_root: bool,
+}
+
+/// The action around a byte of a template, without its braces. Braces within quotes do not end it.
+fn inside(template: &str, pos: usize) -> Option<&str> {
+    let open = template.get(..pos)?.rfind("{{")? + 2;
+    let inner = &template[open..];
+    let mut quote = None;
+    let mut bytes = inner.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match (quote, byte) {
+            (Some(b'"'), b'\\') => _ = bytes.next(),
+            (Some(open), byte) if open == byte => quote = None,
+            (None, b'"' | b'`') => quote = Some(byte),
+            (None, b'}') if inner[at..].starts_with("}}") => {
+                return Some(inner[..at].trim_matches(|c: char| c == '-' || c.is_whitespace()));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Executes a program.
@@ -144,7 +182,7 @@ impl<'a> Machine<'a> {
             at: None,
             depth: 0,
             work: 0,
-            output: Output { text: String::new(), marks: Vec::new() },
+            output: Output { text: String::new(), marks: Vec::new(), actions: Vec::new() },
             own: None,
         }
     }
@@ -230,6 +268,7 @@ impl<'a> Machine<'a> {
                 Item::Break { .. } => return Ok(Flow::Break),
                 Item::Continue { .. } => return Ok(Flow::Continue),
                 Item::Branch { keyword, pipe, body, otherwise } => {
+                    self.ran(dot, pipe.pos, 0);
                     let outer = self.variables.len();
                     let flow = self.nested(|machine| match keyword {
                         Keyword::Range => machine.range(dot, pipe, body, otherwise.as_deref()),
@@ -274,13 +313,23 @@ impl<'a> Machine<'a> {
     fn action(&mut self, dot: &Value<'a>, pos: usize, pipe: &'a Pipe) -> Result<(), Failure> {
         let value = self.pipeline(dot, pipe)?;
         if !pipe.variables.is_empty() {
+            self.ran(dot, pos, 0);
             return Ok(());
         }
         let text = match &value {
             Value::Absent => "<no value>".into(),
             _ => self.print(&value)?,
         };
-        self.write(&text, pos)
+        self.write(&text, pos)?;
+        self.ran(dot, pos, text.len());
+        Ok(())
+    }
+
+    /// Records an action that printed the last bytes of the output.
+    fn ran(&mut self, dot: &Value<'a>, pos: usize, printed: usize) {
+        let end = self.output.text.len();
+        let of_root = matches!(dot, Value::Root(_));
+        self.output.actions.push(Action { pos, printed: end - printed..end, of_root });
     }
 
     fn range(

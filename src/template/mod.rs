@@ -27,14 +27,19 @@ pub(crate) mod html;
 pub(crate) mod lex;
 pub(crate) mod parse;
 pub(crate) mod quote;
+pub(crate) mod reads;
 pub(crate) mod value;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use container::expand_recorded;
 pub use container::{Mode, check_container, expand_container};
 pub use documented::{check_documented, expand_documented, variables};
 pub use domain::{domain, path};
 pub use error::{Error, Kind as ErrorKind};
+pub(crate) use exec::Ran;
 pub use format::sprintf_text;
+pub(crate) use reads::Data;
+pub use reads::{REQUEST_NAMESPACE, UNSET_FIELD};
 pub use value::{DomainValues, Metadata, Pairs};

@@ -407,3 +407,28 @@ const WORDS: &[&str] = &[
     "a",
     "%zz",
 ];
+
+#[test]
+fn every_executed_action_is_recorded_with_what_it_printed() {
+    let labels = [("a", "1"), ("b", "2")].into();
+    let metadata = Metadata { name: "otter", labels, ..service() };
+    let of = |text: &str| -> Vec<(String, String)> {
+        let program = parse("t", text).unwrap();
+        let output = execute(&program, Flavour::Text, Root::Metadata(&metadata)).unwrap();
+        let actions = output.of_actions(text);
+        actions.map(|ran| (ran.action.to_owned(), ran.printed.to_owned())).collect()
+    };
+    let pairs = |own: &[(&str, &str)]| -> Vec<(String, String)> {
+        own.iter().map(|(action, value)| ((*action).to_owned(), (*value).to_owned())).collect()
+    };
+    assert_eq!(of("x {{- .Name -}} y"), pairs(&[(".Name", "otter")]));
+    assert_eq!(of("{{`{{ }}`}}z"), pairs(&[("`{{ }}`", "{{ }}")]));
+    assert_eq!(
+        of("{{if .GenerateName}}no{{else}}{{.Name}}{{end}}"),
+        pairs(&[("if .GenerateName", ""), (".Name", "otter")])
+    );
+    assert_eq!(
+        of("{{range $k, $v := .Labels}}{{$v}}{{end}}"),
+        pairs(&[("range $k, $v := .Labels", ""), ("$v", "1"), ("$v", "2")])
+    );
+}

@@ -43,6 +43,14 @@ impl Origin {
             Self::Default(_) | Self::Derived(_) | Self::Flag(_) | Self::Fact(_) => None,
         }
     }
+
+    /// The rule, if one wrote it.
+    pub fn rule(self) -> Option<&'static Rule> {
+        match self {
+            Self::Default(rule) | Self::Derived(rule) | Self::Flag(rule) => Some(rule),
+            Self::File(_) | Self::Fact(_) => None,
+        }
+    }
 }
 
 /// A value with its origin. Equality looks at values only.

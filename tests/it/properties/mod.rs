@@ -11,6 +11,7 @@ mod kserve_service;
 mod nodes;
 mod objects;
 mod ome_settings;
+mod origins;
 mod placeholders;
 mod rollouts;
 mod server;

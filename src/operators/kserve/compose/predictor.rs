@@ -96,7 +96,7 @@ fn of_runtime<R: Record>(
         map.retain(|entry| entry.key != "name");
     }
     let mut container = over(facts, &listed[main], &fields, rec)?;
-    container = expand(facts, MAIN, &container, findings)?;
+    container = expand(facts, MAIN, &container, rec, findings)?;
     let server = match facts.policy.kserve().image_suffix {
         ImageSuffixRule::NamedRuntimes => server::with_gpu_image(runtime),
         ImageSuffixRule::Server => server::of_image(runtime),
@@ -106,14 +106,13 @@ fn of_runtime<R: Record>(
     let collocated =
         |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());
     match (collocated(listed), collocated(own)) {
-        (Some(lower), Some(upper)) => containers.push(expand(
-            facts,
-            TRANSFORMER,
-            &over(facts, &lower, &upper, rec)?,
-            findings,
-        )?),
+        (Some(lower), Some(upper)) => {
+            let both = over(facts, &lower, &upper, rec)?;
+            containers.push(expand(facts, TRANSFORMER, &both, rec, findings)?);
+        }
         (Some(one), None) | (None, Some(one)) => {
-            containers.push(expand(facts, TRANSFORMER, &decoded(facts, &one)?, findings)?);
+            let one = decoded(facts, &one)?;
+            containers.push(expand(facts, TRANSFORMER, &one, rec, findings)?);
         }
         (None, None) => {}
     }
@@ -156,19 +155,21 @@ fn expand(
     facts: &Facts<'_>,
     name: &str,
     container: &Node,
+    rec: &mut impl Record,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
     let runtime = facts.runtime.map_or("", |runtime| runtime.object.id.name.as_str());
     let context =
         format!("failed to replace placeholders in serving runtime {runtime} Container {name}: ");
-    variables::expand_with(
-        facts.policy,
-        &facts.place(ComponentKind::Predictor),
-        &facts.template(),
-        (&context, LIBRARY),
-        container,
-        findings,
-    )
+    let seen = variables::Seen {
+        metadata: facts.template(),
+        labels: Some(&facts.labels),
+        annotations: Some(&facts.annotations),
+        context: &context,
+        library: LIBRARY,
+    };
+    let place = facts.place(ComponentKind::Predictor);
+    variables::expand_with(facts.policy, &place, &seen, container, rec, findings)
 }
 
 /// The pod of a predictor with containers of its own.

@@ -270,7 +270,7 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
     let spec = fold(&mut named_specs.iter().chain([&own]), rec, base)?;
     let mut spec = spec.unwrap_or_else(|| own.clone());
     before_templates(scene, &mut spec);
-    let mut spec = expand::replace(scene, &own, spec, rec)?;
+    let mut spec = expand::replace(scene, &own, &spec, rec)?;
     after_templates(scene, &mut spec)?;
     lora::adapters(&spec).map_err(|message| {
         scene.failure(format!(

@@ -8,16 +8,17 @@
 //! text into another, or what an action prints breaks the text.
 
 use super::convert::spec_type;
-use super::rules::TEMPLATE;
+use super::rules::{POOL, SETTING, TEMPLATE};
 use super::scene::Scene;
 use crate::api::Failure;
+use crate::merge::edit::mapping;
 use crate::merge::history::{Filled, Record};
 use crate::quantity::{go_json, names::child_name};
 use crate::schema::{self, Library};
 use crate::source::Span;
-use crate::template::Metadata;
-use crate::template::config::{Alone, expand};
+use crate::template::config::{Alone, Whole};
 use crate::template::value::{ObjectValues, Struct};
+use crate::template::{Data, Metadata, Ran};
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
 use std::fmt::Write as _;
@@ -46,7 +47,7 @@ fn gateway(setting: &str, system: &str) -> (EcoString, EcoString) {
 pub(super) fn replace<R: Record>(
     scene: &Scene<'_>,
     own: &Node,
-    mut merged: Node,
+    merged: &Node,
     rec: &mut R,
 ) -> Result<Node, Failure> {
     let object = &scene.service.object;
@@ -72,31 +73,61 @@ pub(super) fn replace<R: Record>(
         switches: vec![("EnableTLS", settings.tls)],
         setting_names: &SETTINGS,
     };
-    let mut walk = Walk { values: &values, object: &object.node, rec, broken: None };
+    let setting = |name: &str| setting_origin(scene, merged, name);
+    let data = Data {
+        metadata: object.node.get("metadata"),
+        labels: None,
+        annotations: None,
+        spec: Some(own),
+        setting: Some(&setting),
+    };
+    let mut walk =
+        Walk { values: &values, data, keeps: rec.keeps(), filled: Vec::new(), broken: None };
     // The metadata of the service are part of the template; only an error in them has an effect.
     let mut metadata = object.node.get("metadata").cloned().unwrap_or_else(|| merged.clone());
-    let before = merged.clone();
+    let mut expanded = merged.clone();
     walk.node(&mut metadata);
-    walk.node(&mut merged);
-    match walk.broken {
-        None => Ok(merged),
-        Some(place) => whole(scene, &values, &before).map_err(|failure| Failure {
-            span: place.span().filter(|_| true).or(failure.span),
-            ..failure
-        }),
+    walk.node(&mut expanded);
+    if let Some(place) = walk.broken {
+        walk.filled.clear();
+        let whole = walk.whole(scene, merged);
+        expanded =
+            whole.map_err(|failure| Failure { span: place.span().or(failure.span), ..failure })?;
     }
+    for (place, filled) in walk.filled {
+        rec.filled(place, || filled);
+    }
+    Ok(expanded)
 }
 
-struct Walk<'v, R> {
+/// Who sets what templates read as `.GlobalConfig`.
+fn setting_origin(scene: &Scene<'_>, merged: &Node, name: &str) -> Origin {
+    let written = &scene.settings().written;
+    let span = match name {
+        "InferencePoolNamespacedName" => {
+            let named = merged.at(&["router", "scheduler", "pool", "ref", "name"]);
+            return named.map_or(Origin::Derived(&POOL), |named| named.origin);
+        }
+        "IngressGatewayName" | "IngressGatewayNamespace" => written.gateway,
+        "ModelBasedRoutingHeaderName" => written.model_header,
+        "EnableTLS" => written.tls,
+        _ => None,
+    };
+    span.map_or(Origin::Default(&SETTING), Origin::File)
+}
+
+struct Walk<'v> {
     values: &'v ObjectValues<'v>,
-    /// The service.
-    object: &'v Node,
-    rec: &'v mut R,
+    data: Data<'v>,
+    /// Whether the actions are recorded.
+    keeps: bool,
+    /// The actions by the place of their text.
+    filled: Vec<(Span, Filled)>,
     /// Where the first text is that is no template of its own.
     broken: Option<Origin>,
 }
 
-impl<R: Record> Walk<'_, R> {
+impl Walk<'_> {
     /// Expands a tree where it is. What holds no action stays shared with the trees that it was
     /// merged from.
     fn node(&mut self, node: &mut Node) {
@@ -162,17 +193,50 @@ impl<R: Record> Walk<'_, R> {
     fn text(&mut self, text: &EcoString, origin: Origin) -> Option<EcoString> {
         let template = Alone::of(text)?;
         let expanded = template.expand(self.values)?;
-        if let Some(place) = origin.span().filter(|_| self.rec.keeps()) {
-            for (action, value) in expanded.of_actions(template.text()) {
-                let filled = || Filled {
-                    action: unquoted(action).unwrap_or_else(|| action.into()),
-                    value: unquoted(value).unwrap_or_else(|| value.into()),
-                    from: read_by(self.object, action),
-                };
-                self.rec.filled(place, filled);
+        if self.keeps {
+            for ran in expanded.of_actions(template.text()) {
+                let [action, printed] =
+                    [ran.action, ran.printed].map(|text| unquoted(text).unwrap_or(text.into()));
+                self.filled(origin, Ran { action: &action, printed: &printed, ..ran });
             }
         }
         unquoted(expanded.text())
+    }
+
+    fn filled(&mut self, text: Origin, ran: Ran<'_>) {
+        if let Some(place) = text.span().filter(|_| self.keeps) {
+            let from = self.data.origin_of(ran, text);
+            let (action, value) = (ran.action.into(), ran.printed.into());
+            self.filled.push((place, Filled { action, value, from }));
+        }
+    }
+
+    /// Expands the whole configuration as one text.
+    fn whole(&mut self, scene: &Scene<'_>, merged: &Node) -> Result<Node, Failure> {
+        let by = Origin::Derived(&TEMPLATE);
+        let metadata = self.data.metadata.cloned().unwrap_or_else(|| Node::map(by));
+        let tree = mapping([("metadata", metadata), ("spec", merged.clone())], by);
+        let combine = |message: String| {
+            scene.failure(format!("failed to combine base-configurations: {message}"))
+        };
+        let whole = Whole::new(&tree);
+        let values = self.values;
+        let expanded = whole.expand(values, &mut |text, ran| self.filled(text, ran));
+        let expanded = expanded.map_err(|error| {
+            let step = match error.kind {
+                crate::template::ErrorKind::Syntax => "failed to parse template config",
+                _ => "failed to merge config",
+            };
+            combine(format!("{step}: {}", error.message))
+        })?;
+        let read =
+            |error: String| combine(format!("failed to unmarshal config from template: {error}"));
+        let found: serde_json::Value =
+            serde_json::from_str(&expanded).map_err(|error| read(error.to_string()))?;
+        let node = whole.read(&found);
+        let spec = node.get("spec").cloned().unwrap_or_else(|| Node::map(by));
+        schema::marshal(&spec, spec_type(), Library::V0_34)
+            .map_err(|misfit| read(misfit.to_string()))
     }
 }
 
@@ -182,58 +246,6 @@ fn unquoted(text: &str) -> Option<EcoString> {
         return Some(text.into());
     }
     serde_json::from_str::<String>(&format!("\"{text}\"")).ok().map(EcoString::from)
-}
-
-/// Where the first field of the service is written that an action reads: `.Spec.Model.Name` is
-/// `spec.model.name`.
-fn read_by(object: &Node, action: &str) -> Option<Span> {
-    let is_apart = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '|' | ',' | '"' | '`');
-    let mut chains =
-        action.split(is_apart).filter_map(|word| word.trim_start_matches('$').strip_prefix('.'));
-    chains.find_map(|chain| field_of(object, chain)?.origin.span())
-}
-
-/// A field by the names of Go's struct, which differ from those of the manifest in their case.
-fn field_of<'n>(object: &'n Node, chain: &str) -> Option<&'n Node> {
-    let mut names = chain.split('.').peekable();
-    let mut node = match names.next_if(|name| matches!(*name, "Spec" | "ObjectMeta")) {
-        Some("Spec") => object.get("spec")?,
-        Some(_) => object.get("metadata")?,
-        // The metadata are part of the object itself.
-        None => object.get("metadata").filter(|_| matches!(chain, "Name" | "Namespace"))?,
-    };
-    for name in names {
-        node = &node.entries().find(|entry| entry.key.eq_ignore_ascii_case(name))?.node;
-    }
-    Some(node)
-}
-
-/// Expands the whole configuration as one text.
-fn whole(scene: &Scene<'_>, values: &ObjectValues<'_>, merged: &Node) -> Result<Node, Failure> {
-    let mut text = String::from("{\"metadata\":");
-    match scene.service.object.node.get("metadata") {
-        Some(metadata) => json(&mut text, metadata),
-        None => text.push_str("{}"),
-    }
-    text.push_str(",\"spec\":");
-    json(&mut text, merged);
-    text.push('}');
-    let combine = |message: String| {
-        scene.failure(format!("failed to combine base-configurations: {message}"))
-    };
-    let expanded = expand(&text, values).map_err(|error| {
-        let step = match error.kind {
-            crate::template::ErrorKind::Syntax => "failed to parse template config",
-            _ => "failed to merge config",
-        };
-        combine(format!("{step}: {}", error.message))
-    })?;
-    let read =
-        |error: String| combine(format!("failed to unmarshal config from template: {error}"));
-    let found: serde_json::Value =
-        serde_json::from_str(&expanded).map_err(|error| read(error.to_string()))?;
-    let node = Node::from_json(&found["spec"], Origin::Derived(&TEMPLATE));
-    schema::marshal(&node, spec_type(), Library::V0_34).map_err(|misfit| read(misfit.to_string()))
 }
 
 /// A tree as Go's encoder writes it.

@@ -19,6 +19,8 @@ const DOCS: &str =
 #[derive(Clone, Debug)]
 pub(super) struct Adapter {
     pub(super) name: EcoString,
+    /// Where the name is written.
+    named: Origin,
     pub(super) uri: EcoString,
     pub(super) origin: Origin,
     pub(super) path: EcoString,
@@ -54,7 +56,8 @@ pub(super) fn adapters(spec: &Node) -> Result<Vec<Adapter>, String> {
         let name = text(adapter, "name");
         let path = eco_format!("{ROOT}/{}", segment(name));
         let origin = adapter.get("uri").map_or(adapter.origin, |uri| uri.origin);
-        found.push(Adapter { name: name.into(), uri, origin, path });
+        let named = adapter.get("name").map_or(adapter.origin, |name| name.origin);
+        found.push(Adapter { name: name.into(), named, uri, origin, path });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     for Adapter { name, uri, .. } in &found {
@@ -140,7 +143,7 @@ pub(super) fn attach(
         }
     }
     flags.push(Node::str("--lora-modules", BY));
-    let origins = adapters.iter().flat_map(|adapter| [adapter.origin; 2]);
+    let origins = adapters.iter().flat_map(|adapter| [adapter.named; 2]);
     flags.extend(modules.into_iter().zip(origins).map(|(text, origin)| Node::str(text, origin)));
     let mut at = 0;
     each_mut(pod, "containers", |container| {

@@ -14,6 +14,7 @@ rules! {
     DEFAULTER "llm-defaulter" "The defaulting webhook fills in the model's name and the group's label." "pkg/apis/serving/v1alpha2/llm_inference_service_defaults.go, SetDefaults"
     CONVERTED "llm-converted" "The API server stores v1alpha1 as v1alpha2." "pkg/apis/serving/v1alpha1/llm_inference_service_conversion.go"
     TEMPLATE "llm-template" "A Go template of a configuration, with the service as data." "pkg/controller/v1alpha2/llmisvc/config_merge.go, ReplaceVariables"
+    SETTING "llm-setting" "The setting is not in the ConfigMap inferenceservice-config: the controller's own default." "pkg/controller/v1alpha2/llmisvc/config_loader.go"
     COMBINED "llm-combined" "The merged configuration is completed: selector of the pool, account, gateways, port." "pkg/controller/v1alpha2/llmisvc/config_merge.go, combineBaseRefsConfig"
     LABELS "llm-labels" "Labels by which the controller and llm-d find the pods." "pkg/controller/v1alpha2/llmisvc/workload_single_node.go"
     STORAGE "llm-storage" "The model is downloaded or mounted." "pkg/controller/v1alpha2/llmisvc/workload_storage.go, attachModelArtifacts"

@@ -324,11 +324,12 @@ fn service(scene: &Scene<'_>, scheduler: &Node) -> Node {
     }
     ports.sort_by(|a, b| a.0.cmp(b.0));
     let ports = ports.into_iter().map(|(name, port)| {
-        let mut own = mapping([("name", Node::str(name, port.origin))], BY);
+        let name = port.get("name").cloned().unwrap_or_else(|| Node::str(name, port.origin));
+        let mut own = mapping([("name", name.clone())], BY);
         if let Some(number) = port.get("containerPort") {
             put(&mut own, "port", number.clone());
         }
-        put(&mut own, "targetPort", Node::str(name, port.origin));
+        put(&mut own, "targetPort", name);
         if let Some(protocol) = port.get("protocol") {
             put(&mut own, "protocol", protocol.clone());
         }

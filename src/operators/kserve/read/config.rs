@@ -5,7 +5,7 @@ use crate::api::ingress;
 use crate::api::ingress::Spelling;
 use crate::api::{
     Amounts, CollectorConfig, CredentialConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig,
-    KnativeDomain, LlmConfig, Object, WvaConfig,
+    KnativeDomain, LlmConfig, LlmPlaces, Object, WvaConfig,
 };
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::quantity::go_json_text::{boolean, fields, list, string};
@@ -175,6 +175,13 @@ fn llm(data: &Map) -> LlmConfig {
     if text("ingress").is_some() {
         found.gateway = word(&ingress, "kserveIngressGateway");
     }
+    let place = data.get("ingress").and_then(|text| text.origin.span());
+    let place_of = |key: &str| place.filter(|_| ingress.get(key).is_some());
+    found.written = LlmPlaces {
+        gateway: place_of("kserveIngressGateway"),
+        tls: place_of("enableLLMInferenceServiceTLS"),
+        model_header: place_of("modelBasedRoutingHeaderName"),
+    };
     found.tls = ingress.get("enableLLMInferenceServiceTLS") == Some(&Json::Bool(true));
     filled(&mut found.model_header, word(&ingress, "modelBasedRoutingHeaderName"));
     let mode = word(&ingress, "modelBasedRoutingMode").to_lowercase();

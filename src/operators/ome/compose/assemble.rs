@@ -243,7 +243,7 @@ impl Builder<'_> {
             pods: self.pods_of_parallelism(),
         };
         let main = self.main_container(&mut pod, part, role, &steps, rec)?;
-        self.expand(&mut pod, main, role, findings)?;
+        self.expand(&mut pod, main, role, rec, findings)?;
         steps.volumes(&mut pod);
         if self.component.kind == ComponentKind::Router {
             router::run_as_account(&mut pod, self.place.service.name(), rec);
@@ -416,6 +416,7 @@ impl Builder<'_> {
         pod: &mut Node,
         main: usize,
         role: PodRole,
+        rec: &mut impl Record,
         findings: &mut Vec<Diagnostic>,
     ) -> Result<(), Failure> {
         if self.policy.template == TemplateRule::FieldChains {
@@ -430,6 +431,7 @@ impl Builder<'_> {
             self.service_annotations,
             role,
             container,
+            rec,
             findings,
         )?;
         if let Some(slot) = edit::list_mut(pod, "containers", expanded.origin)
