@@ -334,6 +334,11 @@ impl SourceMap {
         &self.sources[id.0 as usize]
     }
 
+    /// The texts below directories of tests and of other projects.
+    pub fn copies(&self) -> std::collections::HashSet<SourceId> {
+        self.iter().filter(|(_, source)| source.is_aside()).map(|(id, _)| id).collect()
+    }
+
     /// Returns all sources with their ids.
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
         self.sources

@@ -48,6 +48,8 @@ pub struct Builder {
     /// Objects with generated names, of which none is another.
     unnamed: Vec<usize>,
     unfilled: Arc<HashSet<Span>>,
+    /// Texts that nobody applies: tests, other projects.
+    copies: Arc<HashSet<SourceId>>,
     texts: Arc<HashMap<SourceId, Arc<str>>>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -75,6 +77,7 @@ impl Builder {
             overridden: BTreeSet::new(),
             unnamed: Vec::new(),
             unfilled: Arc::default(),
+            copies: Arc::default(),
             texts: Arc::default(),
             diagnostics: Vec::new(),
         }
@@ -88,6 +91,11 @@ impl Builder {
     /// Sets the objects, by their places, with values that are not filled in yet.
     pub fn unfilled(&mut self, unfilled: HashSet<Span>) {
         self.unfilled = Arc::new(unfilled);
+    }
+
+    /// The texts that nobody applies.
+    pub fn copies(&mut self, copies: HashSet<SourceId>) {
+        self.copies = Arc::new(copies);
     }
 
     /// Keeps the text of a file with a ConfigMap.
@@ -175,8 +183,15 @@ impl Builder {
         let earlier = self.items[position].object();
         let is_shown = is_service && self.places[position].is_below_same_path(&place);
         let one_file = earlier.span.source == object.span.source;
-        let compares =
-            self.options.compared.is_none_or(|compares| compares(&object.id.kind, &object.id.name));
+        let standing = self.places[position].standing;
+        if standing < place.standing && !is_shown {
+            return;
+        }
+        let compares = standing == place.standing
+            && self
+                .options
+                .compared
+                .is_none_or(|compares| compares(&object.id.kind, &object.id.name));
         if compares && earlier.node != object.node {
             self.diagnostics.push(defined_twice(
                 earlier,
@@ -254,6 +269,7 @@ impl Builder {
             platform: self.options.platform,
             overridden: self.overridden.clone(),
             unfilled: Arc::clone(&self.unfilled),
+            copies: Arc::clone(&self.copies),
             texts: Arc::clone(&self.texts),
             ..Catalog::default()
         };
@@ -381,7 +397,8 @@ impl Catalog {
 
     /// What follows from the nodes.
     fn count_machines(&mut self) {
-        self.machines = self.nodes.values().map(Machine::of).collect();
+        let nodes = self.nodes.values().filter(|own| !self.is_unfilled(own));
+        self.machines = nodes.map(Machine::of).collect();
         let pods = self.others.iter().filter(|own| own.id.kind == "Pod");
         let pods = pods.filter(|own| own.metadata("uid").is_some()).map(|own| &own.node);
         let cohorts = self.others.iter().filter(|own| {

@@ -13,7 +13,7 @@ mod variants;
 pub use build::{Builder, Built, Options};
 pub use item::Item;
 pub use runtimes::RuntimeSet;
-pub use variants::{Place, View, preferred};
+pub use variants::{Place, Standing, View, preferred};
 
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, Failure, FineTunedWeight, Follow, LocalQueue, Model,
@@ -71,6 +71,7 @@ pub struct Catalog {
     owners: HashMap<SourceId, Vec<(Span, ObjectRef)>>,
     /// Objects, by their places, with values that are not filled in yet.
     unfilled: Arc<HashSet<Span>>,
+    copies: Arc<HashSet<SourceId>>,
     /// Services, by the places of their names, that no server takes, and why.
     refused: HashMap<Span, Failure>,
     /// Built-in objects that a user's object replaced.
@@ -304,6 +305,11 @@ impl Catalog {
     /// Whether values of an object are not filled in yet, so that nothing can be said about it.
     pub fn is_unfilled(&self, object: &Object) -> bool {
         self.unfilled.contains(&object.span)
+    }
+
+    /// Whether an object is one of tests or of another project, which nobody applies.
+    pub fn is_copy(&self, object: &Object) -> bool {
+        self.copies.contains(&object.span.source)
     }
 
     /// Whether a place is in an object with values that are not filled in yet.

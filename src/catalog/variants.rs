@@ -14,6 +14,19 @@ use crate::source::{Source, Span, is_aside};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+/// How far a definition is from one that is applied as it stands: of several in one directory the one
+/// that is nearest to it counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It is applied as it stands.
+    #[default]
+    Applied,
+    /// A Template makes it.
+    OfTemplate,
+    /// Values are filled in first.
+    Unfilled,
+}
+
 /// Where an object was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
@@ -22,6 +35,7 @@ pub struct Place {
     root: Option<Arc<str>>,
     /// The directory below it, `./` for the directory itself.
     directory: String,
+    pub(super) standing: Standing,
 }
 
 impl Place {
@@ -29,7 +43,13 @@ impl Place {
     pub fn of(source: &Source) -> Self {
         let directory = source.directory();
         let root = source.root.clone().filter(|_| directory.is_some());
-        Self { root, directory: directory.unwrap_or_default() }
+        let standing = Standing::Applied;
+        Self { root, directory: directory.unwrap_or_default(), standing }
+    }
+
+    /// The same with another standing.
+    pub fn standing(self, standing: Standing) -> Self {
+        Self { standing, ..self }
     }
 
     /// Whether two places are different directories below one path.
@@ -46,8 +66,8 @@ impl Place {
         self.directory.split('/').filter(|part| !part.is_empty() && *part != ".")
     }
 
-    fn is_aside(&self) -> bool {
-        is_aside(&self.directory)
+    fn rank(&self, at: usize) -> Rank {
+        (is_aside(&self.directory), self.standing, at)
     }
 
     /// The directories that hold it, its own first, up to that of the command line, which is empty.
@@ -77,7 +97,7 @@ pub fn preferred(places: &[Place], within: Option<&str>) -> Option<usize> {
     let mut directories = Directories::default();
     let from = asked.as_ref().map(|place| directories.of(place)).unwrap_or_default();
     let known: Vec<(Rank, Vec<usize>)> =
-        same().map(|at| ((places[at].is_aside(), at), directories.of(&places[at]))).collect();
+        same().map(|at| (places[at].rank(at), directories.of(&places[at]))).collect();
     let known = known.iter().map(|(rank, held)| (*rank, held.as_slice()));
     let first = Definitions::of(known).nearest(&from);
     same().rfind(|at| places[*at].directory == places[first].directory)
@@ -87,7 +107,8 @@ pub fn preferred(places: &[Place], within: Option<&str>) -> Option<usize> {
 fn place_within(asked: &str, root: &Arc<str>) -> Place {
     let asked = asked.trim_start_matches("./").trim_end_matches('/');
     let below = asked.strip_prefix(&**root).map_or(asked, |rest| rest.trim_start_matches('/'));
-    Place { root: Some(Arc::clone(root)), directory: format!("{below}/") }
+    let (root, directory) = (Some(Arc::clone(root)), format!("{below}/"));
+    Place { root, directory, ..Place::default() }
 }
 
 /// Directories by number, so that places are compared without their texts.
@@ -107,8 +128,8 @@ impl<'p> Directories<'p> {
     }
 }
 
-/// A definition: copies for tests come after others, then counts what was read first.
-type Rank = (bool, usize);
+/// A definition: copies for tests come after others, then count its standing and what was read first.
+type Rank = (bool, Standing, usize);
 
 /// The definitions of a name by the directories that hold them.
 #[derive(Default)]
@@ -145,7 +166,7 @@ impl Definitions {
             let (_, own) = directories.split_last()?;
             own.iter().find_map(|directory| self.beneath.get(directory))
         };
-        above.or_else(below).or(self.first.as_ref()).map_or(0, |(_, at)| *at)
+        above.or_else(below).or(self.first.as_ref()).map_or(0, |(.., at)| *at)
     }
 }
 
@@ -227,7 +248,7 @@ impl Known<'_> {
     }
 
     fn rank(&self, at: usize) -> Rank {
-        (self.places[at].is_aside(), at)
+        self.places[at].rank(at)
     }
 
     /// Names with several definitions that decide about services.

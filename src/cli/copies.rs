@@ -28,7 +28,7 @@ pub(super) fn left_out(found: Vec<Diagnostic>, world: &World) -> Vec<Diagnostic>
         let what = plural(count, "finding");
         Diagnostic::new(Code::CopiesLeftOut, format!("copies: {what} not shown"))
             .in_file(directory)
-            .help("`--all` shows them")
+            .help("`ome validate --all` shows them")
     }));
     kept
 }

@@ -30,15 +30,25 @@ pub(super) struct Partial<'a, T: Serialize> {
     pub(super) incomplete: &'a [Gap],
 }
 
-/// The findings about documents that became no object and may hold one that answers depend on.
-pub(super) fn gaps(world: &World) -> Vec<Diagnostic> {
-    let counts_pods = !world.catalog.machines().is_empty();
+/// What answers depend on.
+#[derive(Clone, Copy)]
+struct Scope {
+    /// Pods of workloads: there are nodes.
+    counts_pods: bool,
+    /// Any object: it may be one that is compared with a rendered one.
+    compares: bool,
+}
+
+/// The findings about documents that became no object and may hold one that answers depend on;
+/// `compares` where the objects of the input are compared with rendered ones.
+pub(super) fn gaps(world: &World, compares: bool) -> Vec<Diagnostic> {
+    let scope = Scope { counts_pods: !world.catalog.machines().is_empty(), compares };
     let unread = world.unread.iter();
     let found = unread.filter(|finding| finding.severity == Severity::Error);
     found
         .filter(|finding| match finding.code {
             code if hides_text(code) => {
-                finding.span().is_none_or(|span| may_matter(span, world, counts_pods))
+                finding.span().is_none_or(|span| may_matter(span, world, scope))
             }
             // A document of a kind that is known, without what makes it an object. Settings and
             // accounts are asked for by their names.
@@ -46,7 +56,7 @@ pub(super) fn gaps(world: &World) -> Vec<Diagnostic> {
                 finding.span().is_none_or(|span| {
                     let is_nobodys = finding.code == Code::MissingName
                         && kinds_at(span, world).any(kinds::is_named_by_others);
-                    !is_nobodys && may_matter(span, world, counts_pods)
+                    !is_nobodys && may_matter(span, world, scope)
                 })
             }
             _ => false,
@@ -78,7 +88,7 @@ pub(super) fn hides_text(code: Code) -> bool {
 
 /// Whether the document at a place names a kind that answers depend on, or no kind at all. Copies are
 /// nobody's cluster.
-fn may_matter(span: Span, world: &World, counts_pods: bool) -> bool {
+fn may_matter(span: Span, world: &World, scope: Scope) -> bool {
     if world.copies(span).is_some() {
         return false;
     }
@@ -86,7 +96,7 @@ fn may_matter(span: Span, world: &World, counts_pods: bool) -> bool {
     let mut named = kinds::named(document).peekable();
     let touches = |kind| match kind {
         "ConfigMap" => names_settings(document, world),
-        kind => kinds::touches_answers(kind, counts_pods),
+        kind => scope.compares || kinds::touches_answers(kind, scope.counts_pods),
     };
     named.peek().is_none() || named.any(touches)
 }

@@ -234,7 +234,7 @@ impl Session {
         } else {
             semantics
         };
-        let gaps = incomplete::gaps(&world);
+        let gaps = incomplete::gaps(&world, ask.follows_cluster);
         let mut session = Self {
             world,
             semantics,

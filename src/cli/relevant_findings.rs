@@ -165,6 +165,13 @@ impl About {
         about
     }
 
+    /// Whether an object of this kind is meant where no service is named: presets, too, if there is
+    /// nothing else.
+    fn is_meant(&self, kind: &str) -> bool {
+        kinds::is_like_service(kind)
+            || (self.objects.is_empty() && kinds::reach(kind) == Reach::Presets)
+    }
+
     /// Whether a place is in an object that several services share, and that can reach one of these:
     /// nodes, settings, and what is in their namespaces or is used from there.
     fn is_shared(&self, catalog: &Catalog, span: Span) -> bool {
@@ -219,7 +226,7 @@ impl About {
             }
             owners.any(|owner| self.objects.contains(&owner))
                 || (self.shared && self.is_shared(catalog, span))
-                || (self.every && catalog.owner_kind(span).is_some_and(kinds::is_like_service))
+                || (self.every && catalog.owner_kind(span).is_some_and(|kind| self.is_meant(kind)))
                 || (self.places && is_lost_amount(catalog, finding))
         });
         // As a cluster keeps the definition that is applied last, the answer is about that one.

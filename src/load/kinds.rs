@@ -424,6 +424,14 @@ pub fn is_decisive(kind: &str, name: &str) -> bool {
     DECISIVE.contains(&kind) || (kind == "ConfigMap" && SETTINGS.contains(&name))
 }
 
+/// Whether objects of this kind are the state of a cluster, which those below a directory of tests or
+/// of another project are not.
+pub fn is_state(kind: &str) -> bool {
+    let is_used_by_name =
+        matches!(kind, "ClusterStorageContainer" | "LLMInferenceServiceConfig" | "HardwareProfile");
+    kind == "Pod" || (DECISIVE.contains(&kind) && !is_used_by_name)
+}
+
 /// The services that a decisive object can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -483,7 +491,8 @@ pub fn is_compared(kind: &str, name: &str) -> bool {
 pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
     // A kind that is misspelt may be one of ours; `Service` is one of its own.
     let is_ours = || {
-        let (ours, others): (Vec<&Group>, Vec<&Group>) = GROUPS.iter().partition(|group| group.ours);
+        let (ours, others): (Vec<&Group>, Vec<&Group>) =
+            GROUPS.iter().partition(|group| group.ours);
         let holds = |groups: &[&Group]| groups.iter().any(|group| group.kinds.contains(&kind));
         let mut kinds = ours.iter().flat_map(|group| group.kinds);
         holds(&ours) || (!holds(&others) && kinds.any(|own| nearest(kind, [*own]).is_some()))

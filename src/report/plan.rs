@@ -597,13 +597,18 @@ fn folded(
         let folds = |first: &str| services > 1 || (titles[at] == "CLASS" && first == "-");
         match column {
             None if at != SERVICE => {}
-            Some((first, true)) if at != SERVICE && folds(&first) && !first.starts_with('✗') => {
+            Some((first, true)) if at != SERVICE && folds(&first) && !is_verdict(&first) => {
                 words.extend((first != "-").then(|| format!("{} {first}", small(titles[at]))));
             }
             _ => kept.push(at),
         }
     }
     (words, kept)
+}
+
+/// Whether a cell says why a service has no values: such a cell stays next to it.
+fn is_verdict(cell: &str) -> bool {
+    cell.starts_with('✗') || cell.starts_with("not planned")
 }
 
 /// The cells of some columns.

@@ -71,6 +71,7 @@ fn document(node: Node, builtin: bool) -> Document {
         builtin,
         reported: false,
         embedded: false,
+        of_template: false,
         known: true,
         placeholders: Vec::new(),
     }

@@ -37,6 +37,7 @@ mod process;
 mod properties;
 mod readme;
 mod releases;
+mod repositories;
 mod safety;
 mod same_name_services;
 mod secrets;

@@ -391,7 +391,10 @@ fn not_read(found: &[Diagnostic], world: &World) -> Option<String> {
             }
         }
     });
-    let copies = named(Code::CopiesLeftOut).map(|left| format!("{left}: ome validate --all\n"));
+    let copies = named(Code::CopiesLeftOut).map(|left| {
+        let first = of(Code::CopiesLeftOut).next().and_then(|own| own.help.as_deref());
+        format!("{left}: {}\n", first.unwrap_or_default())
+    });
     let lines = [left, copies, built, presets];
     lines.iter().any(Option::is_some).then(|| lines.into_iter().flatten().collect::<String>())
 }

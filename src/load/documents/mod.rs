@@ -77,6 +77,8 @@ pub struct Document {
     pub reported: bool,
     /// It is text in a ConfigMap: no server reads it as an object.
     pub embedded: bool,
+    /// It is an object of an OpenShift Template, which makes objects and is none of the cluster's.
+    pub of_template: bool,
     /// Its group and kind are in the lists; other objects are kept for lookups.
     pub known: bool,
     /// Values that are not filled in yet.

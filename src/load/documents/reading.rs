@@ -490,6 +490,7 @@ impl<'a> Reading<'a> {
             builtin,
             reported: self.source.reported,
             embedded,
+            of_template: false,
             known,
         };
         let inner = if is_config_map {
@@ -500,8 +501,12 @@ impl<'a> Reading<'a> {
         self.outcome.documents.push(document);
         if !inner_of_template.is_empty() {
             self.is_template = true;
+            let first = self.outcome.documents.len();
             for node in inner_of_template {
                 self.document(node, embedded);
+            }
+            for document in &mut self.outcome.documents[first..] {
+                document.of_template = true;
             }
         }
         for (node, findings) in inner {

@@ -21,6 +21,7 @@ pub(crate) mod path;
 pub(crate) mod pod;
 pub(crate) mod probe;
 pub(crate) mod projected;
+mod quota;
 pub(crate) mod ray;
 pub(crate) mod resources;
 pub(crate) mod scheduling;
@@ -93,6 +94,8 @@ fn by_kind(judge: &mut Judge<'_>) {
         ("v1", "PersistentVolumeClaim") => {
             claim::created_claim(judge, &at, spec.unwrap_or(object));
         }
+        ("v1", "ResourceQuota") => quota::quota(judge, &at, spec.unwrap_or(object)),
+        ("v1", "LimitRange") => quota::limits(judge, &at, spec.unwrap_or(object)),
         ("v1", "PersistentVolume") => storage::volume(judge, &at, spec.unwrap_or(object)),
         ("autoscaling/v2", "HorizontalPodAutoscaler") => {
             autoscaler::autoscaler(judge, &at, spec.unwrap_or(object));

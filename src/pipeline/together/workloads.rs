@@ -110,7 +110,7 @@ pub(crate) fn read(
         if matches!(row, Some(Row { pods: Pods::Itself, .. })) && !is_waiting(object) {
             continue;
         }
-        if is_owned(object) || is_of_service(object, services) {
+        if is_owned(object) || is_of_service(object, services) || catalog.is_copy(object) {
             continue;
         }
         let Some(row) = row else {
@@ -122,6 +122,11 @@ pub(crate) fn read(
         let read = row.pods.read(object, &namespace, context, catalog.machines(), &mut left);
         let (mut workload, refused) = match read {
             Ok(workload) => (workload, None),
+            // What the server would say of a placeholder is not what it will say.
+            Err(_) if catalog.is_unfilled(object) => {
+                unknown.extend(not_counted(object));
+                continue;
+            }
             Err(why) => (Workload::default(), Some(why)),
         };
         if let Some(nodes) = nodes.get(&(namespace.clone(), name.clone())) {

@@ -69,6 +69,7 @@ mod tests {
                 builtin: false,
                 reported: true,
                 embedded: false,
+                of_template: false,
                 known: true,
                 placeholders: Vec::new(),
             });

@@ -3,6 +3,7 @@
 mod boosters;
 mod built;
 mod cache;
+mod copies;
 mod definitions;
 pub(super) mod dispatch;
 mod homeless;
@@ -16,7 +17,7 @@ mod stock;
 mod tests;
 
 use crate::api::{Api, Follow, Object, OperatorConfig, Semantics, Views};
-use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, View};
+use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, Standing, View};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded, Placeholder, kinds};
 use crate::operators;
@@ -29,6 +30,7 @@ use crate::workspace::complete::{ModelFacts, completions};
 use crate::workspace::in_cluster::{self, ClusterRelease, Evidence};
 use crate::workspace::pruning::ReleaseSchema;
 use crate::workspace::read::cache::{ReadDocument, places};
+use crate::workspace::read::copies::Copies;
 use crate::workspace::read::definitions::Definitions;
 use crate::workspace::read::dispatch::{Read, typed};
 use crate::workspace::read::related::{RelatedObjects, Settings};
@@ -171,6 +173,8 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         .filter(|document| !document.placeholders.is_empty())
         .map(|document| document.span)
         .collect();
+    let of_templates: HashSet<Span> =
+        documents.iter().filter(|own| own.of_template).map(|own| own.span).collect();
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
@@ -248,9 +252,17 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         within: given.within.clone(),
         compared: Some(kinds::is_compared),
     });
-    let place = |object: &Object| Place::of(sources.get(object.span.source));
+    let place = |object: &Object| {
+        let standing = match object.span {
+            own if unfilled.contains(&own) => Standing::Unfilled,
+            own if of_templates.contains(&own) => Standing::OfTemplate,
+            _ => Standing::Applied,
+        };
+        Place::of(sources.get(object.span.source)).standing(standing)
+    };
     let mut found_builtin = Vec::new();
     let mut accounting = Accounting::default();
+    let mut copies = Copies::default();
     for (ReadDocument { typed, builtin, found }, (api_version, kind, is_context)) in
         typed.into_iter().zip(&listed)
     {
@@ -259,6 +271,10 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         }
         unread.extend(found.iter().filter(|finding| finding.code == Code::MissingName).cloned());
         if builtin { &mut found_builtin } else { &mut diagnostics }.extend(found);
+        let is_whole = given.within.is_none();
+        if is_whole && typed.as_ref().is_some_and(|own| copies.take(own, &sources)) {
+            continue;
+        }
         match typed {
             Some(Read::Item(Item::Service(views))) => services.push(views),
             Some(Read::Item(Item::Other(object))) => {
@@ -282,6 +298,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             None => {}
         }
     }
+    diagnostics.extend(copies.findings());
     let mut config = chosen_settings(of_cluster, given);
     others.into_settings(&mut config.kserve);
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
@@ -309,6 +326,9 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     }
     builder.config(config);
     builder.unfilled(unfilled);
+    if given.within.is_none() {
+        builder.copies(sources.copies());
+    }
     let Built { catalog, views, diagnostics: found } = builder.finish(found_builtin);
     diagnostics.extend(found);
     let input = accounting.finish();
