@@ -46,7 +46,13 @@ impl Misfit {
     fn of(node: &Node) -> Self {
         Self {
             path: EcoString::new(),
-            found: node.scalar_text().unwrap_or_else(|| node.kind_name().into()),
+            found: match node.scalar_text() {
+                Some(text) if text.contains('\n') => {
+                    ecow::eco_format!("a text of {} lines", text.lines().count())
+                }
+                Some(text) => text,
+                None => node.kind_name().into(),
+            },
         }
     }
 

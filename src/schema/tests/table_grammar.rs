@@ -103,6 +103,7 @@ fn struct_marshaling_follows_the_go_tags() {
         (plain, V0_34, r#"{"l":["a",{}]}"#, Err("`l[1]`: a mapping does not fit")),
         (plain, V0_34, r#"{"m":{"k":1}}"#, Err("`m.k`: 1 does not fit")),
         (plain, V0_34, r#"{"q":"x"}"#, Err("`q`: x does not fit")),
+        (plain, V0_34, r#"{"q":"x\ny\n"}"#, Err("`q`: a text of 2 lines does not fit")),
         (plain, V0_34, r#"{"i":"1"}"#, Err("`i`: 1 does not fit")),
         (plain, V0_34, r#"{"i":2147483648}"#, Ok(r#"{"i":2147483648}"#)),
         (always, V0_34, r#"{"i":2147483648}"#, Err("`i`: 2147483648 does not fit")),

@@ -7,6 +7,7 @@ mod diff;
 mod fleet;
 mod kserve;
 mod kserve_canary;
+mod kserve_samples;
 mod kserve_service;
 mod nodes;
 mod objects;
