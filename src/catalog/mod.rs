@@ -29,6 +29,9 @@ use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
+/// Kind of the configurations of LLMInferenceServices.
+pub const LLM_CONFIG: &str = "LLMInferenceServiceConfig";
+
 /// All loaded objects.
 #[derive(Debug, Default)]
 pub struct Catalog {
@@ -371,6 +374,14 @@ impl Catalog {
             if namespace.is_empty() { Scope::Cluster } else { Scope::Namespace(namespace.into()) };
         let id = ObjectRef { kind: kind.into(), scope, name: name.into() };
         index.get(&id).map(|place| &self.others[*place])
+    }
+
+    /// A configuration of LLMInferenceServices that is named in a namespace: that of the namespace,
+    /// else that of the controller's
+    /// (pkg/controller/v1alpha2/llmisvc/config_merge.go, getConfig).
+    pub fn llm_config(&self, namespace: &str, name: &str) -> Option<&Object> {
+        let system = self.config().kserve.llm.system.as_str();
+        [namespace, system].into_iter().find_map(|own| self.other(LLM_CONFIG, own, name))
     }
 
     /// The text of a file with ConfigMaps.

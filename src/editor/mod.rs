@@ -12,6 +12,5 @@ mod proposals;
 
 pub use cursor::{Cursor, at};
 pub use cursor_context::{Part, typing};
-pub(crate) use names::CONFIG;
 pub use names::{Naming, namings};
 pub use proposals::proposals;

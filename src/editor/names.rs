@@ -4,8 +4,8 @@
 //! found by their readers. A table has the fields with references, for completion; a test compares
 //! both.
 
-use crate::api::{Object, Scope, Service};
-use crate::catalog::Catalog;
+use crate::api::{Object, Scope};
+use crate::catalog::{Catalog, LLM_CONFIG};
 use crate::pipeline::{Planned, named};
 use crate::schema::Schema;
 use crate::source::Span;
@@ -111,7 +111,7 @@ fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<N
     for config in of_specs(service.object.spec("baseRefs"), "name") {
         add(
             config.origin.span(),
-            config.as_str().and_then(|name| config_of(catalog, service, name)),
+            config.as_str().and_then(|name| catalog.llm_config(&service.namespace, name)),
         );
     }
     for queue in planned.components.iter().filter_map(|component| component.queue.as_ref()) {
@@ -124,17 +124,6 @@ fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<N
 fn of_specs<'n>(list: Option<&'n Node>, field: &'static str) -> impl Iterator<Item = &'n Node> {
     list.map(Node::items).unwrap_or_default().iter().filter_map(move |item| item.get(field))
 }
-
-/// A configuration that a service names: of its namespace, else of that of the controller.
-fn config_of<'a>(catalog: &'a Catalog, service: &Service, name: &str) -> Option<&'a Object> {
-    let system = catalog.config().kserve.llm.system.as_str();
-    [service.namespace.as_str(), system]
-        .into_iter()
-        .find_map(|namespace| catalog.other(CONFIG, namespace, name))
-}
-
-/// Kind of the configurations of LLMInferenceServices.
-pub(crate) const CONFIG: &str = "LLMInferenceServiceConfig";
 
 /// Fields with a reference: group, kind, path without list indices, referenced kind. A path that
 /// begins with a dot matches at any depth.
@@ -206,7 +195,7 @@ pub fn names<'a>(
         Named::ClusterQueue => catalog.cluster_queues().map(|queue| &queue.object).collect(),
         Named::Flavor => catalog.flavors().map(|flavor| &flavor.object).collect(),
         Named::Config => {
-            catalog.others().iter().filter(|object| object.id.kind == CONFIG).collect()
+            catalog.others().iter().filter(|object| object.id.kind == LLM_CONFIG).collect()
         }
     };
     // Those that the controller ships are in its own namespace.
@@ -269,6 +258,20 @@ spec:
         let found = names(&world.catalog, wanted, "serving.kserve.io", "chat");
         let found: Vec<&str> = found.iter().map(|own| own.name().as_str()).collect();
         assert_eq!(found, ["kserve-config-llm-template", "own"]);
+    }
+
+    /// A service in error has no decisions; its references lead somewhere all the same.
+    #[test]
+    fn a_base_reference_of_a_service_in_error_leads_to_its_configuration() {
+        let world = world_of(&SERVICE.replace("{name: own}", "{name: own}, {name: absent}"));
+        let services: Vec<_> = world.catalog.services().collect();
+        let planned =
+            Planner::new(&world.catalog, Follow::default()).plan_all(&services, Depth::Plan);
+        assert!(planned[0].error.is_some() && planned[0].resolution.configs.is_empty());
+        let found = namings(&world.catalog, &planned);
+        let found: Vec<Option<&str>> =
+            found.iter().map(|own| own.target.map(|target| target.id.name.as_str())).collect();
+        assert_eq!(found, [Some("own"), None, Some("kserve-config-llm-template")]);
     }
 
     #[test]

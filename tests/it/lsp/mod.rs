@@ -461,6 +461,81 @@ fn inlay_hints_show_the_chosen_runtime() {
     assert_eq!(client.end(), Some(0));
 }
 
+const LLM: &str = "\
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {name: otter, namespace: river}
+spec:
+  model: {uri: 'hf://example/heron', name: heron}
+  baseRefs: [{name: two-gpus}]
+---
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {name: broken, namespace: river}
+spec:
+  model: {uri: 'hf://example/heron'}
+  baseRefs: [{name: two-gpus}, {name: absent}]
+";
+
+const LLM_CONFIGS: &str = "\
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceServiceConfig
+metadata: {name: kserve-config-llm-template, namespace: kserve}
+spec:
+  template:
+    containers:
+    - {name: main, image: 'vllm:1', args: ['--served-model-name={{ .Spec.Model.Name }}']}
+---
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceServiceConfig
+metadata: {name: two-gpus, namespace: river}
+spec: {replicas: 2}
+";
+
+#[test]
+fn services_for_llms_have_hover_hints_and_definitions() {
+    let folder = Folder::new(&[("llm.yaml", LLM), ("configs.yaml", LLM_CONFIGS)]);
+    let mut client = Client::open(folder.path(), &[]);
+    client.did_open("llm.yaml", LLM);
+    client.did_open("configs.yaml", LLM_CONFIGS);
+    let range = json!({
+        "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 },
+    });
+    let params = json!({ "textDocument": { "uri": client.uri("llm.yaml") }, "range": range });
+    let hints = client.ask("textDocument/inlayHint", params);
+    let hints = hints.as_array().expect("a list").iter();
+    let shown: Vec<(u64, &str)> = hints
+        .map(|own| {
+            let line = own["position"]["line"].as_u64().expect("a line");
+            (line, own["label"].as_str().unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [(2, "kserve-config-llm-template + two-gpus"), (9, "\u{2717} invalid-input")]
+    );
+    let mut ask = |method: &str, file: &str, text: &str, word: &str, behind: usize| {
+        let params = client.place(file, text, word, behind);
+        client.ask(&format!("textDocument/{method}"), params)
+    };
+    let mut hover = |file: &str, text: &str, word: &str, behind: usize| {
+        let found = ask("hover", file, text, word, behind);
+        found["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let service = hover("llm.yaml", LLM, "name: otter", 7);
+    assert!(service.contains("two-gpus") && service.contains("workload"), "{service}");
+    let named = hover("llm.yaml", LLM, "name: two-gpus", 7);
+    assert!(named.contains("merged into 1 service") && named.contains("river/otter"), "{named}");
+    let preset = hover("configs.yaml", LLM_CONFIGS, "name: kserve-config", 7);
+    assert!(preset.contains("river/otter"), "{preset}");
+    let field = hover("llm.yaml", LLM, "baseRefs", 2);
+    assert!(field.contains("spec.baseRefs"), "{field}");
+    // Also of a service that has no decision.
+    let place = ask("definition", "llm.yaml", LLM, "{name: two-gpus}, {name: absent", 7);
+    assert!(place.to_string().contains("configs.yaml"), "{place}");
+    assert_eq!(client.end(), Some(0));
+}
+
 #[test]
 fn invalid_messages_get_errors_and_do_not_stop_the_server() {
     let folder = folder();

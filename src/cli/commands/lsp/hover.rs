@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use crate::api::{Object, Views};
+use crate::catalog::LLM_CONFIG;
 use crate::editor::{self, Cursor, Naming, namings};
 use crate::pipeline::{
     Depth, Planned, Planner, User, runtimes_for_model, users_of_config, users_of_model,
@@ -98,7 +99,7 @@ fn about(context: &Context, object: &Object) -> String {
         let detail = Detail::Nearest;
         return users::model(model, &found, runtimes.as_ref(), detail, sources).markdown();
     }
-    if object.id.kind == editor::CONFIG {
+    if object.id.kind == LLM_CONFIG {
         let found = users_of_config(catalog, session.semantics, object);
         return users::config(object, &found, sources).markdown();
     }

@@ -30,8 +30,7 @@ pub(super) struct Combined {
 }
 
 fn look_up<'a>(scene: &Scene<'a>, name: &str) -> Option<&'a Object> {
-    let own = scene.catalog.other(super::CONFIG, scene.namespace(), name);
-    own.or_else(|| scene.catalog.other(super::CONFIG, scene.system(), name))
+    scene.catalog.llm_config(scene.namespace(), name)
 }
 
 /// The configurations that a service named and the controller selected, in the order of the merge.

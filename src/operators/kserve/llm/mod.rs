@@ -49,7 +49,7 @@ use workload::{Part, Workload};
 /// The kind of the services.
 pub(crate) const KIND: &str = "LLMInferenceService";
 /// The kind of the configurations.
-pub(crate) const CONFIG: &str = "LLMInferenceServiceConfig";
+pub(crate) use crate::catalog::LLM_CONFIG as CONFIG;
 
 /// Whether a service is of this kind.
 pub(crate) fn is_llm(service: &Service) -> bool {
