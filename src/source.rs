@@ -64,6 +64,8 @@ pub struct Source {
     pub outside: bool,
     /// The directory of the command line that the file is below, as it was named.
     pub root: Option<Arc<str>>,
+    /// The directory of the overlay that the text was built from, as it is displayed.
+    pub overlay: Option<Arc<str>>,
     /// What a kustomization that lists the file does with it.
     pub kustomized: Option<Kustomized>,
     /// The decoded text (UTF-8, byte order mark removed).
@@ -131,6 +133,7 @@ impl Source {
             reported: true,
             outside: false,
             root: None,
+            overlay: None,
             kustomized: None,
             text: text.into(),
             lines: Arc::default(),
@@ -141,12 +144,15 @@ impl Source {
     /// it and with a slash at its end; `./` for that directory itself.
     pub fn directory(&self) -> Option<String> {
         let root = &**self.root.as_ref()?;
-        let below = match root {
-            "." => Some(&*self.name),
-            root => self.name.strip_prefix(root).map(|rest| rest.trim_start_matches('/')),
+        let below = |path| match root {
+            "." => Some(path),
+            root => str::strip_prefix(path, root).map(|rest| rest.trim_start_matches('/')),
         };
-        let directory = below?.rsplit_once('/').map_or(".", |(directory, _)| directory);
-        Some(format!("{directory}/"))
+        let directory = match self.overlay.as_deref() {
+            Some(overlay) => Some(below(overlay)?).filter(|own| !own.is_empty()),
+            None => below(&self.name)?.rsplit_once('/').map(|(directory, _)| directory),
+        };
+        Some(format!("{}/", directory.unwrap_or(".")))
     }
 
     /// Whether a directory below that of the command line holds copies for tests or of other

@@ -41,6 +41,8 @@ pub struct Builder {
     options: Options,
     items: Vec<Item>,
     places: Vec<Place>,
+    /// Where objects are that equal one of the items, which stands for them.
+    copies: HashMap<usize, Vec<Place>>,
     /// The definitions of a name: one, or one for each directory below a path.
     index: HashMap<(Api, ObjectRef), Vec<usize>>,
     config: OperatorConfig,
@@ -72,6 +74,7 @@ impl Builder {
             options,
             items: Vec::new(),
             places: Vec::new(),
+            copies: HashMap::new(),
             index: HashMap::new(),
             config: OperatorConfig::default(),
             overridden: BTreeSet::new(),
@@ -170,7 +173,10 @@ impl Builder {
                 && other.span.source != object.span.source;
             !apart && other.api_version == object.api_version && other.node == object.node
         };
-        if known.iter().find(same).is_some() {
+        if let Some(same) = known.iter().copied().find(|at| same(&at)) {
+            if self.places[same].is_beside(&place) {
+                self.copies.entry(same).or_default().push(place);
+            }
             return;
         }
         // Directories below one path are environments, versions, examples: each has its own.
@@ -204,6 +210,7 @@ impl Builder {
         let (mut item, mut place) = (item, place);
         // Of a file the last definition is kept, and every service is shown.
         if !is_shown || one_file {
+            self.copies.remove(&position);
             std::mem::swap(&mut self.items[position], &mut item);
             std::mem::swap(&mut self.places[position], &mut place);
         }
@@ -219,6 +226,7 @@ impl Builder {
         let known = variants::Known {
             items: &self.items,
             places: &self.places,
+            copies: &self.copies,
             index: &self.index,
             within: self.options.within.as_deref(),
         };

@@ -191,6 +191,8 @@ impl View {
 pub(super) struct Known<'a> {
     pub(super) items: &'a [Item],
     pub(super) places: &'a [Place],
+    /// Further places of equal objects, by the item that stands for them.
+    pub(super) copies: &'a HashMap<usize, Vec<Place>>,
     pub(super) index: &'a HashMap<(Api, ObjectRef), Vec<usize>>,
     /// The directory of `--in`.
     pub(super) within: Option<&'a str>,
@@ -227,7 +229,8 @@ impl Known<'_> {
         let mut nearest = |known: &[usize]| {
             let known: Vec<(Rank, Vec<usize>)> = known
                 .iter()
-                .map(|at| (self.rank(*at), directories.of(&self.places[*at])))
+                .flat_map(|at| self.places_of(*at).map(|own| (own.rank(*at), own)))
+                .map(|(rank, place)| (rank, directories.of(place)))
                 .collect();
             let known = known.iter().map(|(rank, held)| (*rank, held.as_slice()));
             Definitions::of(known).nearest(from.as_deref().unwrap_or_default())
@@ -247,8 +250,9 @@ impl Known<'_> {
         Some(place_within(self.within?, root))
     }
 
-    fn rank(&self, at: usize) -> Rank {
-        self.places[at].rank(at)
+    /// The places of an item: its own, and those of objects that equal it.
+    fn places_of(&self, at: usize) -> impl Iterator<Item = &Place> {
+        std::iter::once(&self.places[at]).chain(self.copies.get(&at).into_iter().flatten())
     }
 
     /// Names with several definitions that decide about services.
@@ -290,11 +294,23 @@ impl Known<'_> {
         let mut seen: BTreeMap<Seen, Vec<usize>> = BTreeMap::new();
         let mut directories = Directories::default();
         let held: Vec<Vec<usize>> = self.places.iter().map(|place| directories.of(place)).collect();
+        let copies: HashMap<usize, Vec<Vec<usize>>> = self
+            .copies
+            .iter()
+            .map(|(at, places)| (*at, places.iter().map(|own| directories.of(own)).collect()))
+            .collect();
+        // The directories of every place of an item.
+        let all_held = |at: usize| {
+            let copies = copies.get(&at).into_iter().flatten();
+            std::iter::once(&held[at]).chain(copies).map(Vec::as_slice)
+        };
+        let ranked = |at: usize| {
+            let ranks = self.places_of(at).map(move |own| own.rank(at));
+            ranks.zip(all_held(at)).collect::<Vec<_>>()
+        };
         let definitions: Vec<Definitions> = conflicts
             .iter()
-            .map(|known| {
-                Definitions::of(known.iter().map(|at| (self.rank(*at), held[*at].as_slice())))
-            })
+            .map(|known| Definitions::of(known.iter().flat_map(|at| ranked(*at))))
             .collect();
         let mut compared = 0;
         let mut keys: Vec<&Vec<usize>> =
@@ -321,9 +337,10 @@ impl Known<'_> {
                 // not this one.
                 let is_theirs = |other: &usize| {
                     self.places[*other].root.is_some()
-                        && below_root(&held[*other])
-                            .iter()
-                            .any(|directory| theirs.contains(directory) && !own.contains(directory))
+                        && all_held(*other).all(|held| {
+                            let mut held = below_root(held).iter();
+                            held.any(|own_of| theirs.contains(own_of) && !own.contains(own_of))
+                        })
                 };
                 let left_out: BTreeSet<usize> = if theirs.is_empty() {
                     BTreeSet::new()

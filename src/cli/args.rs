@@ -37,6 +37,12 @@ pub(crate) struct InputArgs {
     /// `kustomize build` and `kubectl kustomize` on PATH].
     #[arg(long, env = "OME_KUSTOMIZE_COMMAND", value_name = "COMMAND")]
     pub kustomize_command: Option<String>,
+    /// Whether overlays below `-f` are built [default: never].
+    ///
+    /// `auto` builds each kustomization that no other one includes, if all of its files are in the
+    /// repository and it has no plugins and no charts. Not by validate, test and lsp.
+    #[arg(long, value_enum, env = "OME_KUSTOMIZE", value_name = "WHEN")]
+    pub overlays: Option<OverlaysArg>,
     /// Read what links and `paths` of ome.toml lead to outside of the named paths.
     #[arg(long)]
     pub follow_outside: bool,
@@ -110,6 +116,15 @@ pub(crate) struct InputArgs {
     /// The command line that they are from.
     #[arg(skip)]
     pub typed: Typed,
+}
+
+/// Whether overlays are built that were not named with `-k`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OverlaysArg {
+    /// Those whose files are all in the repository.
+    Auto,
+    /// None.
+    Never,
 }
 
 /// Where facts about models come from that their manifests leave out.
@@ -245,6 +260,7 @@ impl DecisionArgs {
         Ok(SessionOptions {
             protocol: self.protocol.as_deref(),
             accelerators: self.accelerators.options()?,
+            builds: true,
             ..SessionOptions::default()
         })
     }
@@ -369,6 +385,12 @@ pub(crate) fn release_names() -> Vec<String> {
 }
 
 impl InputArgs {
+    /// Whether overlays are built that were not named: the flag, then settings.
+    pub(crate) fn builds_overlays(&self, settings: &Settings) -> bool {
+        let flag = self.overlays.map(|when| when == OverlaysArg::Auto);
+        flag.or(settings.builds_overlays).unwrap_or(false)
+    }
+
     /// What proposals need to know of the run.
     pub(crate) fn proposals(&self) -> Proposals {
         Proposals::new([("-f", &self.files), ("-k", &self.kustomize)], self.typed.clone())

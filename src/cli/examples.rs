@@ -239,7 +239,7 @@ pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
 const SELECTION: [&str; 5] = ["namespace", "all_namespaces", "selector", "r#in", "directory"];
 
 /// Options that are in `--help` alone: `-h` fits a screen.
-const RARE: [&str; 34] = [
+const RARE: [&str; 35] = [
     "no_builtin",
     "kthena_profile",
     "deployment_mode",
@@ -264,6 +264,7 @@ const RARE: [&str; 34] = [
     "dedupe_args",
     "no_pager",
     "kustomize_command",
+    "overlays",
     "exclude",
     "follow_outside",
     "device_tolerations",

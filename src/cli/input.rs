@@ -154,6 +154,7 @@ impl Session {
                 .kustomize_command
                 .as_deref()
                 .or(settings.kustomize_command.as_deref()),
+            overlays: ask.builds && args.builds_overlays(&settings),
             follow_outside: args.follow_outside,
             skims: !ask.checks_fields && args.within.is_none(),
             builtin: match builtin {
@@ -518,6 +519,13 @@ impl Session {
         }
         out.push_str(&self.in_cluster(|_| true));
         out.push_str(&self.age());
+        match self.world.sources.iter().filter(|(_, own)| own.overlay.is_some()).count() {
+            0 => {}
+            1 => out.push_str(" · 1 overlay built with kustomize (auto)"),
+            many => {
+                let _ = write!(out, " · {many} overlays built with kustomize (auto)");
+            }
+        }
         let _ = write!(out, " · runtimes: {read} read");
         for api in operators::deciding() {
             let asked = catalog.services().any(|views| views.of(self.semantics).object.api == api);

@@ -8,6 +8,7 @@ use crate::api::{Model, ModelServing, Object, Views};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity, quoted};
 use crate::load::kinds::{self, Reach};
+use crate::load::why_not_built;
 use crate::operators::{is_of_presets, is_service};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner, has_room};
@@ -43,10 +44,15 @@ pub(super) fn not_built<'f>(
     Some((what, trees))
 }
 
-/// The same as a line, with the command that builds the first of them.
+/// The same as a line, with the command that builds the first of them, and why it was not built if
+/// overlays are.
 pub(super) fn not_built_line(found: &[Diagnostic], world: &World, command: &str) -> Option<String> {
     let (what, trees) = not_built(found, world)?;
-    Some(format!("{what}: {command} -k {}\n", quoted(trees[0])))
+    let first = found
+        .iter()
+        .find(|own| own.code == Code::KustomizeNotBuilt && own.file.as_deref() == Some(trees[0]));
+    let why = first.and_then(why_not_built).map(|why| format!(" ({why})")).unwrap_or_default();
+    Some(format!("{what}: {command} -k {}{why}\n", quoted(trees[0])))
 }
 
 /// The objects that a question is about, by where they begin.

@@ -19,6 +19,8 @@ pub(crate) struct SessionOptions<'a> {
     pub(crate) v2_probes: bool,
     /// Fields and kinds that no known release has are errors; otherwise they may be newer.
     pub(crate) checks_fields: bool,
+    /// Overlays are built where the user's settings say so.
+    pub(crate) builds: bool,
     /// Operators that the input shows in a cluster are followed by the release that runs there.
     pub(crate) follows_cluster: bool,
     /// The input is in a cluster: its ModelServings were admitted by another release.

@@ -4,9 +4,11 @@
 use super::input::Session;
 use super::names;
 use crate::api::{Api, Object, ObjectRef};
+use crate::diag::quoted;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner};
 use crate::source::Span;
+use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{HashMap, HashSet};
 
@@ -146,6 +148,45 @@ impl Session {
         definitions.iter().map(|own| own.as_ref().map(told)).collect()
     }
 
+    /// The definitions of services that the catalog of the input leaves out.
+    fn added(&self) -> impl Iterator<Item = &Object> {
+        self.world.views.iter().flat_map(|view| {
+            let services = view.catalog.services().map(|own| &own.of(self.semantics).object);
+            let servings = view.catalog.model_servings().iter().map(|own| &own.object);
+            services.chain(servings).filter(|own| view.adds(own.name_span()))
+        })
+    }
+
+    /// Definitions that a comparison with an earlier state leaves out although they are others than
+    /// there, as a line.
+    pub(super) fn changed_variants(&self, before: &Self) -> Option<String> {
+        let known = |session: &'_ Self| -> HashMap<(Api, ObjectRef, Option<EcoString>), Node> {
+            let key = |own: &Object| (own.api, own.id.clone(), session.directory(own.name_span()));
+            session.added().map(|own| (key(own), own.node.clone())).collect()
+        };
+        let (old, new) = (known(before), known(self));
+        let changed = new.iter().filter(|(key, node)| old.get(key) != Some(node)).map(|own| own.0);
+        let gone = old.keys().filter(|key| !new.contains_key(key));
+        let mut names: Vec<String> = changed
+            .chain(gone)
+            .map(|(_, id, directory)| {
+                let directory = directory.as_deref().unwrap_or_default();
+                format!("{id} in {directory}")
+            })
+            .collect();
+        names.sort_unstable();
+        let first = names.first()?;
+        let directory = first.rsplit(" in ").next()?.trim_end_matches('/');
+        let more = match names.len() {
+            1 => String::new(),
+            many => format!(" and {} more", many - 1),
+        };
+        Some(format!(
+            "changed and not compared: {first}{more}: `--in {}` compares it",
+            quoted(directory)
+        ))
+    }
+
     /// The definitions of these objects that an answer leaves out: which ones it is about, and how
     /// to ask about the others. `done` is what was done with the objects.
     pub(super) fn other_definitions<'o>(
@@ -157,13 +198,9 @@ impl Session {
             return None;
         }
         let mut others: HashMap<(Api, &ObjectRef), Vec<EcoString>> = HashMap::new();
-        for view in &self.world.views {
-            let services = view.catalog.services().map(|own| &own.of(self.semantics).object);
-            let servings = view.catalog.model_servings().iter().map(|own| &own.object);
-            for object in services.chain(servings).filter(|own| view.adds(own.name_span())) {
-                let directory = self.directory(object.name_span()).unwrap_or_default();
-                others.entry((object.api, &object.id)).or_default().push(directory);
-            }
+        for object in self.added() {
+            let directory = self.directory(object.name_span()).unwrap_or_default();
+            others.entry((object.api, &object.id)).or_default().push(directory);
         }
         let of_shown = shown.filter_map(|own| Some((own, others.get(&(own.api, &own.id))?)));
         let several: Vec<_> = of_shown.collect();

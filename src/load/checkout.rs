@@ -22,6 +22,19 @@ pub(super) struct Checkout {
     repositories: BTreeMap<PathBuf, TempDir>,
 }
 
+impl Checkout {
+    /// A path of the work tree in the checkout of its repository: the directory of the checkout, and
+    /// the path below it.
+    pub(super) fn on_disk(&self, path: &Path) -> Option<(PathBuf, PathBuf)> {
+        let below = |(root, made): (&PathBuf, &TempDir)| {
+            let path = path.strip_prefix(root).ok()?;
+            Some((made.path().canonicalize().ok()?, path.to_owned()))
+        };
+        // The innermost repository.
+        self.repositories.iter().rev().find_map(below)
+    }
+}
+
 /// Checks out the commit of every repository that contains one of the directories.
 pub(super) fn checkout(
     directories: &[PathBuf],

@@ -38,6 +38,8 @@ pub struct Input {
     pub size: u64,
     /// The directory that was named, as it is displayed, for a file below one.
     pub root: Option<Arc<str>>,
+    /// The directory of the overlay that its text was built from, as it is displayed.
+    pub overlay: Option<Arc<str>>,
 }
 
 /// The result of a search.
@@ -166,6 +168,7 @@ impl Finder {
                     outside: false,
                     size: 0,
                     root: None,
+                    overlay: None,
                 });
             }
             return;
@@ -209,6 +212,7 @@ impl Finder {
                 outside: lies == Lies::Outside && data.is_file(),
                 size: data.len(),
                 root: (path != root).then(|| shown(root, root).into()),
+                overlay: None,
             };
             self.bytes = self.bytes.saturating_add(input.size);
             self.found.inputs.push(input);

@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -83,10 +84,16 @@ impl Tree {
         (self.above.join(path), name)
     }
 
-    /// The stderr of a program, with the names of files that are in a temporary directory.
+    /// The stderr of a program, with files as they are displayed: not those of a temporary directory,
+    /// and without the working directory, which means nothing to others.
     fn told(&self, said: &str) -> String {
         if self.prefix.is_empty() {
-            return said.to_owned();
+            let here = Path::new(".").canonicalize().ok();
+            let here = here.filter(|here| here.parent().is_some());
+            return match here {
+                Some(here) => said.replace(&format!("{}/", here.display()), ""),
+                None => said.to_owned(),
+            };
         }
         let above = self.above.display();
         said.replace(&format!("{above}/"), &self.prefix)
@@ -94,34 +101,61 @@ impl Tree {
     }
 }
 
-/// Returns the output of a build. `command` is the program and its arguments before the directory;
-/// without it, the first program on PATH.
+/// How a build runs.
+pub(super) struct Run<'r> {
+    /// The program and its arguments before the directory; without it, the first one on PATH.
+    pub(super) command: Option<&'r str>,
+    /// How much of its output is read.
+    pub(super) limits: &'r Limits,
+    /// How long it may take.
+    pub(super) time: Duration,
+    /// What keeps it from the network: nobody asked for this build.
+    pub(super) offline: bool,
+}
+
+impl<'r> Run<'r> {
+    /// A build that was asked for.
+    fn asked(command: Option<&'r str>, limits: &'r Limits) -> Self {
+        Self { command, limits, time: TIMEOUT, offline: false }
+    }
+
+    /// Returns the output of a build.
+    pub(super) fn build(&self, tree: &Tree) -> Result<String, Failed> {
+        let own: Vec<&str> = self.command.unwrap_or_default().split_whitespace().collect();
+        let programs: Vec<&[&str]> = if own.is_empty() { PROGRAMS.to_vec() } else { vec![&own] };
+        for words in &programs {
+            match self.run(words, &tree.directory()) {
+                Err(Failed::NotFound(_)) => {}
+                Err(Failed::Because(why, help)) => {
+                    let line = format!("{} {}", words.join(" "), tree.shown());
+                    return Err(Failed::Because(format!("`{line}` {}", tree.told(&why)), help));
+                }
+                Ok(text) => return Ok(text),
+            }
+        }
+        let names: Vec<String> = programs.iter().map(|words| format!("`{}`", words[0])).collect();
+        Err(Failed::NotFound(format!("{} is not on PATH", names.join(" or "))))
+    }
+}
+
+/// What makes a program available.
+pub(super) const INSTALL: &str =
+    "install kustomize or kubectl, or name the program with `--kustomize-command`";
+
+/// Returns the output of a build that was asked for.
 pub(super) fn build(
     tree: &Tree,
     command: Option<&str>,
     limits: &Limits,
 ) -> Result<String, Box<Diagnostic>> {
-    let own: Vec<&str> = command.unwrap_or_default().split_whitespace().collect();
-    let programs: Vec<&[&str]> = if own.is_empty() { PROGRAMS.to_vec() } else { vec![&own] };
-    for words in &programs {
-        match run(words, &tree.directory(), limits) {
-            Err(Failed::NotFound) => {}
-            Err(Failed::Because(why, help)) => {
-                let line = format!("{} {}", words.join(" "), tree.shown());
-                return Err(failed(tree, &format!("`{line}` {}", tree.told(&why)), &help));
-            }
-            Ok(text) => return Ok(text),
-        }
-    }
-    let names: Vec<String> = programs.iter().map(|words| format!("`{}`", words[0])).collect();
-    Err(failed(
-        tree,
-        &format!("{} is not on PATH", names.join(" or ")),
-        "install kustomize or kubectl, or name the program with `--kustomize-command`",
-    ))
+    Run::asked(command, limits).build(tree).map_err(|error| match error {
+        Failed::NotFound(why) => failed(tree, &why, INSTALL),
+        Failed::Because(why, help) => failed(tree, &why, &help),
+    })
 }
 
-fn failed(tree: &Tree, why: &str, help: &str) -> Box<Diagnostic> {
+/// The finding about a tree that was not built.
+pub(super) fn failed(tree: &Tree, why: &str, help: &str) -> Box<Diagnostic> {
     let name = tree.shown();
     Box::new(
         Diagnostic::new(Code::KustomizeFailed, format!("`{name}` was not built: {why}"))
@@ -131,71 +165,90 @@ fn failed(tree: &Tree, why: &str, help: &str) -> Box<Diagnostic> {
 }
 
 /// Why a program gave no text.
-enum Failed {
-    NotFound,
+pub(super) enum Failed {
+    /// There is none; the sentence names those that were looked for.
+    NotFound(String),
+    /// It failed: why, and what to do.
     Because(String, String),
 }
 
-fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Failed> {
-    let because = |why: &str, help: &str| Failed::Because(why.to_owned(), help.to_owned());
-    let mut child = Command::new(words[0])
-        .args(&words[1..])
-        .arg(directory)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Failed::NotFound,
-            _ => because(&format!("cannot run: {error}"), "make the program executable"),
-        })?;
-    // Both pipes are read while it runs: a full one would stop it.
-    let most = limits.document_size.saturating_add(1);
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let reader = |pipe: Option<Box<dyn Read + Send>>| {
-        thread::spawn(move || {
-            let mut bytes = Vec::new();
-            if let Some(pipe) = pipe {
-                // After a read error the text is incomplete, and the exit code gives the reason.
-                let _ = pipe.take(most).read_to_end(&mut bytes);
+/// Variables that keep git and HTTP clients from every host (git, `GIT_ALLOW_PROTOCOL`).
+const OFFLINE: [(&str, &str); 6] = [
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("HTTP_PROXY", "http://127.0.0.1:9"),
+    ("HTTPS_PROXY", "http://127.0.0.1:9"),
+    ("http_proxy", "http://127.0.0.1:9"),
+    ("https_proxy", "http://127.0.0.1:9"),
+];
+
+impl Run<'_> {
+    fn run(&self, words: &[&str], directory: &Path) -> Result<String, Failed> {
+        let (limits, time) = (self.limits, self.time);
+        let because = |why: &str, help: &str| Failed::Because(why.to_owned(), help.to_owned());
+        let mut child = Command::new(words[0])
+            .args(&words[1..])
+            .arg(directory)
+            .envs(OFFLINE.into_iter().filter(|_| self.offline))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound => Failed::NotFound(String::new()),
+                _ => because(&format!("cannot run: {error}"), "make the program executable"),
+            })?;
+        // Both pipes are read while it runs: a full one would stop it.
+        let most = limits.document_size.saturating_add(1);
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let reader = |pipe: Option<Box<dyn Read + Send>>| {
+            thread::spawn(move || {
+                let mut bytes = Vec::new();
+                if let Some(pipe) = pipe {
+                    // After a read error the text is incomplete, and the exit code gives the reason.
+                    let _ = pipe.take(most).read_to_end(&mut bytes);
+                }
+                bytes
+            })
+        };
+        let out = reader(out.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+        let err = reader(err.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+        let start = Instant::now();
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if start.elapsed() < time => thread::sleep(PAUSE),
+                Ok(None) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    let why = format!("took longer than {} s and was stopped", time.as_secs());
+                    return Err(because(&why, "run it by itself to see what it waits for"));
+                }
+                Err(error) => return Err(because(&format!("failed: {error}"), "run it by itself")),
             }
-            bytes
-        })
-    };
-    let out = reader(out.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
-    let err = reader(err.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
-    let start = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if start.elapsed() < TIMEOUT => thread::sleep(PAUSE),
-            Ok(None) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                let why = format!("took longer than {} s and was stopped", TIMEOUT.as_secs());
-                return Err(because(&why, "run it by itself to see what it waits for"));
-            }
-            Err(error) => return Err(because(&format!("failed: {error}"), "run it by itself")),
+        };
+        let out = out.join().unwrap_or_default();
+        let err = err.join().unwrap_or_default();
+        if !status.success() {
+            let said = String::from_utf8_lossy(&err);
+            let said = without_clock(said.trim());
+            let why = if said.is_empty() {
+                format!("failed: {status}")
+            } else {
+                format!("failed: {said}")
+            };
+            return Err(because(&why, "correct what it reports; nothing else was read"));
         }
-    };
-    let out = out.join().unwrap_or_default();
-    let err = err.join().unwrap_or_default();
-    if !status.success() {
-        let said = String::from_utf8_lossy(&err);
-        let said = without_clock(said.trim());
-        let why =
-            if said.is_empty() { format!("failed: {status}") } else { format!("failed: {said}") };
-        return Err(because(&why, "correct what it reports; nothing else was read"));
+        if out.len() as u64 > limits.document_size {
+            let finding = files::too_large(limits);
+            return Err(because(
+                "printed more than `--max-file-size`",
+                &finding.help.unwrap_or_default(),
+            ));
+        }
+        files::decode_bytes(out)
+            .map_err(|_| because("printed bytes that are not UTF-8", "save the files as UTF-8"))
     }
-    if out.len() as u64 > limits.document_size {
-        let finding = files::too_large(limits);
-        return Err(because(
-            "printed more than `--max-file-size`",
-            &finding.help.unwrap_or_default(),
-        ));
-    }
-    files::decode_bytes(out)
-        .map_err(|_| because("printed bytes that are not UTF-8", "save the files as UTF-8"))
 }
 
 /// The message of kubectl without the log prefix, whose time and process differ in every run (klog,
@@ -213,15 +266,15 @@ fn without_clock(said: &str) -> &str {
 
 /// Removes the files that a kustomization lists as patch, component, generator or transformer, which
 /// are not objects, and the manifests beside a kustomization that none lists, which are not
-/// deployed. One finding for each tree that no other one includes, and for each directory with
-/// manifests that are not listed.
+/// deployed: one finding for each directory with manifests that are not listed. Returns the trees
+/// that no other one includes, too.
 pub(super) fn set_aside<T: AsRef<str>>(
     found: &mut Vec<(Input, Option<Result<T, Unread>>)>,
     limits: &Limits,
-) -> (Vec<Diagnostic>, Listed) {
+) -> (Vec<Diagnostic>, Listed, Vec<Overlay>) {
     let mut no_objects: BTreeSet<PathBuf> = BTreeSet::new();
     let mut included: BTreeSet<PathBuf> = BTreeSet::new();
-    let mut trees: Vec<(PathBuf, String, bool)> = Vec::new();
+    let mut trees: Vec<Overlay> = Vec::new();
     let mut listed_by = Listed::default();
     for (input, text) in found.iter() {
         let Some(path) = input.path.as_deref().filter(|_| !input.named) else { continue };
@@ -232,7 +285,8 @@ pub(super) fn set_aside<T: AsRef<str>>(
         let (true, Some(Ok(text))) = (is_one, text) else { continue };
         let text = text.as_ref();
         let directory = plain(path.parent().unwrap_or(Path::new("")));
-        let shown = input.name.rsplit_once('/').map_or(".", |(directory, _)| directory);
+        let above = input.root.as_deref().unwrap_or(".");
+        let shown = input.name.rsplit_once('/').map_or(above, |(directory, _)| directory);
         for part in split(SourceId(0), text).value {
             let Some(node) = parse(SourceId(0), text, part, limits).value else { continue };
             let aside: Vec<PathBuf> =
@@ -243,10 +297,13 @@ pub(super) fn set_aside<T: AsRef<str>>(
             listed_by.add(directory.clone(), shown, own, &aside, &node);
             no_objects.extend(aside);
         }
-        trees.push((directory, shown.to_owned(), input.reported));
+        if input.reported {
+            let (shown, root) = (Arc::from(shown), input.root.clone());
+            trees.push(Overlay { directory, file: path.to_owned(), shown, root });
+        }
     }
-    if trees.is_empty() {
-        return (Vec::new(), listed_by);
+    if listed_by.is_empty() && trees.is_empty() {
+        return (Vec::new(), listed_by, trees);
     }
     let is_aside = |input: &Input| {
         !input.named
@@ -256,19 +313,42 @@ pub(super) fn set_aside<T: AsRef<str>>(
                 .is_some_and(|path| plain(path).ancestors().any(|part| no_objects.contains(part)))
     };
     found.retain(|(input, _)| !is_aside(input));
-    let mut findings = listed_by.leave_out(found, &included);
-    let roots = trees.into_iter().filter(|(directory, _, reported)| {
-        *reported && !included.contains(directory) && !no_objects.contains(directory)
-    });
-    findings.extend(roots.map(|(_, shown, _)| {
-        Diagnostic::new(
-            Code::KustomizeNotBuilt,
-            "the directory holds a kustomization: its files were read one by one, without patches",
-        )
-        .in_file(shown.clone())
-        .help(format!("`ome plan -k {}` builds it", quoted(&shown)))
-    }));
-    (findings, listed_by)
+    let findings = listed_by.leave_out(found, &included);
+    trees.retain(|own| !included.contains(&own.directory) && !no_objects.contains(&own.directory));
+    (findings, listed_by, trees)
+}
+
+/// A tree that no other one includes.
+pub(super) struct Overlay {
+    /// Its directory, without `.` and `..`.
+    pub(super) directory: PathBuf,
+    /// Its kustomization.
+    pub(super) file: PathBuf,
+    /// Its directory as it is displayed.
+    pub(super) shown: Arc<str>,
+    /// The directory of the command line above it.
+    pub(super) root: Option<Arc<str>>,
+}
+
+/// What became of a tree that was not built.
+const ONE_BY_ONE: &str = "its files were read one by one, without patches";
+/// Why it was not, where no build was asked for.
+const UNASKED: &str = "the directory holds a kustomization";
+
+impl Overlay {
+    /// The note that it was not built, and why if a build was asked for.
+    pub(super) fn not_built(&self, why: Option<&str>) -> Diagnostic {
+        let message = format!("{}: {ONE_BY_ONE}", why.unwrap_or(UNASKED));
+        Diagnostic::new(Code::KustomizeNotBuilt, message)
+            .in_file(&*self.shown)
+            .help(format!("`ome plan -k {}` builds it", quoted(&self.shown)))
+    }
+}
+
+/// Why a tree was not built by `kustomize = "auto"`, from its note.
+pub fn why_not_built(finding: &Diagnostic) -> Option<&str> {
+    let why = finding.message.strip_suffix(ONE_BY_ONE)?.trim_end_matches([':', ' ']);
+    (why != UNASKED).then_some(why)
 }
 
 /// Paths that a kustomization lists and that hold no objects.
@@ -308,16 +388,17 @@ mod tests {
             outside: false,
             size: 0,
             root: None,
+            overlay: None,
         }
     }
 
     fn left(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let mut found =
             files.iter().map(|(path, text)| (input(path), Some(Ok((*text).to_owned())))).collect();
-        let (findings, _) = set_aside(&mut found, &Limits::default());
+        let (_, _, trees) = set_aside(&mut found, &Limits::default());
         (
             found.into_iter().map(|(input, _)| input.name).collect(),
-            findings.into_iter().filter_map(|finding| finding.file).collect(),
+            trees.into_iter().map(|tree| tree.shown.to_string()).collect(),
         )
     }
 

@@ -84,6 +84,11 @@ const CHANGES: [&str; 7] = [
 const OF_PATCHES: [&str; 2] = ["patches", "patch"];
 
 impl Listed {
+    /// Whether there is no kustomization.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Adds a kustomization. Files of that name belong to Flux, too.
     pub(super) fn add(
         &mut self,

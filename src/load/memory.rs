@@ -125,6 +125,7 @@ impl Memory {
                     outside: false,
                     size: text.len() as u64,
                     root: below.1,
+                    overlay: None,
                 });
             }
         }

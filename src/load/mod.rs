@@ -23,6 +23,7 @@ mod merge_base;
 mod model_files;
 mod openshift;
 mod origins;
+mod overlays;
 mod peek;
 mod placeholders;
 mod revision;
@@ -36,7 +37,7 @@ pub use documents::{Document, Loaded, Request, load, load_again, load_revision};
 pub use exclude::Exclude;
 pub use files::read_text;
 pub use find::{directories, expectations, is_stdin, repository_root};
-pub use kustomize::is_kustomization;
+pub use kustomize::{is_kustomization, why_not_built};
 pub use memory::{Memory, full};
 pub use merge_base::merge_base;
 pub use model_files::{

@@ -104,6 +104,7 @@ pub(super) fn texts(
                 size: entry.size.unwrap_or(0),
                 root: (!entry.named(&within))
                     .then(|| format!("{revision}:{}", within.display()).into()),
+                overlay: None,
             };
             found.entry(name).or_insert((input, text));
         }

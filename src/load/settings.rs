@@ -24,7 +24,7 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "required-version",
     "semantics",
     "kthena-profile",
@@ -34,6 +34,7 @@ const KEYS: [&str; 16] = [
     "exclude",
     "builtin",
     "no-builtin",
+    "kustomize",
     "kustomize-command",
     "model-configs",
     "model-facts",
@@ -73,6 +74,8 @@ pub struct Settings {
     pub exclude: Vec<(PathBuf, Vec<String>)>,
     /// `builtin`, or `no-builtin`, which is `never` or `auto`.
     pub builtin: Option<BuiltinMode>,
+    /// `kustomize`: overlays are built without being named.
+    pub builds_overlays: Option<bool>,
     /// `kustomize-command`: program and arguments, before the directory.
     pub kustomize_command: Option<String>,
     /// `model-configs`, relative to the file.
@@ -179,6 +182,7 @@ impl Settings {
             presets: [self.presets, other.presets].concat(),
             exclude: [self.exclude, other.exclude].concat(),
             builtin: self.builtin.or(other.builtin),
+            builds_overlays: self.builds_overlays.or(other.builds_overlays),
             kustomize_command: self.kustomize_command.or(other.kustomize_command),
             model_configs: self.model_configs.or(other.model_configs),
             model_facts: self.model_facts.or(other.model_facts),
@@ -363,7 +367,13 @@ impl Reader<'_> {
             ("releases", DeValue::Table(table)) => self.releases(table),
             ("releases", _) => self.invalid("releases", value, "a table of tags by operator"),
             ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
-            ("kustomize-command", _) if self.trust == Trust::Found => self.program(key),
+            ("kustomize" | "kustomize-command", _) if self.trust == Trust::Found => {
+                self.program(key);
+            }
+            ("kustomize", DeValue::String(text)) if text == "auto" || text == "never" => {
+                self.settings.builds_overlays = Some(text == "auto");
+            }
+            ("kustomize", _) => self.invalid("kustomize", value, "\"auto\" or \"never\""),
             ("kustomize-command", DeValue::String(text)) if !text.trim().is_empty() => {
                 self.settings.kustomize_command = Some(text.to_string());
             }
@@ -442,20 +452,25 @@ impl Reader<'_> {
         file.and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
     }
 
-    /// Reports a program that a file names which was found beside the input: whoever can change the
-    /// input could run it.
+    /// Reports a program that a file names, or wants to be run, which was found beside the input:
+    /// whoever can change the input could run it.
     fn program(&mut self, key: &Key<'_>) {
+        let key_name = key.get_ref().as_ref();
+        let (cannot, help) = match key_name {
+            "kustomize" => ("have programs run", "set OME_KUSTOMIZE, or set it"),
+            _ => (
+                "name a program",
+                "name it with `--kustomize-command`, in OME_KUSTOMIZE_COMMAND, or",
+            ),
+        };
         let said = format!(
-            "`{}` is ignored: a file that was found beside the input cannot name a program",
-            key.get_ref().as_ref()
+            "`{key_name}` is ignored: a file that was found beside the input cannot {cannot}"
         );
         self.found.push(
             Diagnostic::new(Code::InvalidSetting, said)
                 .severity(Severity::Warning)
                 .at(self.span(key.span()))
-                .help(format!(
-                    "name it with `--kustomize-command`, in OME_KUSTOMIZE_COMMAND, or in {OF_USER}"
-                )),
+                .help(format!("{help} in {OF_USER}")),
         );
     }
 

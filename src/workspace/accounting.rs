@@ -11,11 +11,12 @@ use crate::load::kinds;
 use crate::operators;
 use crate::quantity::{Quantity, is_accelerator};
 use crate::schema;
-use crate::source::Span;
+use crate::source::{SourceId, SourceMap, Span};
 use crate::workspace::read::dispatch::Read;
 use crate::yaml::{Node, Value};
 use ecow::EcoString;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How the objects of a kind are handled, from the most to the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,8 @@ pub enum Handling {
     Workload,
     /// It changes answers.
     Used,
+    /// Its objects are in the other rows: an overlay that was built without being named.
+    Built,
     /// Its schema is checked, and nothing is made of it.
     Checked,
     /// Nothing of it is used.
@@ -39,6 +42,7 @@ impl Handling {
             Self::Planned => "planned",
             Self::Workload => "workload",
             Self::Used => "used",
+            Self::Built => "built",
             Self::Checked => "checked",
             Self::Unread => "unread",
         }
@@ -161,6 +165,25 @@ impl Accounting {
         }
         rows
     }
+}
+
+/// The row of the overlays that were built without being named.
+pub(super) fn overlays(sources: &SourceMap) -> Option<InputRow> {
+    let built: Vec<(SourceId, &Arc<str>)> =
+        sources.iter().filter_map(|(id, source)| Some((id, source.overlay.as_ref()?))).collect();
+    let example = |(source, directory): &(SourceId, &Arc<str>)| Example {
+        namespace: None,
+        name: EcoString::from(&***directory),
+        span: Span { source: *source, start: 0, end: 0 },
+    };
+    (!built.is_empty()).then(|| InputRow {
+        api_version: "kustomize.config.k8s.io/v1beta1".into(),
+        kind: "Kustomization".into(),
+        count: built.len(),
+        handling: Handling::Built,
+        devices: BTreeMap::new(),
+        examples: built.iter().take(NAMED).map(example).collect(),
+    })
 }
 
 /// The handling of an object without an index of its own.

@@ -192,3 +192,145 @@ fn a_kustomization_at_a_git_revision_is_built_like_the_work_tree() {
     git("checkout -q main");
     assert!(said("diff --no-builtin --base HEAD~1 -k base").contains("gone.yaml"));
 }
+
+/// Two overlays of one base, and one of another host.
+fn overlays() -> Folder {
+    let overlay = |least: u8| {
+        format!(
+            "resources: [../../base]\nnamespace: team\npatches:\n- target: {{kind: InferenceService}}\n  patch: '[{{op: replace, path: /spec/engine/minReplicas, value: {least}}}]'\n"
+        )
+    };
+    let runtime = RUNTIME.replace("      imagePulPolicy: Always\n", "");
+    let (model, service) = SERVICE.split_once("---\n").expect("two documents");
+    Folder::new(&[
+        ("base/kustomization.yaml", "resources: [runtime.yaml, model.yaml, service.yaml]\n"),
+        ("base/runtime.yaml", &runtime),
+        ("base/model.yaml", model),
+        ("base/service.yaml", service),
+        ("overlays/dev/kustomization.yaml", &overlay(1)),
+        ("overlays/prod/kustomization.yaml", &overlay(3)),
+        (
+            "overlays/remote/kustomization.yaml",
+            "resources: [../../base, 'https://kustomize.invalid/x.yaml']\n",
+        ),
+    ])
+}
+
+/// `kustomize` on PATH, with overlays built.
+fn ome_auto(folder: &Folder, args: &str) -> Done {
+    let path = std::env::var("PATH").unwrap_or_default();
+    folder.ome_with(args, &[("PATH", &path), ("OME_KUSTOMIZE", "auto")])
+}
+
+/// Whether a program builds trees here.
+fn is_installed(folder: &Folder) -> bool {
+    let done = ome(folder, "validate --no-builtin -k base");
+    let is_missing = done.stderr.contains("is not on PATH");
+    if is_missing {
+        eprintln!("skipped: neither kustomize nor kubectl is installed");
+    }
+    !is_missing
+}
+
+#[test]
+fn overlays_are_built_where_the_user_says_so_and_each_is_a_variant() {
+    let folder = overlays();
+    if !is_installed(&folder) {
+        return;
+    }
+    // Nothing is built unasked.
+    let plan = json(&ome(&folder, "plan --no-builtin -f . -o json"));
+    assert_eq!(plan["services"].as_array().map(Vec::len), Some(1), "{plan:#}");
+    let done = ome_auto(&folder, "plan --no-builtin -f . -o json");
+    let plan = json(&done);
+    let rows: Vec<(&str, i64)> = plan["services"]
+        .as_array()
+        .expect("services")
+        .iter()
+        .map(|own| {
+            let least = own["components"][0]["minReplicas"].as_i64().expect("a number");
+            (own["directory"].as_str().expect("a directory"), least)
+        })
+        .collect();
+    assert_eq!((done.exit, rows), (Some(0), vec![("overlays/dev/", 1), ("overlays/prod/", 3)]));
+    // Files of the base are in the builds, and nowhere else.
+    let input = plan["input"].as_array().expect("rows");
+    let count = |kind: &str| input.iter().find(|row| row["kind"] == kind).map(|row| &row["count"]);
+    assert_eq!(count("InferenceService"), Some(&2.into()), "{input:#?}");
+    let built = input.iter().find(|row| row["handling"] == "built").expect("a row");
+    assert_eq!((&built["kind"], &built["count"]), (&"Kustomization".into(), &2.into()));
+    assert_eq!(built["examples"][1]["name"], "overlays/prod");
+    // The page says what was built, and what was not and why.
+    let page = ome_auto(&folder, "plan --no-builtin -f .").stdout;
+    for text in [
+        "2 overlays built with kustomize (auto)",
+        "1 overlay was not built: ome plan -k overlays/remote (it lists the remote resource `https://kustomize.invalid/x.yaml`)",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    // One answer of every command, and one answer again.
+    for args in [
+        "explain chat --in overlays/prod",
+        "render -f .",
+        "rollout chat --in overlays/dev",
+        "why HorizontalPodAutoscaler/chat-engine spec.minReplicas --in overlays/dev",
+    ] {
+        let (one, two) = (ome_auto(&folder, args), ome_auto(&folder, args));
+        assert_eq!(one.stdout, two.stdout);
+        assert!(!one.stdout.is_empty() && one.exit != Some(1), "{args}: {one:?}");
+    }
+    // What is written to files, validated or expected is the same on every machine.
+    for args in ["validate --no-builtin -f . -o json", "render --no-builtin -f . -o dir=out"] {
+        let auto = ome_auto(&folder, args);
+        let never = ome(&folder, args);
+        assert_eq!((auto.exit, auto.stdout), (never.exit, never.stdout), "{args}");
+    }
+}
+
+#[test]
+fn a_failed_overlay_is_a_finding_and_the_others_are_planned() {
+    let folder = overlays();
+    if !is_installed(&folder) {
+        return;
+    }
+    folder.write("overlays/dev/kustomization.yaml", "resources: [../../base, gone.yaml]\n");
+    // Nothing depends on this one.
+    folder.write("other/kustomization.yaml", "resources: [missing.yaml]\n");
+    let done = ome_auto(&folder, "plan --no-builtin -f . -o json");
+    let plan = json(&done);
+    assert_eq!((done.exit, &plan["services"][0]["directory"]), (Some(1), &Value::Null), "{plan:#}");
+    assert_eq!(plan["services"][0]["components"][0]["minReplicas"], 3, "{plan:#}");
+    let failed: Vec<(&str, &str)> = plan["findings"]
+        .as_array()
+        .expect("findings")
+        .iter()
+        .filter(|own| own["code"] == "kustomize-failed")
+        .map(|own| {
+            let message = own["message"].as_str().expect("a message");
+            assert!(!message.contains(&folder.path().display().to_string()), "{message}");
+            assert!(message.contains("gone.yaml") || message.contains("missing.yaml"), "{message}");
+            (own["file"].as_str().expect("a file"), own["severity"].as_str().expect("a level"))
+        })
+        .collect();
+    assert_eq!(failed, [("other", "info"), ("overlays/dev", "error")]);
+}
+
+#[test]
+fn overlays_of_a_revision_are_compared_as_they_were() {
+    let folder = overlays();
+    if !is_installed(&folder) {
+        return;
+    }
+    let git = |args: &str| diff::git(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    git("init -q -b main");
+    git("add .");
+    git("commit -qm one");
+    let none = ome_auto(&folder, "diff --no-builtin --base main -f . -o json");
+    assert_eq!((none.exit, &json(&none)["summary"]["changed"]), (Some(0), &0.into()), "{none:?}");
+    let overlay = std::fs::read_to_string(folder.at("overlays/prod/kustomization.yaml"));
+    let overlay = overlay.expect("a file").replace("value: 3", "value: 4");
+    folder.write("overlays/prod/kustomization.yaml", overlay);
+    let done = ome_auto(&folder, "diff --no-builtin --base main -f . --in overlays/prod -o json");
+    let found = json(&done);
+    assert_eq!((done.exit, &found["summary"]["changed"]), (Some(2), &1.into()), "{found:#}");
+}

@@ -134,6 +134,13 @@ impl Asked<'_> {
         ));
         rows.push(self.builtin());
         rows.extend(self.lists(each));
+        let overlays = self.argument("overlays").or_else(|| self.place("kustomize"));
+        let builds = if input.builds_overlays(settings) { "auto" } else { "never" };
+        rows.push(SettingRow {
+            name: "kustomize".to_owned(),
+            value: Some(builds.to_owned()),
+            origin: overlays.unwrap_or(SettingOrigin::Default),
+        });
         let program = input.kustomize_command.as_ref().or(settings.kustomize_command.as_ref());
         let program = program.map_or("kustomize build, else kubectl kustomize", String::as_str);
         rows.push(self.row("kustomize-command", Some(program.to_owned())));

@@ -237,6 +237,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     {
         io.say_line(&line);
     }
+    let changed = after.changed_variants(&before);
+    if !args.output.is_data() {
+        let services = sides[1].services.iter().map(|views| &views.of(after.semantics).object);
+        let shown = services.chain(sides[1].servings.iter().map(|own| &own.object));
+        let lines = [after.other_definitions(shown, "compared"), changed.clone()];
+        lines.iter().flatten().for_each(|line| io.say_line(line));
+    }
     if let Some(line) = unfilled::line("compared", &unfilled)
         && !args.output.is_data()
     {
@@ -245,7 +252,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let unread = before.is_incomplete() || after.is_incomplete();
     let usual = [FailOn::Any];
     let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };
-    let fails = conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], settings));
+    let fails = conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], settings))
+        || (changed.is_some() && conditions.contains(&FailOn::Any));
     if unread {
         // Findings about the state before are shown if they hide a part of it.
         before.say(&before.grade(before.gaps.iter().cloned()), io);

@@ -29,7 +29,8 @@ pub(crate) struct Args {
 
 /// Judges every pair and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &SessionOptions::default())?;
+    let session =
+        Session::open(&args.input, &SessionOptions { builds: true, ..SessionOptions::default() })?;
     let matrix = matrix(&session.world.catalog, session.semantics, args.context);
     let found = session.settle([]);
     let catalog = &session.world.catalog;

@@ -173,11 +173,15 @@ fn write(
     stdin: &mut dyn Read,
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
-    let session = Session::open_reading(
-        &args.input,
-        &SessionOptions { expand: args.expand, v2_probes: args.v2_probes, ..args.decision.ask()? },
-        stdin,
-    )?;
+    // Files are the same whoever writes and checks them: what is not named is not built for them.
+    let is_printed = !matches!(args.output, Output::Directory(_)) && args.check.is_none();
+    let ask = SessionOptions {
+        expand: args.expand,
+        v2_probes: args.v2_probes,
+        builds: is_printed && matches!(mode, Mode::Manifests),
+        ..args.decision.ask()?
+    };
+    let session = Session::open_reading(&args.input, &ask, stdin)?;
     let mut found = Vec::new();
     let all = session.select_all(&args.services).and_then(|(selected, servings)| {
         session.require_any(selected.len() + servings.len())?;

@@ -5,6 +5,7 @@ use crate::api::ObjectRef;
 use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, what_if};
 use crate::diag::{Code, Diagnostic, Edit, Severity, nearest};
 use crate::diff::expect;
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let paths = paths(file, &case, args);
             if !sessions.contains_key(&paths) {
                 let input = InputArgs { files: paths.clone(), ..args.input.clone() };
-                sessions.insert(paths.clone(), Session::open(&input, &args.decision.ask()?)?);
+                sessions.insert(paths.clone(), Session::open(&input, &ask(args)?)?);
             }
             let session = &sessions[&paths];
             let unread = not_read(&case, session);
@@ -350,9 +351,14 @@ fn pins(case: &Case, planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Edit> 
     all.into_iter().chain(one).collect()
 }
 
+/// Expectations are about what the files say, on every machine: no overlay is built.
+fn ask(args: &Args) -> Result<SessionOptions<'_>, Failure> {
+    Ok(SessionOptions { builds: false, ..args.decision.ask()? })
+}
+
 /// Writes a file with one case: what all services get today. How many they are.
 fn begin(file: &Path, args: &Args) -> Result<usize, Failure> {
-    let session = Session::open(&args.input, &args.decision.ask()?)?;
+    let session = Session::open(&args.input, &ask(args)?)?;
     let planned = planned(&session)?;
     if planned.is_empty() {
         return Err(session.not_found(

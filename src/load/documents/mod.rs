@@ -4,7 +4,7 @@ mod definitions;
 mod long_list;
 pub(super) mod reading;
 
-use super::checkout::checkout;
+use super::checkout::{self, checkout};
 use super::exclude::{self, Exclude};
 use super::files::{self, Unread};
 use super::find::{Input, find, is_expectation};
@@ -12,6 +12,7 @@ use super::fragments;
 use super::kustomize::{self, Tree};
 use super::memory::Memory;
 use super::origins;
+use super::overlays::{self, Disk};
 use super::placeholders::Placeholder;
 use super::revision;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -36,6 +37,8 @@ pub struct Request<'a> {
     pub kustomize: &'a [PathBuf],
     /// The program that builds them, with its arguments; by default the first one on PATH.
     pub kustomize_command: Option<&'a str>,
+    /// Overlays below the paths are built, too.
+    pub overlays: bool,
     /// Links that lead out of the paths are followed.
     pub follow_outside: bool,
     /// What is not read below directories; `None` excludes nothing.
@@ -184,7 +187,7 @@ fn read_all(
     }
     let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take()));
     let inputs = std::mem::take(&mut found.inputs).into_iter().zip(texts).chain(built).collect();
-    let loaded = documents(inputs, found.diagnostics, request, limits, memory);
+    let loaded = documents(inputs, found.diagnostics, request, &Disk::Here, limits, memory);
     at_home(loaded, &trees, limits)
 }
 
@@ -204,6 +207,7 @@ fn build(
             outside: false,
             size: text.len() as u64,
             root: None,
+            overlay: None,
         };
         Ok((input, Some(Ok(Arc::from(text)))))
     };
@@ -231,10 +235,18 @@ pub fn load_revision(
     let checkout = checkout(request.kustomize, revision)?;
     let built = build(&checkout.trees, request, limits)?;
     let texts = texts.into_iter().map(|text| Some(text.map(Arc::from)));
-    let inputs = found.inputs.into_iter().zip(texts).chain(built).collect();
+    let inputs: Vec<_> = found.inputs.into_iter().zip(texts).chain(built).collect();
     let missing = checkout.missing.iter().cloned();
     let diagnostics = found.diagnostics.into_iter().chain(missing).collect();
-    let loaded = documents(inputs, diagnostics, request, limits, None);
+    let whole;
+    let disk = if request.overlays {
+        let kustomizations = overlays::directories(&inputs);
+        whole = checkout::checkout(&kustomizations, revision)?;
+        Disk::Revision(revision, &whole)
+    } else {
+        Disk::Here
+    };
+    let loaded = documents(inputs, diagnostics, request, &disk, limits, None);
     Ok(at_home(loaded, &checkout.trees, limits))
 }
 
@@ -243,12 +255,19 @@ fn documents(
     mut inputs: Vec<(Input, Option<Text>)>,
     diagnostics: Vec<Diagnostic>,
     request: &Request<'_>,
+    disk: &Disk<'_>,
     limits: &Limits,
     memory: Option<&mut Memory>,
 ) -> Loaded {
     let mut loaded = Loaded { diagnostics, ..Loaded::default() };
-    let (aside, listed) = kustomize::set_aside(&mut inputs, limits);
+    let (aside, listed, trees) = kustomize::set_aside(&mut inputs, limits);
     loaded.diagnostics.extend(aside);
+    if request.overlays {
+        let found = overlays::build(trees, &mut inputs, disk, request.kustomize_command, limits);
+        loaded.diagnostics.extend(found);
+    } else {
+        loaded.diagnostics.extend(trees.iter().map(|tree| tree.not_built(None)));
+    }
     let mut readable = Vec::new();
     for (input, text) in inputs {
         let Some(text) = text else { continue };
@@ -258,7 +277,9 @@ fn documents(
             source.reported = input.reported;
             source.outside = input.outside;
             source.root.clone_from(&input.root);
-            source.kustomized = input.path.as_deref().and_then(|path| listed.of(path));
+            source.overlay.clone_from(&input.overlay);
+            let path = input.path.as_deref().filter(|_| input.overlay.is_none());
+            source.kustomized = path.and_then(|path| listed.of(path));
             loaded.sources.add(source)
         };
         match text {

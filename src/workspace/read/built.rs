@@ -43,6 +43,12 @@ pub(super) fn complete(found: &mut Vec<Diagnostic>, own: &Kustomized) {
     }
 }
 
+/// The namespace transformer gives a namespace to every object of a kind that Kustomize does not know
+/// as one of the cluster, which servers ignore (Kustomize, api/filters/namespace).
+pub(super) fn allow_namespaces(found: &mut Vec<Diagnostic>) {
+    found.retain(|finding| finding.code != Code::NamespaceOnClusterObject);
+}
+
 /// Whether the name of a file or of its directory says that its documents are parts of objects:
 /// patches, and templates of pods that another program completes.
 pub(super) fn is_part(file: &str) -> bool {

@@ -227,6 +227,9 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             if let Some(own) = kustomized {
                 built::complete(&mut found, &own);
             }
+            if source.overlay.is_some() {
+                built::allow_namespaces(&mut found);
+            }
             if !holes.is_empty() {
                 found.retain(|finding| !is_of_placeholder(finding, &holes));
             }
@@ -331,7 +334,9 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     }
     let Built { catalog, views, diagnostics: found } = builder.finish(found_builtin);
     diagnostics.extend(found);
-    let input = accounting.finish();
+    let mut input = accounting.finish();
+    let rest = input.iter().position(|row| row.kind == "*").unwrap_or(input.len());
+    input.splice(rest..rest, accounting::overlays(&sources));
     diagnostics.extend(accounting::findings(&input));
     World {
         input,

@@ -50,6 +50,63 @@ fn the_user_names_a_program_by_flag_variable_and_own_settings() {
     assert!(!has_run(&folder), "--no-config leaves the user's own settings out, too");
 }
 
+/// Whoever can change the input cannot have it built: only the user's own settings, a flag and a
+/// variable can.
+#[test]
+fn a_settings_file_beside_the_input_builds_no_overlay() {
+    let folder = Folder::new(&TREE);
+    folder.write("repo/ome.toml", "kustomize = \"auto\"\n");
+    let command = ("OME_KUSTOMIZE_COMMAND", "sh own.sh");
+    for call in ["plan -f .", "diff --base . -f .", "render -f .", "plan -f . --overlays never"] {
+        folder.ome_below("repo", call, &[command]);
+        assert!(!has_run(&folder), "{call}");
+    }
+    let done = folder.ome_below("repo", "validate -f n.yaml", &[]);
+    let next = "set OME_KUSTOMIZE, or set it in $XDG_CONFIG_HOME/ome/config.toml";
+    assert!(done.stdout.contains("invalid-setting") && done.stdout.contains(next), "{done:?}");
+    // The user can, and validate, test and what is written to files never do.
+    folder.write("home/ome/config.toml", "kustomize = \"auto\"\n");
+    folder.write("repo/x.ome-test.yaml", "cases: []\n");
+    let home = folder.at("home").display().to_string();
+    let own = [command, ("XDG_CONFIG_HOME", home.as_str())];
+    let variable = [command, ("OME_KUSTOMIZE", "auto")];
+    for env in [&own, &variable] {
+        for call in ["plan -f .", "diff --base . -f .", "render -f ."] {
+            folder.ome_below("repo", call, env);
+            assert!(has_run(&folder), "{call}");
+        }
+        for call in
+            ["validate -f .", "test -f .", "render -f . -o dir=out", "plan -f . --overlays never"]
+        {
+            folder.ome_below("repo", call, env);
+            assert!(!has_run(&folder), "{call}");
+        }
+    }
+}
+
+#[test]
+fn an_overlay_with_a_program_or_a_remote_resource_is_never_built() {
+    let folder = Folder::new(&TREE);
+    let env = [("OME_KUSTOMIZE_COMMAND", "sh own.sh"), ("OME_KUSTOMIZE", "auto")];
+    folder.ome_below("repo", "plan -f .", &env);
+    assert!(has_run(&folder), "a plain tree is built");
+    folder.write("repo/plugin.yaml", "apiVersion: example.org/v1\nkind: Maker\nmetadata:\n  name: m\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./own.sh}\n");
+    folder.write("outside/b.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: heron}\n");
+    for text in [
+        "generators: [plugin.yaml]",
+        "transformers: [plugin.yaml]",
+        "validators: [plugin.yaml]",
+        "helmCharts: [{name: x, repo: 'https://kustomize.invalid'}]",
+        "resources: ['https://kustomize.invalid/x.yaml']",
+        "resources: [n.yaml, ../outside/b.yaml]",
+    ] {
+        folder.write("repo/kustomization.yaml", text);
+        let done = folder.ome_below("repo", "plan -f . -o json", &env);
+        assert!(!has_run(&folder), "{text}");
+        assert!(done.stdout.contains("kustomize-not-built"), "{text}: {done:?}");
+    }
+}
+
 /// What the file of the project sets wins over the user's own; the rest adds up.
 #[test]
 fn project_settings_win_over_those_of_the_user() {

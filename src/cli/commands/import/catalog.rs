@@ -23,6 +23,7 @@ pub(super) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         paths: &args.files,
         kustomize: &[],
         kustomize_command: None,
+        overlays: false,
         context: &[],
         follow_outside: false,
         builtin: &[],
