@@ -42,7 +42,7 @@ pub struct Builder {
     items: Vec<Item>,
     places: Vec<Place>,
     /// Where objects are that equal one of the items, which stands for them.
-    copies: HashMap<usize, Vec<Place>>,
+    equals: HashMap<usize, Vec<Place>>,
     /// The definitions of a name: one, or one for each directory below a path.
     index: HashMap<(Api, ObjectRef), Vec<usize>>,
     config: OperatorConfig,
@@ -74,7 +74,7 @@ impl Builder {
             options,
             items: Vec::new(),
             places: Vec::new(),
-            copies: HashMap::new(),
+            equals: HashMap::new(),
             index: HashMap::new(),
             config: OperatorConfig::default(),
             overridden: BTreeSet::new(),
@@ -175,7 +175,7 @@ impl Builder {
         };
         if let Some(same) = known.iter().copied().find(|at| same(&at)) {
             if self.places[same].is_beside(&place) {
-                self.copies.entry(same).or_default().push(place);
+                self.equals.entry(same).or_default().push(place);
             }
             return;
         }
@@ -210,7 +210,7 @@ impl Builder {
         let (mut item, mut place) = (item, place);
         // Of a file the last definition is kept, and every service is shown.
         if !is_shown || one_file {
-            self.copies.remove(&position);
+            self.equals.remove(&position);
             std::mem::swap(&mut self.items[position], &mut item);
             std::mem::swap(&mut self.places[position], &mut place);
         }
@@ -226,7 +226,7 @@ impl Builder {
         let known = variants::Known {
             items: &self.items,
             places: &self.places,
-            copies: &self.copies,
+            equals: &self.equals,
             index: &self.index,
             within: self.options.within.as_deref(),
         };

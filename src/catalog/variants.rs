@@ -192,7 +192,7 @@ pub(super) struct Known<'a> {
     pub(super) items: &'a [Item],
     pub(super) places: &'a [Place],
     /// Further places of equal objects, by the item that stands for them.
-    pub(super) copies: &'a HashMap<usize, Vec<Place>>,
+    pub(super) equals: &'a HashMap<usize, Vec<Place>>,
     pub(super) index: &'a HashMap<(Api, ObjectRef), Vec<usize>>,
     /// The directory of `--in`.
     pub(super) within: Option<&'a str>,
@@ -252,7 +252,7 @@ impl Known<'_> {
 
     /// The places of an item: its own, and those of objects that equal it.
     fn places_of(&self, at: usize) -> impl Iterator<Item = &Place> {
-        std::iter::once(&self.places[at]).chain(self.copies.get(&at).into_iter().flatten())
+        std::iter::once(&self.places[at]).chain(self.equals.get(&at).into_iter().flatten())
     }
 
     /// Names with several definitions that decide about services.
@@ -294,15 +294,15 @@ impl Known<'_> {
         let mut seen: BTreeMap<Seen, Vec<usize>> = BTreeMap::new();
         let mut directories = Directories::default();
         let held: Vec<Vec<usize>> = self.places.iter().map(|place| directories.of(place)).collect();
-        let copies: HashMap<usize, Vec<Vec<usize>>> = self
+        let equals: HashMap<usize, Vec<Vec<usize>>> = self
             .copies
             .iter()
             .map(|(at, places)| (*at, places.iter().map(|own| directories.of(own)).collect()))
             .collect();
         // The directories of every place of an item.
         let all_held = |at: usize| {
-            let copies = copies.get(&at).into_iter().flatten();
-            std::iter::once(&held[at]).chain(copies).map(Vec::as_slice)
+            let equals = equals.get(&at).into_iter().flatten();
+            std::iter::once(&held[at]).chain(equals).map(Vec::as_slice)
         };
         let ranked = |at: usize| {
             let ranks = self.places_of(at).map(move |own| own.rank(at));
