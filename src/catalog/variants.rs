@@ -295,7 +295,7 @@ impl Known<'_> {
         let mut directories = Directories::default();
         let held: Vec<Vec<usize>> = self.places.iter().map(|place| directories.of(place)).collect();
         let equals: HashMap<usize, Vec<Vec<usize>>> = self
-            .copies
+            .equals
             .iter()
             .map(|(at, places)| (*at, places.iter().map(|own| directories.of(own)).collect()))
             .collect();

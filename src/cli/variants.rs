@@ -6,7 +6,7 @@ use super::names;
 use crate::api::{Api, Object, ObjectRef};
 use crate::diag::quoted;
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{Depth, Planned, Planner};
+use crate::pipeline::{Depth, Planned, Planner, Variant};
 use crate::source::Span;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -155,6 +155,63 @@ impl Session {
             let servings = view.catalog.model_servings().iter().map(|own| &own.object);
             services.chain(servings).filter(|own| view.adds(own.name_span()))
         })
+    }
+
+    /// Gives each service that has several definitions the list of them, in the order of their places.
+    pub(super) fn list_variants(
+        &self,
+        planned: &mut [Planned<'_>],
+        servings: &mut [PlannedServing<'_>],
+    ) {
+        let mut others: HashMap<(Api, &ObjectRef), Vec<Span>> = HashMap::new();
+        for object in self.added() {
+            others.entry((object.api, &object.id)).or_default().push(object.name_span());
+        }
+        let catalog = &self.world.catalog;
+        let shown = catalog.services().map(|own| &own.of(self.semantics).object);
+        let shown = shown.chain(catalog.model_servings().iter().map(|own| &own.object));
+        let mut lists: HashMap<Span, Vec<Variant>> = HashMap::new();
+        for object in shown {
+            if let Some(others) = others.get(&(object.api, &object.id)) {
+                lists.insert(object.name_span(), self.variants_of(object, others));
+            }
+        }
+        for own in planned {
+            own.service.variants = lists.remove(&own.service.place).unwrap_or_default();
+        }
+        for own in servings {
+            let place = own.serving.object.name_span();
+            own.variants = lists.remove(&place).unwrap_or_default();
+        }
+    }
+
+    /// The definitions of an object that is explained, and of others with its name.
+    fn variants_of(&self, object: &Object, others: &[Span]) -> Vec<Variant> {
+        let own = object.name_span();
+        let mut places: Vec<Span> = others.iter().copied().chain([own]).collect();
+        places.sort_by_key(|place| (self.directory(*place), *place));
+        let directories: Vec<EcoString> =
+            places.iter().map(|place| self.directory(*place).unwrap_or_default()).collect();
+        let name = object.qualified_name();
+        let variant = |(place, directory): (&Span, &EcoString)| {
+            // Two files of one directory are told apart by their names.
+            let is_alone = directories.iter().filter(|own| *own == directory).count() == 1;
+            let source = self.world.sources.get(place.source);
+            let command = if is_alone || source.overlay.is_some() {
+                let directory = quoted(directory.trim_end_matches('/'));
+                let rest = self.proposals().arguments("explain");
+                format!("ome explain {name} --in {directory}{rest}")
+            } else {
+                format!("ome explain {name} -f {}", quoted(&source.name))
+            };
+            Variant {
+                directory: directory.clone(),
+                place: *place,
+                command,
+                explained: *place == own,
+            }
+        };
+        places.iter().zip(&directories).map(variant).collect()
     }
 
     /// Definitions that a comparison with an earlier state leaves out although they are others than

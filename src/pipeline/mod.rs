@@ -46,7 +46,7 @@ pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merged::{MergedPart, MergedService};
 pub use plan::Planner;
 pub use planned::Difference;
-pub use planned::{Depth, Planned, PlannedComponent, Unplanned, is_unfilled};
+pub use planned::{Depth, Planned, PlannedComponent, Unplanned, Variant, is_unfilled};
 
 pub use built::identity;
 pub use render::{Rendered, Renderer};

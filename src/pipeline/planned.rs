@@ -141,6 +141,8 @@ pub struct PlannedService {
     pub directory: Option<EcoString>,
     /// The same for text; of several in one directory their files.
     pub variant: Option<EcoString>,
+    /// All definitions of its name, if there are several; set by `explain`.
+    pub variants: Vec<Variant>,
     /// The components that it sets, in order.
     pub components: EcoVec<ComponentKind>,
     /// Whether it describes its model inline.
@@ -149,6 +151,19 @@ pub struct PlannedService {
     pub format: Option<Box<NamedVersion>>,
     /// Name and address of a model that it describes without a format.
     pub described: Option<Box<str>>,
+}
+
+/// One of several definitions of a service.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Its directory below the path that was named.
+    pub directory: EcoString,
+    /// Where its name is set.
+    pub place: Span,
+    /// The command that explains it.
+    pub command: String,
+    /// It is the one that is explained.
+    pub explained: bool,
 }
 
 impl From<&Service> for PlannedService {
@@ -162,6 +177,7 @@ impl From<&Service> for PlannedService {
             place: service.object.name_span(),
             directory: None,
             variant: None,
+            variants: Vec::new(),
             components: service.components.iter().map(|component| component.kind).collect(),
             inline: service.inline.is_some(),
             format: service.inline.as_ref().and_then(|own| own.model.format.clone()).map(Box::new),

@@ -24,6 +24,8 @@ pub struct PlannedServing<'a> {
     pub directory: Option<EcoString>,
     /// What its row has behind the name, if its name has several definitions; set by the caller.
     pub variant: Option<EcoString>,
+    /// All definitions of its name, if there are several; set by the caller.
+    pub variants: Vec<super::Variant>,
     /// The gang of each group; `None` if the scheduler does not support gangs.
     pub gang: Option<pod_group::Gang>,
     /// For each group, whether its gang, or all its pods if it has no gang, fit together with
@@ -150,6 +152,7 @@ fn plan<'a>(serving: &'a ModelServing, policy: &ServingRules) -> PlannedServing<
         serving,
         directory: None,
         variant: None,
+        variants: Vec::new(),
         gang,
         fits: None,
         placement: None,

@@ -30,6 +30,7 @@ pub fn service(
         Some(error) => failure(error, planned, sources),
         None => super::phrases::answer(planned),
     });
+    super::variants::list(&planned.service.variants, sources, &mut out);
     facts(planned, sources, &mut out);
     let decision = &planned.resolution.runtime;
     if !decision.steps.is_empty() {

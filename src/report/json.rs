@@ -75,7 +75,7 @@ impl Serialize for Plan<'_> {
         )?;
         map.serialize_entry(
             "modelServings",
-            &Streamed(|| self.servings.iter().map(super::serving::json)),
+            &Streamed(|| self.servings.iter().map(|own| super::serving::json(own, self.sources))),
         )?;
         map.serialize_entry("totals", &totals(self.totals))?;
         if let Some(found) = self.costs {
@@ -172,6 +172,9 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
     }
     if let Some(directory) = &planned.service.directory {
         out["directory"] = directory.as_str().into();
+    }
+    if !planned.service.variants.is_empty() {
+        out["variants"] = super::variants::json(&planned.service.variants, sources);
     }
     if planned.policy.api == Api::KServe {
         out["protocol"] = planned.resolution.runtime.protocol.name.as_str().into();

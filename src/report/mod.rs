@@ -60,6 +60,7 @@ pub mod table;
 pub mod together;
 pub mod totals;
 pub mod users;
+mod variants;
 pub mod waves;
 pub mod why;
 mod wording;

@@ -45,7 +45,7 @@ fn note(finding: &Diagnostic, sources: &SourceMap) -> String {
 }
 
 /// One ModelServing in the documented JSON format.
-pub fn json(planned: &PlannedServing<'_>) -> Value {
+pub fn json(planned: &PlannedServing<'_>, sources: &SourceMap) -> Value {
     let serving = planned.serving;
     let groups = serving.replicas.value;
     let gang_total = planned.gang.as_ref().map_or(0, |gang| gang.min_member.saturating_mul(groups));
@@ -63,6 +63,9 @@ pub fn json(planned: &PlannedServing<'_>) -> Value {
     });
     if let Some(directory) = &planned.directory {
         out["directory"] = directory.as_str().into();
+    }
+    if !planned.variants.is_empty() {
+        out["variants"] = super::variants::json(&planned.variants, sources);
     }
     out
 }
@@ -174,6 +177,7 @@ pub fn explain(
     let each = serving.pods_per_group();
     let (all, gpus) = (serving.pods(), planned.gpus());
     out.answer([answer(planned)]);
+    super::variants::list(&planned.variants, sources, &mut out);
     let groups = serving.replicas.value;
     let named = |ordinal| names::group(serving.name(), ordinal);
     let range = match groups {

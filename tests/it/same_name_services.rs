@@ -166,12 +166,54 @@ fn an_answer_about_one_of_several_definitions_says_which() {
         run(&call).expect("the call ends within a minute")
     };
     let said = "dev/ of 2 variants (ml/iris): `--in prod` asks about another";
-    for command in ["explain", "render"] {
-        let one = ask(&format!("{command} iris -f ."));
-        assert!(one.stderr.contains(said), "{command}: {}", one.stderr);
-        let other = ask(&format!("{command} iris -f . --in prod"));
-        assert!(!other.stderr.contains("variants"), "{command}: {}", other.stderr);
+    let one = ask("render iris -f .");
+    assert!(one.stderr.contains(said), "{}", one.stderr);
+    // `explain` lists them, each with the command that is about it.
+    let page = ask("explain iris -f .").stdout;
+    let other = "ome explain ml/iris --in prod -f .";
+    for line in ["variants dev/  dev/a.yaml:3  on this page", "prod/  prod/a.yaml:3  `"] {
+        assert!(page.contains(line), "{line}: {page}");
     }
+    assert!(page.contains(&format!("`{other}`")), "{page}");
+    let json = ask("explain iris -f . -o json").stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let variants = &json["services"][0]["variants"];
+    assert_eq!(
+        (&variants[0]["explained"], &variants[1]["command"], &variants[1]["line"]),
+        (&true.into(), &other.into(), &3.into()),
+        "{variants:#}"
+    );
+    let literal = ask(&other["ome ".len()..]).stdout;
+    assert!(literal.contains("prod/a.yaml:3") && !literal.contains("variants"), "{literal}");
+    let other = ask("render iris -f . --in prod");
+    assert!(!other.stderr.contains("variants"), "{}", other.stderr);
     let other = ask("render iris -f . --in prod");
     assert!(other.stdout.contains("s3://prod/x"), "{}", other.stdout);
+}
+
+/// Objects that are equal in several directories are those of each: a service uses the one beside it.
+#[test]
+fn equal_objects_of_several_directories_belong_to_the_services_of_each() {
+    let root = tempfile::tempdir().expect("a directory");
+    let runtime = "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: own, namespace: ml}\nspec:\n  supportedModelFormats: [{name: sklearn}]\n  containers: [{name: kserve-container, image: example/own:v1}]\n";
+    for environment in ["dev", "prod"] {
+        let directory = root.path().join(environment);
+        std::fs::create_dir(&directory).expect("a directory");
+        let text = format!(
+            "{runtime}---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: iris, namespace: ml}}\nspec:\n  predictor:\n    model: {{runtime: own, modelFormat: {{name: sklearn}}, storageUri: \"s3://{environment}/x\"}}\n"
+        );
+        std::fs::write(directory.join("a.yaml"), text).expect("a file");
+    }
+    let call = Call {
+        args: ["plan", "-f", ".", "-o", "json"].map(str::to_owned).to_vec(),
+        stdin: "",
+        directory: root.path(),
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    };
+    let done = run(&call).expect("the call ends within a minute");
+    let plan: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let services = plan["services"].as_array().expect("services");
+    assert_eq!((done.exit, services.len()), (Some(0), 2), "{plan:#}");
+    assert!(services.iter().all(|own| own["error"].is_null()), "{plan:#}");
 }

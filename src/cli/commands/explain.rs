@@ -150,6 +150,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Vec::new()
     };
     let mut servings = session.plan_servings(&servings);
+    session.list_variants(&mut planned, &mut servings);
     let beside = PlacementOptions { look: true, ..PlacementOptions::default() };
     let placed = together(&planner, &mut planned, &mut servings, beside);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
@@ -245,11 +246,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 Format::Markdown => page.markdown(),
                 _ => page.text(style),
             })?;
-            let objects = selected.iter().map(|own| &own.of(session.semantics).object);
-            let objects = objects.chain(servings.iter().map(|own| &own.serving.object));
-            if let Some(line) = session.other_definitions(objects, "explained") {
-                io.say_line(&line);
-            }
         }
     }
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
