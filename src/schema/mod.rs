@@ -32,7 +32,7 @@ pub use names::{named, names_kind, words};
 pub use newer::at_path as newer_at_path;
 pub use order::order;
 pub(crate) use pattern::matches;
-pub use structural::Definitions;
+pub use structural::{Definition as CustomDefinition, Definitions};
 pub use types::{Definition, Field, Item, Patch, Rules, Schema, Type};
 
 use std::sync::OnceLock;

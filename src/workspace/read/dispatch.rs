@@ -95,20 +95,7 @@ pub(super) fn typed(
         newer::grade(&mut found, owner, server, given);
         newer::grade_platform(&mut found, document.group());
         if let Some(definition) = definition {
-            // The definition of the input has the fields of its own release.
-            found.retain(|finding| {
-                let is_field = matches!(finding.code, Code::UnknownField | Code::NewerThanKnown);
-                !(is_field && finding.path.as_deref().is_some_and(|path| definition.has(path)))
-            });
-            if server {
-                let said: Vec<_> = found.iter().map(Diagnostic::span).collect();
-                let mut more = Vec::new();
-                definition.check(&document.node, &mut more);
-                let is_new = |finding: &Diagnostic| {
-                    finding.code != Code::UnknownField && !said.contains(&finding.span())
-                };
-                found.extend(more.into_iter().filter(is_new));
-            }
+            by_definition(definition, &document.node, server, &mut found);
         }
         diagnostics.append(&mut found);
         schema.drop_nulls(&mut document.node);
@@ -120,6 +107,11 @@ pub(super) fn typed(
         kthena::check(&document.node, servings::followed(&given.releases), diagnostics);
     }
     let object = object(document, schema, given, sources, diagnostics)?;
+    let shape = definition.map(|own| own.has("spec.backend"));
+    if let Some(finding) = shape.and_then(|own| booster::of_another_shape(&object, own)) {
+        diagnostics.push(finding);
+        return Some(Read::Item(Item::Other(object)));
+    }
     let before = diagnostics.len();
     let read = read(object, schema.is_some(), given, completed, diagnostics);
     if retired.is_some() {
@@ -127,6 +119,41 @@ pub(super) fn typed(
         diagnostics.truncate(before);
     }
     read
+}
+
+/// Corrects findings by the definition of the input: it has the fields of its own release, and no
+/// others.
+fn by_definition(
+    definition: schema::CustomDefinition<'_>,
+    node: &Node,
+    server: bool,
+    found: &mut Vec<Diagnostic>,
+) {
+    // Fields that only the definition knows, which it checks.
+    let mut own: Vec<String> = Vec::new();
+    found.retain(|finding| {
+        let Some(path) = finding.path.as_deref() else { return true };
+        match finding.code {
+            Code::UnknownField | Code::NewerThanKnown if definition.has(path) => {
+                own.push(path.to_owned());
+                false
+            }
+            Code::RequiredField => definition.has(path),
+            _ => true,
+        }
+    });
+    if !server && own.is_empty() {
+        return;
+    }
+    let said: Vec<_> = found.iter().map(Diagnostic::span).collect();
+    let mut more = Vec::new();
+    definition.check(node, &mut more);
+    found.extend(more.into_iter().filter(|finding| {
+        let is_new =
+            finding.code != Code::UnknownField && !said.contains(&finding.span()) && server;
+        let path = finding.path.as_deref().unwrap_or_default();
+        is_new || own.iter().any(|own| path.starts_with(own.as_str()))
+    }));
 }
 
 /// An object by its kind.

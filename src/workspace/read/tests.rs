@@ -76,6 +76,31 @@ fn an_object_is_checked_by_the_nearest_definition() {
     assert_eq!(codes(&built, Severity::Error), [""; 0]);
 }
 
+/// A fork, or a release from before the first one that is known: its CRD lies in the tree.
+#[test]
+fn a_model_booster_of_another_shape_is_checked_by_its_definition_and_not_planned() {
+    let crd = |field: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: modelboosters.workload.serving.volcano.sh}}\nspec:\n  group: workload.serving.volcano.sh\n  names: {{kind: ModelBooster, plural: modelboosters}}\n  scope: Namespaced\n  versions:\n  - name: v1alpha1\n    served: true\n    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{field}}}}}}}}}}}\n"
+        )
+    };
+    let booster = "apiVersion: workload.serving.volcano.sh/v1alpha1\nkind: ModelBooster\nmetadata: {name: qwen}\nspec: {backends: [{name: a, type: vLLM}]}\n";
+    let many = crd(
+        "backends: {type: array, items: {type: object, properties: {name: {type: string}, type: {type: string}}}}",
+    );
+    let own = repository(&[("crd.yaml", &many), ("b.yaml", booster)]);
+    assert_eq!(codes(&own, Severity::Error), [""; 0]);
+    assert!(codes(&own, Severity::Warning).contains(&"newer-than-known"));
+    assert!(own.catalog.model_servings().is_empty());
+    // What its own definition lacks is an error.
+    let other = booster.replace("type: vLLM", "tipe: vLLM");
+    let wrong = repository(&[("crd.yaml", &many), ("b.yaml", &other)]);
+    assert!(codes(&wrong, Severity::Error).contains(&"unknown-field"));
+    // Without it, the known releases decide.
+    let alone = repository(&[("b.yaml", booster)]);
+    assert!(codes(&alone, Severity::Error).contains(&"required-field"));
+}
+
 #[test]
 fn texts_that_another_program_completes_are_no_mistakes() {
     let part = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: a}]}}}\n";

@@ -31,6 +31,29 @@ pub fn is_model_booster(api_version: &str, kind: &str) -> bool {
     api_version == API_VERSION && kind == "ModelBooster"
 }
 
+/// The note about a ModelBooster whose definition in the input has no `spec.backend`: a release from
+/// before or after the known ones writes other objects for it.
+pub fn of_another_shape(object: &Object, has_backend: bool) -> Option<Diagnostic> {
+    let is_one = is_model_booster(&object.api_version, &object.id.kind);
+    if !is_one || has_backend {
+        return None;
+    }
+    let message = format!(
+        "the CRD of the input defines no `spec.backend` for {}, and each known release of Kthena has it",
+        object.id
+    );
+    Some(
+        Diagnostic::new(Code::NewerThanKnown, message)
+            .severity(Severity::Warning)
+            .at(object.name_span())
+            .path("spec.backend")
+            .object(object.id.to_string())
+            .help(
+                "it is checked by this CRD and not planned; releases from v0.1.0 have one backend",
+            ),
+    )
+}
+
 /// A stored ModelBooster.
 #[derive(Clone, Copy)]
 struct Source<'a> {
