@@ -236,6 +236,8 @@ impl Session {
             semantics
         };
         let gaps = incomplete::gaps(&world, ask.follows_cluster);
+        let mut proposals = args.proposals();
+        proposals.detect(distributions.iter().map(Distribution::name));
         let mut session = Self {
             world,
             semantics,
@@ -251,7 +253,7 @@ impl Session {
             limits,
             all_builtin: builtin == BuiltinMode::Always,
             gaps,
-            proposals: args.proposals(),
+            proposals,
         };
         session.refuse();
         Ok(session)

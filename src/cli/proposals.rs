@@ -4,6 +4,7 @@
 use crate::diag::quoted;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+use ecow::EcoString;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -195,6 +196,8 @@ pub(crate) struct Proposals {
     /// The paths that were read.
     paths: String,
     typed: Typed,
+    /// Flags for what the whole input showed and a part of it may not, each with a blank before it.
+    detected: String,
 }
 
 impl Proposals {
@@ -203,7 +206,18 @@ impl Proposals {
         let paths = paths.iter().flat_map(|(flag, paths)| {
             paths.iter().map(move |path| format!(" {flag} {}", quoted(&path.to_string_lossy())))
         });
-        Self { paths: paths.collect(), typed }
+        Self { paths: paths.collect(), typed, detected: String::new() }
+    }
+
+    /// Notes the releases that the input was seen to be written for: a part of it is, too.
+    pub(super) fn detect(&mut self, releases: impl Iterator<Item = EcoString>) {
+        self.detected.clear();
+        releases.for_each(|name| self.detected.extend([" --release ", &name]));
+    }
+
+    /// What a command about a part of the input needs to say.
+    pub(super) fn detected(&self) -> &str {
+        &self.detected
     }
 
     /// The arguments of the input that a command needs, each with a blank before it.
@@ -227,7 +241,9 @@ impl Proposals {
 
     /// A text with complete commands.
     pub(crate) fn filled<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if !text.contains("`ome ") || (self.paths.is_empty() && self.typed.flags.is_empty()) {
+        let has_none =
+            self.paths.is_empty() && self.typed.flags.is_empty() && self.detected.is_empty();
+        if !text.contains("`ome ") || has_none {
             return Cow::Borrowed(text);
         }
         let mut out = String::with_capacity(text.len() + self.paths.len());
@@ -247,6 +263,9 @@ impl Proposals {
     fn lacks(&self, command: &str) -> String {
         let Some(rest) = command.strip_prefix("ome ") else { return String::new() };
         let verb = rest.split(' ').next().unwrap_or_default();
+        if command.contains(" -k ") && !command.contains(" --release ") {
+            return self.detected.clone();
+        }
         let names_its_input = [" -f ", " -k ", " --help"].iter().any(|own| command.contains(own));
         if names_its_input || !self.typed.reading.iter().any(|own| own == verb) {
             return String::new();

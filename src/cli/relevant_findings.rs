@@ -46,13 +46,18 @@ pub(super) fn not_built<'f>(
 
 /// The same as a line, with the command that builds the first of them, and why it was not built if
 /// overlays are.
-pub(super) fn not_built_line(found: &[Diagnostic], world: &World, command: &str) -> Option<String> {
-    let (what, trees) = not_built(found, world)?;
+pub(super) fn not_built_line(
+    found: &[Diagnostic],
+    session: &Session,
+    command: &str,
+) -> Option<String> {
+    let (what, trees) = not_built(found, &session.world)?;
     let first = found
         .iter()
         .find(|own| own.code == Code::KustomizeNotBuilt && own.file.as_deref() == Some(trees[0]));
     let why = first.and_then(why_not_built).map(|why| format!(" ({why})")).unwrap_or_default();
-    Some(format!("{what}: {command} -k {}{why}\n", quoted(trees[0])))
+    let releases = session.proposals().detected();
+    Some(format!("{what}: {command} -k {}{releases}{why}\n", quoted(trees[0])))
 }
 
 /// The objects that a question is about, by where they begin.

@@ -144,6 +144,8 @@ impl Place {
         let named = match key {
             // Sums by which pods are restarted.
             _ if self == Self::Tags && key.starts_with("checksum/") => None,
+            // The key of a Secret that is named beside it, or that an ExternalSecret fills.
+            "secretKey" if text("secretName").is_some() || map.get("remoteRef").is_some() => None,
             "value" => text("name").and_then(names::of_variable),
             _ if self == Self::Tags => names::of_variable(key.rsplit('/').next().unwrap_or(key)),
             _ => names::of_field(key),
@@ -268,6 +270,10 @@ mod tests {
             (
                 "{args: [--api-key, abc, --port, '80', --token=abc, --hf-token, --x], command: [sh, -c, 'run --password abc; HF_TOKEN=abc x']}",
                 r#"{"args":["--api-key","•••","--port","80","--token=•••","--hf-token","--x"],"command":["sh","-c","run --password •••; HF_TOKEN=••• x"]}"#,
+            ),
+            (
+                "{s3: [{url: {secretName: s, secretKey: endpoint}}], data: [{secretKey: token, remoteRef: {key: a}}], own: {secretKey: abc}}",
+                r#"{"s3":[{"url":{"secretName":"s","secretKey":"endpoint"}}],"data":[{"secretKey":"token","remoteRef":{"key":"a"}}],"own":{"secretKey":"•••"}}"#,
             ),
             (
                 r#"{data: {c.json: '{"accessKey": "abc", "host": "x"}'}, uri: "https://me:abc@host/x", tolerations: [{key: nvidia.com/gpu, value: a}], spread: [{topologyKey: host}]}"#,

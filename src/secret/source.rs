@@ -69,8 +69,18 @@ impl Secrets {
         })
     }
 
-    /// Removes secrets from a finding.
+    /// Removes secrets from a finding. The path of its field stays as it is: it has names of fields,
+    /// and a value may be a part of one.
     pub fn redact(&self, finding: &mut Diagnostic, sources: &SourceMap) {
+        const PATH: &str = "\u{0}";
+        let path = finding.path.as_ref().map(|path| format!("`{path}`"));
+        let Some(path) = path else { return self.redact_values(finding, sources) };
+        said(finding).for_each(|said| *said = said.replace(&path, PATH));
+        self.redact_values(finding, sources);
+        said(finding).for_each(|said| *said = said.replace(PATH, &path));
+    }
+
+    fn redact_values(&self, finding: &mut Diagnostic, sources: &SourceMap) {
         let spans: Vec<Span> = finding.labels.iter().map(|label| label.span).collect();
         for span in spans {
             let source = sources.get(span.source);
@@ -252,6 +262,18 @@ mod tests {
     use super::*;
     use crate::diag::Code;
     use crate::source::Source;
+
+    #[test]
+    fn the_path_of_a_field_is_shown_where_a_value_is_a_part_of_it() {
+        let mut sources = SourceMap::new();
+        let text = "endpointUrl: 1\ntoken: endpoint\n";
+        let id = sources.add(Source::new("a.yaml", SourceKind::File, text));
+        let at = Span { source: id, start: 0, end: 30 };
+        let said = "`spec.endpointUrl` must be string, not endpoint";
+        let mut finding = Diagnostic::new(Code::InvalidType, said).at(at).path("spec.endpointUrl");
+        Secrets::new(&sources).redact(&mut finding, &sources);
+        assert_eq!(finding.message, "`spec.endpointUrl` must be string, not •••");
+    }
 
     #[test]
     fn secrets_are_masked_in_source_excerpts() {
