@@ -215,11 +215,6 @@ impl Proposals {
         releases.for_each(|name| self.detected.extend([" --release ", &name]));
     }
 
-    /// What a command about a part of the input needs to say.
-    pub(super) fn detected(&self) -> &str {
-        &self.detected
-    }
-
     /// The arguments of the input that a command needs, each with a blank before it.
     pub(crate) fn arguments(&self, verb: &str) -> String {
         format!("{}{}", self.paths, self.typed.flags(verb))

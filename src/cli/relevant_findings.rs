@@ -45,19 +45,16 @@ pub(super) fn not_built<'f>(
 }
 
 /// The same as a line, with the command that builds the first of them, and why it was not built if
-/// overlays are.
-pub(super) fn not_built_line(
-    found: &[Diagnostic],
-    session: &Session,
-    command: &str,
-) -> Option<String> {
-    let (what, trees) = not_built(found, &session.world)?;
+/// overlays are. The finding about it has the arguments that the command needs.
+pub(super) fn not_built_line(found: &[Diagnostic], world: &World, command: &str) -> Option<String> {
+    let (what, trees) = not_built(found, world)?;
     let first = found
         .iter()
-        .find(|own| own.code == Code::KustomizeNotBuilt && own.file.as_deref() == Some(trees[0]));
-    let why = first.and_then(why_not_built).map(|why| format!(" ({why})")).unwrap_or_default();
-    let releases = session.proposals().detected();
-    Some(format!("{what}: {command} -k {}{releases}{why}\n", quoted(trees[0])))
+        .find(|own| own.code == Code::KustomizeNotBuilt && own.file.as_deref() == Some(trees[0]))?;
+    let why = why_not_built(first).map(|why| format!(" ({why})")).unwrap_or_default();
+    let builds = first.help.as_deref().and_then(|help| help.split('`').nth(1)?.split_once(" -k "));
+    let arguments = builds.map_or_else(|| quoted(trees[0]), |(_, own)| own.to_owned());
+    Some(format!("{what}: {command} -k {arguments}{why}\n"))
 }
 
 /// The objects that a question is about, by where they begin.

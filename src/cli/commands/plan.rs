@@ -15,6 +15,7 @@ use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
     accounting, json, losses, markdown, page, plan, serving, table, together as report,
 };
+use crate::workspace::World;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -157,7 +158,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let loss = together.and_then(|own| own.loss.as_ref());
     let loss = loss.map_or_else(String::new, |own| losses::text(own, &args.without));
     let said = said.chain(Some(loss));
-    let said = said.chain(not_read(&found, &session));
+    let said = said.chain(not_read(&found, &session.world));
     let said = said.chain(counted.map(|counted| format!("{counted}\n")));
     let said: String = said.collect();
     let said = (!said.is_empty()).then(|| format!("\n{said}"));
@@ -367,7 +368,7 @@ const CAUSES: usize = 20;
 
 /// The lines about what was not read: manifests that no kustomization lists, trees that were read
 /// file by file with the command that builds one, and presets with the command that gets them.
-fn not_read(found: &[Diagnostic], session: &Session) -> Option<String> {
+fn not_read(found: &[Diagnostic], world: &World) -> Option<String> {
     let of = |code: Code| found.iter().filter(move |finding| finding.code == code);
     // The first of a code with its place, and how many more there are.
     let named = |code: Code| {
@@ -380,7 +381,7 @@ fn not_read(found: &[Diagnostic], session: &Session) -> Option<String> {
         Some(format!("{place}: {}{more}", first.message))
     };
     let left = named(Code::NotDeployed).map(|left| format!("not read: {left}\n"));
-    let built = not_built_line(found, session, "ome plan");
+    let built = not_built_line(found, world, "ome plan");
     let presets = of(Code::PresetsNotRead).next().map(|first| {
         let how = first.help.as_deref().unwrap_or_default();
         match of(Code::PresetsNotRead).map(|own| own.objects.len().max(1)).sum() {

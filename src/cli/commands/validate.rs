@@ -178,7 +178,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let is_unread = |code| matches!(code, Code::FileNotRead | Code::NoFiles);
     let unread = found.iter().any(|own| is_unread(own.code) && own.severity >= least);
     // What overlays change was not checked; with their findings shown, each says so itself.
-    let overlays = not_built_line(&found, &session, "ome validate");
+    let overlays = not_built_line(&found, &session.world, "ome validate");
     let overlays = overlays.filter(|_| Severity::Info < floor).unwrap_or_default();
     let mut shown = found;
     shown.retain(|finding| finding.severity >= floor);
