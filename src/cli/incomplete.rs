@@ -47,6 +47,12 @@ pub(super) fn gaps(world: &World, compares: bool) -> Vec<Diagnostic> {
     let found = unread.filter(|finding| finding.severity == Severity::Error);
     found
         .filter(|finding| match finding.code {
+            // It is about an object that was read all the same.
+            Code::DuplicateKey
+                if finding.span().is_some_and(|span| world.catalog.owner(span).is_some()) =>
+            {
+                false
+            }
             code if hides_text(code) => {
                 finding.span().is_none_or(|span| may_matter(span, world, scope))
             }

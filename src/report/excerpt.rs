@@ -80,16 +80,21 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     drawn_first(found, sources, color, MOST_DRAWN)
 }
 
-/// Findings next to an answer that matters more. If there are more than a few, each kind is one
-/// line with its number and its first finding, errors first.
+/// Findings next to an answer that matters more: drawn while they take a few lines, then a line each,
+/// and of many one line for each kind with its number and its first finding; errors first.
 pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
-    if found.len() <= MOST_BESIDE {
-        return human(found, sources, color);
+    if found.len() <= LINES_BESIDE {
+        let drawn = human(found, sources, color);
+        if drawn.lines().count() <= LINES_BESIDE || found.len() == 1 {
+            return drawn;
+        }
     }
     let mut kinds: Vec<(&Diagnostic, usize)> = Vec::new();
     for finding in found {
+        let alike = found.len() > LINES_BESIDE;
         match kinds
             .iter_mut()
+            .filter(|_| alike)
             .find(|(first, _)| (first.severity, first.code) == (finding.severity, finding.code))
         {
             Some((_, count)) => *count += 1,
@@ -231,8 +236,8 @@ fn marked(canvas: &Canvas, span: Span) -> (usize, usize) {
 /// finding takes one line.
 const MOST_DRAWN: usize = 1000;
 
-/// Number of findings that [`beside`] draws: about one screen.
-const MOST_BESIDE: usize = 10;
+/// Lines that findings beside an answer may take when they are drawn: an answer begins within twelve.
+const LINES_BESIDE: usize = 10;
 
 /// Length in bytes of the longest line to draw. A longer line would flood the screen, and beyond
 /// 65,535 columns it would break the drawing.

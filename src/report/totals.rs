@@ -77,6 +77,8 @@ pub struct Read {
     pub is_partly_read: bool,
     /// The command fails.
     pub fails: bool,
+    /// Warnings that touch the answer.
+    pub warnings: usize,
 }
 
 /// The last sentence: how many services are planned and in error, their total requests, whether
@@ -86,7 +88,7 @@ pub fn verdict(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
     together: Option<&Together>,
-    Read { whole, is_partly_read, fails }: Read,
+    Read { whole, is_partly_read, fails, warnings }: Read,
     style: Style,
 ) -> Option<String> {
     if planned.is_empty() && servings.is_empty() && totals.others.pods == 0 {
@@ -110,11 +112,20 @@ pub fn verdict(
         "✓" if unknown.is_some() || is_assumed || !(stopped.is_empty() && settings.is_empty()) => {
             "!"
         }
+        "✓" if warnings > 0 => "!",
         mark => mark,
+    };
+    let warned = match (mark, warnings) {
+        ("!", 1..) => format!("; {}", plural(warnings, "warning")),
+        _ => String::new(),
     };
     let summary = summary(totals);
     let unread = unread(is_partly_read);
-    Some(wrapped(&format!("{mark} {summary}{fits}{unread}{stopped}{settings}"), style.width, "  "))
+    Some(wrapped(
+        &format!("{mark} {summary}{fits}{unread}{stopped}{settings}{warned}"),
+        style.width,
+        "  ",
+    ))
 }
 
 /// The services whose server does not start, with the reason of the first.

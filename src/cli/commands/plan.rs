@@ -178,7 +178,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let unknown = args.input.strict && together.is_some_and(|own| !own.not_judged.is_empty());
     let hurts = losses.as_ref().is_some_and(|own| !own.rows.is_empty());
     let outcome = if waits || unknown || hurts { outcome.and(Outcome::No) } else { outcome };
-    let read = Read { whole, is_partly_read, fails: outcome != Outcome::Done };
+    let warnings = found.iter().filter(|own| own.severity == Severity::Warning).count();
+    let read = Read { whole, is_partly_read, fails: outcome != Outcome::Done, warnings };
     let last = |style| verdict(&totals, &planned, &servings, together, read, style);
     let passed_over = accounting::line(&session.world.input);
     let extent = match args.output {
