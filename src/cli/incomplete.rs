@@ -99,12 +99,28 @@ fn may_matter(span: Span, world: &World, scope: Scope) -> bool {
         return false;
     }
     let document = document_at(span, world);
+    // A kind of another group is that kind, however near it is to one of ours.
+    let mut groups = groups(document).peekable();
+    let may_be_ours = groups.peek().is_none() || groups.any(kinds::is_of_operator);
     let mut named = kinds::named(document).peekable();
     let touches = |kind| match kind {
         "ConfigMap" => names_settings(document, world),
-        kind => scope.compares || kinds::touches_answers(kind, scope.counts_pods),
+        kind => {
+            scope.compares
+                || kinds::touches_answers(kind, scope.counts_pods)
+                || (may_be_ours && kinds::is_nearly_ours(kind))
+        }
     };
     named.peek().is_none() || named.any(touches)
+}
+
+/// The groups that a text names, which may be no YAML.
+fn groups(document: &str) -> impl Iterator<Item = &str> {
+    document.split("apiVersion").skip(1).map(|rest| {
+        let value = rest.trim_start_matches(['"', '\'', ':', ' ']);
+        let value = value.split(['"', '\'', ' ', '\n', '\r', ',', '}']).next().unwrap_or_default();
+        value.split_once('/').map_or("", |(group, _)| group)
+    })
 }
 
 /// The kinds that the document at a place names.
@@ -147,4 +163,71 @@ pub(super) fn json(answer: &dyn Answer, gaps: &[Gap]) -> serde_json::Value {
         map.insert("incomplete".to_owned(), serde_json::json!(gaps));
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::world_of;
+
+    /// The codes of the gaps of a text, without and with a comparison of objects.
+    fn codes(text: &str) -> [Vec<&'static str>; 2] {
+        let world = world_of(text);
+        [false, true]
+            .map(|compares| gaps(&world, compares).iter().map(|own| own.code.as_str()).collect())
+    }
+
+    const NODE: &str =
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 1}}\n---\n";
+
+    #[test]
+    fn text_that_may_hold_what_decides_is_a_gap() {
+        let broken =
+            |kind: &str| format!("apiVersion: GROUP/v1\nkind: {kind}\nmetadata: {{name: x\n");
+        let broken = |kind: &str| {
+            let group = if kind.starts_with("Inference") { "serving.kserve.io" } else { "x.io" };
+            broken(kind).replace("GROUP", group)
+        };
+        for kind in ["Node", "InferenceService", "InferenceServise", "LocalQueue", "Secret"] {
+            let found = codes(&broken(kind));
+            assert_eq!(found, [vec!["yaml-syntax"], vec!["yaml-syntax"]], "{kind}");
+        }
+        // A comparison needs what is written, too.
+        for kind in ["Service", "Route", "NetworkPolicy", "ModelRoutes"] {
+            assert_eq!(codes(&broken(kind)), [vec![], vec!["yaml-syntax"]], "{kind}");
+        }
+        // Pods of workloads matter beside nodes.
+        assert_eq!(codes(&broken("Deployment"))[0], Vec::<&str>::new());
+        assert_eq!(codes(&format!("{NODE}{}", broken("Deployment")))[0], ["yaml-syntax"]);
+        // A text that names no kind may be anything.
+        assert_eq!(codes("apiVersion: v1\nmetadata: {name: x\n")[0], ["yaml-syntax"]);
+    }
+
+    #[test]
+    fn settings_matter_by_their_names() {
+        let map = |name: &str| {
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata: {{a: [\n")
+        };
+        assert_eq!(codes(&map("inferenceservice-config"))[0], ["yaml-syntax"]);
+        assert_eq!(codes(&map("config-domain"))[0], ["yaml-syntax"]);
+        assert_eq!(codes(&map("my-app"))[0], Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_missing_name_matters_where_nobody_asks_by_name() {
+        let unnamed = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{}}\n");
+        assert_eq!(codes(&unnamed("Node"))[0], ["missing-name"]);
+        for kind in ["ConfigMap", "Secret", "ServiceAccount", "Service"] {
+            assert_eq!(codes(&unnamed(kind))[0], Vec::<&str>::new(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_key_twice_in_an_object_that_was_read_is_no_gap() {
+        let node = "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels: {a: b}\n  labels: {a: c}\n";
+        let world = world_of(node);
+        assert_eq!(world.catalog.nodes().count(), 1);
+        assert!(gaps(&world, false).is_empty());
+        assert!(world.diagnostics.iter().any(|own| own.code == Code::DuplicateKey));
+    }
 }

@@ -489,18 +489,17 @@ pub fn is_compared(kind: &str, name: &str) -> bool {
 /// Whether an object of this kind may touch the answer about a service; pods of workloads do if
 /// there are nodes.
 pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
-    // A kind that is misspelt may be one of ours; `Service` is one of its own.
-    let is_ours = || {
-        let (ours, others): (Vec<&Group>, Vec<&Group>) =
-            GROUPS.iter().partition(|group| group.ours);
-        let holds = |groups: &[&Group]| groups.iter().any(|group| group.kinds.contains(&kind));
-        let mut kinds = ours.iter().flat_map(|group| group.kinds);
-        holds(&ours) || (!holds(&others) && kinds.any(|own| nearest(kind, [*own]).is_some()))
-    };
+    let is_ours = GROUPS.iter().any(|group| group.ours && group.kinds.contains(&kind));
     DECISIVE.contains(&kind)
         || is_named_by_others(kind)
         || (counts_pods && is_workload(kind))
-        || is_ours()
+        || is_ours
+}
+
+/// Whether a kind may be one of ours that is misspelt.
+pub fn is_nearly_ours(kind: &str) -> bool {
+    let mut ours = GROUPS.iter().filter(|group| group.ours).flat_map(|group| group.kinds);
+    ours.any(|own| nearest(kind, [*own]).is_some())
 }
 
 /// Whether objects of this kind decide only where somebody names them.

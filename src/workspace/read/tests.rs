@@ -127,3 +127,161 @@ fn texts_that_another_program_completes_are_no_mistakes() {
     assert!(codes(&whole, Severity::Error).contains(&"required-field"));
     assert!(whole.diagnostics.iter().any(|own| own.code == Code::RequiredField));
 }
+
+const NODE: &str =
+    "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: \"2\"}}\n";
+
+fn runtime(image: &str) -> String {
+    RUNTIME.replace("a/b:1", image)
+}
+
+/// The image of the runtime that the services named `a` see, by the directory of each.
+fn images(files: &[(&str, &str)], within: Option<&str>) -> Vec<String> {
+    let root = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = root.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let paths = [root.path().to_owned()];
+    let request = Request { paths: &paths, ..Request::default() };
+    let loaded = load(&request, &mut std::io::empty(), &Limits::default());
+    let mut given = ReadOptions::new(Semantics::Documented);
+    given.within = within.map(ToOwned::to_owned);
+    let world = read(loaded, &given);
+    let views = world.views.iter().map(|view| &view.catalog);
+    let mut found: Vec<String> = std::iter::once(&world.catalog)
+        .chain(views)
+        .flat_map(|catalog| catalog.services().map(move |own| (catalog, own)))
+        .map(|(catalog, own)| {
+            let place = own.documented.object.name_span();
+            let directory = world.sources.get(place.source).directory().unwrap_or_default();
+            let own = catalog.all_runtimes().find(|own| own.object.id.name == "own").unwrap();
+            let image =
+                own.object.node.at(&["spec", "containers"]).unwrap().items()[0].get("image");
+            format!("{directory} {}", image.unwrap().as_str().unwrap())
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn a_service_uses_the_runtime_of_its_directory_then_of_those_above() {
+    let (one, two, service) = (runtime("x:1"), runtime("x:2"), service("a", ""));
+    let near = [
+        ("dev/a.yaml", service.as_str()),
+        ("dev/own.yaml", &one),
+        ("prod/a.yaml", &service),
+        ("prod/own.yaml", &two),
+    ];
+    assert_eq!(images(&near, None), ["dev/ x:1", "prod/ x:2"]);
+    let above = [("dev/deep/a.yaml", service.as_str()), ("dev/own.yaml", &one), ("own.yaml", &two)];
+    assert_eq!(images(&above, None), ["dev/deep/ x:1"]);
+    let asked = [("a.yaml", service.as_str()), ("dev/own.yaml", &one), ("prod/own.yaml", &two)];
+    assert_eq!(images(&asked, None), ["./ x:1"]);
+    assert_eq!(images(&asked, Some("prod")), ["./ x:2"]);
+}
+
+#[test]
+fn definitions_of_tests_come_after_others() {
+    let (one, two, service) = (runtime("x:1"), runtime("x:2"), service("a", ""));
+    for aside in ["testdata", "test", "tests", "e2e", "versioned_docs", "vendor"] {
+        let path = format!("a/{aside}/own.yaml");
+        let files =
+            [("s/a.yaml", service.as_str()), (path.as_str(), one.as_str()), ("z/own.yaml", &two)];
+        assert_eq!(images(&files, None), ["s/ x:2"], "{aside}");
+    }
+}
+
+#[test]
+fn the_state_of_a_cluster_is_not_read_from_tests() {
+    let quota =
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {pods: 1}}\n";
+    let world = repository(&[("tests/node.yaml", NODE), ("tests/quota.yaml", quota)]);
+    assert_eq!(world.catalog.machines().len(), 0);
+    assert!(world.catalog.other("ResourceQuota", "default", "q").is_none());
+    let found: Vec<_> = world
+        .diagnostics
+        .iter()
+        .filter(|own| own.code == Code::CopiesLeftOut)
+        .map(|own| own.message.clone())
+        .collect();
+    assert_eq!(found, ["copies: 2 objects of a cluster's state are not counted"]);
+    let world = repository(&[("a/node.yaml", NODE), ("a/quota.yaml", quota)]);
+    assert_eq!(world.catalog.machines().len(), 1);
+    assert!(world.catalog.other("ResourceQuota", "default", "q").is_some());
+    // What services use by its name is read from there.
+    let profile = "apiVersion: infrastructure.opendatahub.io/v1\nkind: HardwareProfile\nmetadata: {name: p, namespace: default}\nspec: {identifiers: []}\n";
+    let world = repository(&[("tests/p.yaml", profile)]);
+    assert!(world.catalog.other("HardwareProfile", "default", "p").is_some());
+}
+
+#[test]
+fn a_node_with_placeholders_is_no_machine() {
+    let world = repository(&[("n.yaml", &NODE.replace("n1", "\"${NODE}\""))]);
+    assert_eq!((world.catalog.nodes().count(), world.catalog.machines().len()), (1, 0));
+}
+
+/// An OpenShift Template with an object.
+fn template(object: &str) -> String {
+    let lines: Vec<String> = object.lines().map(|line| format!("  {line}\n")).collect();
+    format!(
+        "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {{name: t}}\nobjects:\n-{}",
+        &lines.concat()[1..]
+    )
+}
+
+#[test]
+fn an_object_of_a_template_counts_only_alone() {
+    let (stands, made, service) = (runtime("x:1"), template(&runtime("x:2")), service("a", ""));
+    for (first, second) in [("a.yaml", "b.yaml"), ("b.yaml", "a.yaml")] {
+        let both =
+            [("s/s.yaml", service.as_str()), (first, stands.as_str()), (second, made.as_str())];
+        assert_eq!(images(&both, None), ["s/ x:1"], "{first}");
+        assert!(!codes(&repository(&both), Severity::Warning).contains(&"duplicate-object"));
+    }
+    assert_eq!(images(&[("s.yaml", &service), ("t.yaml", &made)], None), ["./ x:2"]);
+    // Two that stand are a duplicate.
+    let other = runtime("x:3");
+    let both = [("a.yaml", stands.as_str()), ("b.yaml", other.as_str())];
+    assert_eq!(codes(&repository(&both), Severity::Warning), ["duplicate-object"]);
+}
+
+#[test]
+fn what_becomes_of_each_kind_is_counted() {
+    let service = service("a", "");
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: a, resources: {limits: {nvidia.com/gpu: 2}}}]}}}\n";
+    let foreign = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\n";
+    let world = repository(&[
+        ("s.yaml", &service),
+        ("r.yaml", RUNTIME),
+        ("d.yaml", deployment),
+        ("n.yaml", NODE),
+        ("f.yaml", foreign),
+    ]);
+    let row = |kind: &str| {
+        let own = world.input.iter().find(|row| row.kind == kind)?;
+        Some((own.handling.as_str(), own.count))
+    };
+    assert_eq!(row("InferenceService"), Some(("planned", 1)));
+    assert_eq!(row("ServingRuntime"), Some(("used", 1)));
+    assert_eq!(row("Deployment"), Some(("workload", 1)));
+    assert_eq!(row("Node"), Some(("used", 1)));
+    assert_eq!(row("*"), Some(("unread", 1)));
+    let devices = &world.input.iter().find(|row| row.kind == "Deployment").unwrap().devices;
+    assert_eq!(devices.get("nvidia.com/gpu"), Some(&2));
+}
+
+#[test]
+fn a_list_is_its_objects_and_a_broken_document_hides_no_other() {
+    let list = format!(
+        "apiVersion: v1\nkind: List\nitems:\n- {{apiVersion: v1, kind: Node, metadata: {{name: n1}}}}\n- {{apiVersion: v1, kind: Node, metadata: {{name: n2}}}}\n---\na: [\n---\n{}",
+        service("a", "")
+    );
+    let world = repository(&[("all.yaml", &list)]);
+    assert_eq!(world.catalog.nodes().count(), 2);
+    assert_eq!(world.catalog.services().count(), 1);
+    assert!(codes(&world, Severity::Error).contains(&"yaml-syntax"));
+}
