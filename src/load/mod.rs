@@ -32,6 +32,7 @@ pub mod settings;
 #[cfg(test)]
 mod tests;
 mod verbatim;
+mod ytt;
 
 pub use documents::{Document, Loaded, Request, load, load_again, load_revision};
 pub use exclude::Exclude;

@@ -5,11 +5,12 @@
 //! that stay in an object are none: `$(VAR)` in commands, arguments and variables, `{{.Field}}` of
 //! runtimes, and shell text.
 
-use super::encrypted;
+use super::{encrypted, ytt};
 use crate::diag::quoted;
 use crate::source::{Source, Span};
 use crate::yaml::{Node, Value};
 use std::ops::Range;
+use std::path::Path;
 
 /// What is shown of a value that SOPS encrypted.
 const ENCRYPTED: &str = "ENC[…]";
@@ -36,6 +37,8 @@ enum Style {
     Brace,
     /// `$(X)`, `($x)`.
     Parenthesis,
+    /// `#@ x`, code of ytt.
+    Code,
 }
 
 fn is_word(text: &str) -> bool {
@@ -57,6 +60,9 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
         let end = rest.find(close)?;
         (!rest[..end].contains('\n')).then_some((&rest[..end], open.len() + end + close.len()))
     };
+    if text.starts_with("#@ ") {
+        return Some((text.trim_end().len(), Style::Code));
+    }
     if let Some((_, end)) = closed("${{", "}}") {
         return Some((end, Style::Braces));
     }
@@ -176,7 +182,10 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < text.len() {
-            if !matches!(text.as_bytes()[at], b'$' | b'{' | b'<' | b'%' | b'@' | b'_' | b'(') {
+            let is_code = at == 0 && text.starts_with("#@ ");
+            let is_sign =
+                matches!(text.as_bytes()[at], b'$' | b'{' | b'<' | b'%' | b'@' | b'_' | b'(');
+            if !is_code && !is_sign {
                 at += 1;
                 continue;
             }
@@ -193,8 +202,9 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
 
 /// Whether a text may hold a placeholder at all.
 pub(super) fn may_hold(text: &str) -> bool {
-    const SIGNS: [&str; 19] = [
+    const SIGNS: [&str; 20] = [
         "ENC[",
+        "#@",
         "${",
         "{{",
         "<",
@@ -282,6 +292,11 @@ impl<'n> Walk<'_, 'n> {
                     return;
                 }
                 for entry in map {
+                    if let (Some(text), Some(span)) =
+                        (ytt::within(&entry.key), entry.key_origin.span())
+                    {
+                        self.found.push(Placeholder { span, text: text.to_owned() });
+                    }
                     self.path.push(&entry.key);
                     self.node(&entry.node);
                     self.path.pop();
@@ -324,6 +339,7 @@ impl<'n> Walk<'_, 'n> {
                 Style::Dollar | Style::Braces | Style::Word => is_whole || is_strict,
                 Style::Brace => is_strict,
                 Style::Parenthesis => is_strict && is_whole,
+                Style::Code => true,
             };
             if counts {
                 return self.add(node, &text[range]);
@@ -348,25 +364,43 @@ impl<'n> Walk<'_, 'n> {
 }
 
 /// A text with its placeholders covered, so that it can be read as YAML; every place stays where it
-/// is. `None` if there is none.
-pub(super) fn covered(text: &str) -> Option<(String, Vec<Range<usize>>)> {
+/// is.
+pub(super) struct Covered {
+    pub(super) text: String,
+    /// The values that are covered.
+    pub(super) values: Vec<Range<usize>>,
+    /// Lines that stand for any number of lines, or decide about those below them.
+    pub(super) lines: Vec<Range<usize>>,
+}
+
+/// Covers the placeholders of a text; `None` if there is none.
+pub(super) fn covered(text: &str) -> Option<Covered> {
     let mut out = text.to_owned().into_bytes();
-    let mut places = Vec::new();
+    let (mut values, mut lines) = (Vec::new(), Vec::new());
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let bare = line.trim();
         let offset = start;
         start += line.len();
+        let at = offset + (line.len() - line.trim_start().len());
         if bare.starts_with('#') {
+            if ytt::is_statement(bare) {
+                lines.push(at..at + bare.len());
+            }
+            continue;
+        }
+        if let Some(range) = ytt::value(line) {
+            let range = offset + range.start..offset + range.end;
+            out[range.clone()].fill(b'x');
+            values.push(range);
             continue;
         }
         let only = within(bare).next().is_some_and(|(range, style)| {
-            style == Style::Braces && range.start == 0 && range.end == bare.len()
+            matches!(style, Style::Braces | Style::Dollar) && range == (0..bare.len())
         });
         if only {
-            // A line that is an action stands for any number of lines.
-            let at = offset + (line.len() - line.trim_start().len());
             out[at..at + bare.len()].fill(b'#');
+            lines.push(at..at + bare.len());
             continue;
         }
         for (range, style) in within(line) {
@@ -377,17 +411,17 @@ pub(super) fn covered(text: &str) -> Option<(String, Vec<Range<usize>>)> {
                     begins && !line[range.end..].starts_with(['\n', '\r', ' ', ',', ']', '}', '#'])
                 }
                 Style::Word => begins && line[range.start..].starts_with(['%', '@']),
-                Style::Dollar | Style::Parenthesis => false,
+                Style::Dollar | Style::Parenthesis | Style::Code => false,
             };
             if breaks {
                 let range = offset + range.start..offset + range.end;
                 out[range.clone()].fill(b'x');
-                places.push(range);
+                values.push(range);
             }
         }
     }
     let out = String::from_utf8(out).ok()?;
-    (out != text).then_some((out, places))
+    (out != text || !lines.is_empty()).then_some(Covered { text: out, values, lines })
 }
 
 /// Gives scalars that were read covered their own text again.
@@ -417,12 +451,19 @@ pub(super) fn uncover(node: &mut Node, text: &str, places: &[Range<usize>]) {
 
 /// How the placeholders of a file are filled in.
 pub(super) fn command(file: &str, found: &[Placeholder], is_template: bool) -> String {
+    let path = Path::new(file);
     let file = quoted(file);
     let has = |sign: &str| found.iter().any(|own| own.text.starts_with(sign));
     if is_template {
         format!("`oc process --local -f {file} | ome plan -f -` fills them in")
     } else if has(ENCRYPTED) {
         format!("`sops decrypt {file} | ome plan -f -` reads what is in it")
+    } else if has("#@") || has("(@") {
+        let directory = match path.parent().and_then(Path::to_str) {
+            None | Some("") => ".".to_owned(),
+            Some(directory) => directory.to_owned(),
+        };
+        format!("`ytt -f {} | ome plan -f -` fills them in", quoted(&directory))
     } else if has("{{") || has("${{") {
         "`helm template`, or the tool that the file is written for, fills them in: read its output \
          with `-f -`"
@@ -476,11 +517,12 @@ mod tests {
     #[test]
     fn covered_text_keeps_its_places() {
         let text = "a: {{ .X }}\n{{- if .Y }}\nb: {user}/img:1\n{{- end }}\nc: {d: 1}\n";
-        let (covered, places) = covered(text).unwrap();
+        let Covered { text: covered, values, lines } = covered(text).unwrap();
         assert_eq!(covered.len(), text.len());
+        assert_eq!(lines.len(), 2);
         let mut tree =
             parse(SourceId(0), &covered, 0..covered.len(), &Limits::default()).value.unwrap();
-        uncover(&mut tree, text, &places);
+        uncover(&mut tree, text, &values);
         assert_eq!(tree.get("a").and_then(Node::as_str), Some("{{ .X }}"));
         assert_eq!(tree.get("b").and_then(Node::as_str), Some("{user}/img:1"));
         assert!(tree.get("c").is_some_and(|node| node.get("d").is_some()));

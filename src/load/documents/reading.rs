@@ -15,6 +15,7 @@ use crate::load::kinds::{self, Whose};
 use crate::load::openshift;
 use crate::load::placeholders::{self, Placeholder};
 use crate::load::verbatim::{self, Item};
+use crate::load::ytt;
 use crate::source::{Source, SourceId, SourceKind, Span};
 use crate::yaml::{Limits, Node, Part, parse, split};
 use ecow::EcoString;
@@ -52,6 +53,8 @@ pub(super) struct Reading<'a> {
     may_hold: bool,
     /// Services that are YAML only without their placeholders.
     guessed: Vec<Span>,
+    /// Lines of objects that stand for others.
+    lines: Vec<Range<usize>>,
     /// It holds a Template of OpenShift.
     is_template: bool,
 }
@@ -96,6 +99,7 @@ impl<'a> Reading<'a> {
             elsewhere: Vec::new(),
             may_hold: false,
             guessed: Vec::new(),
+            lines: Vec::new(),
             is_template: false,
         }
     }
@@ -184,6 +188,7 @@ impl<'a> Reading<'a> {
             return self.no_manifest();
         }
         self.count(broken);
+        self.lines();
         self.placeholders();
         if !self.source.reported {
             self.outcome.diagnostics.clear();
@@ -192,32 +197,38 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads documents that are no YAML again with their placeholders covered; those that are YAML
-    /// then replace what was read.
+    /// then replace what was read. So do those whose values are comments to YAML.
     fn covered(&mut self, parts: &[Part], parsed: &mut [Checked<Option<Node>>]) {
         let text = &*self.source.text;
         let is_broken = |document: &Checked<Option<Node>>| {
             document.diagnostics.iter().any(|found| found.code == Code::YamlSyntax)
         };
-        if !parsed.iter().any(is_broken) {
+        let is_code = self.input.is_some() && ytt::is_in(text);
+        if !is_code && !parsed.iter().any(is_broken) {
             return;
         }
-        let Some((covered, places)) = placeholders::covered(text) else { return };
-        for (part, document) in parts.iter().zip(parsed).filter(|(_, own)| is_broken(own)) {
-            // Go templates of a runtime are filled in by its controller: without quotes they are a
-            // mistake.
-            if kinds::named(&text[part.range.clone()])
-                .next()
-                .is_some_and(placeholders::is_templated)
-            {
+        let Some(covered) = placeholders::covered(text) else { return };
+        for (part, document) in parts.iter().zip(parsed) {
+            let own = &text[part.range.clone()];
+            let is_code = is_code && ytt::is_in(own);
+            if !is_code && !is_broken(document) {
                 continue;
             }
-            let again = parse(self.id, &covered, part.clone(), self.limits);
+            // Go templates of a runtime are filled in by its controller: without quotes they are a
+            // mistake.
+            let is_templated = kinds::named(own).next().is_some_and(placeholders::is_templated);
+            if is_templated && !is_code {
+                continue;
+            }
+            let mut again = parse(self.id, &covered.text, part.clone(), self.limits);
             if is_broken(&again) {
                 continue;
             }
-            // What is YAML only by a guess is no service.
-            let is_guess = !text[part.range.clone()].contains("{{");
+            let is_inner = |place: &&Range<usize>| part.range.contains(&place.start);
+            let values = covered.values.iter().filter(is_inner);
             let kind = again.value.as_ref().and_then(|node| node.get("kind")?.as_str());
+            // What is YAML only by a guess is no service.
+            let is_guess = !own.contains("{{") && !is_code && values.count() > 0;
             if is_guess && kind.is_some_and(kinds::is_rendered_kind) {
                 document.diagnostics.clear();
                 document.value = None;
@@ -225,9 +236,28 @@ impl<'a> Reading<'a> {
                 self.guessed.push(Span { source: self.id, start, end });
                 continue;
             }
+            if is_code {
+                // Both branches of a condition are in the text.
+                again.diagnostics.retain(|found| found.code != Code::DuplicateKey);
+            }
+            self.lines.extend(covered.lines.iter().filter(is_inner).cloned());
             *document = again;
             if let Some(node) = &mut document.value {
-                placeholders::uncover(node, text, &places);
+                placeholders::uncover(node, text, &covered.values);
+            }
+        }
+    }
+
+    /// Lines that stand for others are placeholders of the object that they are written in.
+    fn lines(&mut self) {
+        for line in std::mem::take(&mut self.lines) {
+            let (start, end) = (offset(line.start), offset(line.end));
+            let documents = self.outcome.documents.iter_mut();
+            let above = documents.filter(|own| !own.embedded && own.span.start <= start);
+            let text = self.source.text[line].to_owned();
+            if let Some(owner) = above.max_by_key(|own| own.span.start) {
+                let span = Span { source: self.id, start, end };
+                owner.placeholders.push(Placeholder { span, text });
             }
         }
     }
