@@ -143,6 +143,11 @@ pub(crate) trait Services: Sync {
     /// no such field.
     fn runtime_field(&self, service: &Service) -> Option<&'static str>;
 
+    /// The path at which a service sets its protocol; `None` in a form that has no such field.
+    fn protocol_field(&self, _service: &Service) -> Option<&'static str> {
+        None
+    }
+
     /// The fields of a service that may name the accelerator class of a component, those that do
     /// first; none where services name no class.
     fn class_fields(&self, _object: &Object, _component: ComponentKind) -> Vec<FieldPath> {

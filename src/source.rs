@@ -78,6 +78,8 @@ pub struct Source {
 pub struct Kustomized {
     /// The directory to build.
     pub tree: Arc<str>,
+    /// All directories that build it and that no other one includes.
+    pub trees: Vec<Arc<str>>,
     /// Its labels become selectors of the objects.
     pub selects: bool,
     /// It sets the namespace of the objects, which is the name of a Namespace.

@@ -16,26 +16,20 @@ use crate::source::{SourceId, Span};
 use crate::workspace::World;
 use ecow::EcoString;
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 /// The trees that were read file by file: how many in words, and their directories, those with
 /// services first.
 pub(super) fn not_built<'f>(
     found: &'f [Diagnostic],
-    world: &World,
+    with_services: &HashSet<Arc<str>>,
 ) -> Option<(String, Vec<&'f str>)> {
     let mut trees: Vec<&str> = found
         .iter()
         .filter(|finding| finding.code == Code::KustomizeNotBuilt)
         .filter_map(|finding| finding.file.as_deref())
         .collect();
-    let services = world.catalog.services().map(|own| own.documented.object.span.source);
-    let servings = world.catalog.model_servings().iter().map(|own| own.object.span.source);
-    let built: HashSet<&str> = services
-        .chain(servings)
-        .filter_map(|source| world.sources.get(source).kustomized.as_ref())
-        .map(|own| &*own.tree)
-        .collect();
-    trees.sort_by_key(|tree| !built.contains(tree));
+    trees.sort_by_key(|tree| !with_services.contains(*tree));
     let what = match trees.len() {
         0 => return None,
         1 => "1 overlay was not built".to_owned(),
@@ -44,10 +38,26 @@ pub(super) fn not_built<'f>(
     Some((what, trees))
 }
 
+/// The trees that list a file with a service, or include one that does. A plan takes its services
+/// out of the catalog, so that it asks before.
+pub(super) fn trees_with_services(world: &World) -> HashSet<Arc<str>> {
+    let services = world.catalog.services().map(|own| own.documented.object.span.source);
+    let servings = world.catalog.model_servings().iter().map(|own| own.object.span.source);
+    services
+        .chain(servings)
+        .filter_map(|source| world.sources.get(source).kustomized.as_ref())
+        .flat_map(|own| own.trees.iter().cloned())
+        .collect()
+}
+
 /// The same as a line, with the command that builds the first of them, and why it was not built if
 /// overlays are. The finding about it has the arguments that the command needs.
-pub(super) fn not_built_line(found: &[Diagnostic], world: &World, command: &str) -> Option<String> {
-    let (what, trees) = not_built(found, world)?;
+pub(super) fn not_built_line(
+    found: &[Diagnostic],
+    with_services: &HashSet<Arc<str>>,
+    command: &str,
+) -> Option<String> {
+    let (what, trees) = not_built(found, with_services)?;
     let first = found
         .iter()
         .find(|own| own.code == Code::KustomizeNotBuilt && own.file.as_deref() == Some(trees[0]))?;

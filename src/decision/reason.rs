@@ -89,6 +89,25 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// How much has to change before the runtime serves: 0 a field of the service, 1 a setting of the
+    /// runtime or its nodes, 2 what the model's server would have to support.
+    pub fn cost(&self) -> u8 {
+        match self {
+            Self::Protocol { .. } | Self::AutoSelectOff { .. } | Self::DeploymentMode { .. } => 0,
+            Self::Disabled
+            | Self::SizeRange { .. }
+            | Self::Accelerator { .. }
+            | Self::Unserved { .. }
+            | Self::ScoreZero(_) => 1,
+            Self::NoFormats
+            | Self::Attribute { .. }
+            | Self::Diffusion(_)
+            | Self::MultiModel
+            | Self::MultiNode { .. }
+            | Self::WrongNamespace { .. } => 2,
+        }
+    }
+
     /// Returns the code.
     pub fn code(&self) -> Code {
         match self {

@@ -70,7 +70,7 @@ impl Tree {
 
     /// The name of its output: the command whose lines are counted.
     pub(super) fn name(&self) -> String {
-        format!("kustomize build {}", self.shown())
+        format!("{BUILT}{}", self.shown())
     }
 
     fn shown(&self) -> String {
@@ -264,6 +264,14 @@ fn without_clock(said: &str) -> &str {
     }
 }
 
+/// What the name of the output of a tree begins with.
+const BUILT: &str = "kustomize build ";
+
+/// Whether an input of this name is the output of a tree.
+pub(super) fn is_built(name: &str) -> bool {
+    name.starts_with(BUILT)
+}
+
 /// Removes the files that a kustomization lists as patch, component, generator or transformer, which
 /// are not objects, and the manifests beside a kustomization that none lists, which are not
 /// deployed: one finding for each directory with manifests that are not listed. Returns the trees
@@ -313,7 +321,7 @@ pub(super) fn set_aside<T: AsRef<str>>(
                 .is_some_and(|path| plain(path).ancestors().any(|part| no_objects.contains(part)))
     };
     found.retain(|(input, _)| !is_aside(input));
-    let findings = listed_by.leave_out(found, &included);
+    let findings = listed_by.leave_out(found, &included, limits);
     trees.retain(|own| !included.contains(&own.directory) && !no_objects.contains(&own.directory));
     (findings, listed_by, trees)
 }

@@ -6,15 +6,44 @@
 use super::files::Unread;
 use super::find::Input;
 use super::kinds::{self, Whose};
-use crate::diag::{Code, Diagnostic};
-use crate::source::Kustomized;
-use crate::yaml::Node;
+use crate::diag::{Code, Diagnostic, quoted};
+use crate::source::{Kustomized, SourceId};
+use crate::yaml::{Limits, Node, parse, split};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Names of the file that describes a tree.
 pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// Manifests of a directory that are left out.
+#[derive(Default)]
+struct Left {
+    /// The names of the files.
+    names: Vec<String>,
+    /// The services in them, as KIND/NAMESPACE/NAME.
+    services: Vec<String>,
+    /// The files with services.
+    files: Vec<String>,
+}
+
+/// The services that a text defines.
+fn services(text: &str, limits: &Limits) -> Vec<String> {
+    let documents = split(SourceId(0), text).value.into_iter();
+    let documents = documents.filter_map(|part| parse(SourceId(0), text, part, limits).value);
+    let service = |node: Node| {
+        let text = |keys: &[&str]| node.at(keys).and_then(Node::as_str);
+        let kind = text(&["kind"])?;
+        let name = text(&["metadata", "name"])?;
+        let namespace = text(&["metadata", "namespace"]).unwrap_or("default");
+        let group = text(&["apiVersion"])?.split_once('/')?.0;
+        let is_service = kinds::is_of_operator(group)
+            && (kinds::is_like_service(kind)
+                || matches!(kind, "InferenceService" | "ModelServing"));
+        is_service.then(|| format!("{kind}/{namespace}/{name}"))
+    };
+    documents.filter_map(service).collect()
+}
 
 /// A path without `.` and `..`, by its text alone.
 pub(super) fn plain(path: &Path) -> PathBuf {
@@ -135,8 +164,9 @@ impl Listed {
         &self,
         found: &mut Vec<(Input, Option<Result<T, Unread>>)>,
         included: &BTreeSet<PathBuf>,
+        limits: &Limits,
     ) -> Vec<Diagnostic> {
-        let mut left: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut left: BTreeMap<&str, Left> = BTreeMap::new();
         found.retain(|(input, text)| {
             let (Some(path), Some(Ok(text))) = (input.path.as_deref(), text) else { return true };
             let path = plain(path);
@@ -153,14 +183,19 @@ impl Listed {
             if NAMES.contains(&name) || included.contains(&path) || !is_read(text.as_ref()) {
                 return true;
             }
-            let names = left.entry(&own.shown).or_default();
+            let left = left.entry(&own.shown).or_default();
             if input.reported {
-                names.push(name.to_owned());
+                left.names.push(name.to_owned());
+                let services = services(text.as_ref(), limits);
+                if !services.is_empty() {
+                    left.files.push(input.name.clone());
+                }
+                left.services.extend(services);
             }
             false
         });
-        let left = left.into_iter().filter(|(_, names)| !names.is_empty());
-        left.map(|(shown, mut names)| {
+        let left = left.into_iter().filter(|(_, left)| !left.names.is_empty());
+        left.map(|(shown, Left { mut names, services, files })| {
             names.sort_unstable();
             let message = match names.as_slice() {
                 [one] => format!("`{one}` is in no kustomization: it is not deployed"),
@@ -170,9 +205,17 @@ impl Listed {
                 ),
                 [] => String::new(),
             };
-            Diagnostic::new(Code::NotDeployed, message)
-                .in_file(shown)
-                .help("add them to `resources`, or name a file with `-f`")
+            let finding = Diagnostic::new(Code::NotDeployed, message).in_file(shown);
+            if services.is_empty() {
+                return finding.help("add them to `resources`, or name a file with `-f`");
+            }
+            let command = files.iter().fold("ome plan".to_owned(), |command, file| {
+                format!("{command} -f {}", quoted(file))
+            });
+            services
+                .into_iter()
+                .fold(finding, Diagnostic::object)
+                .help(format!("`{command}` plans them"))
         })
         .collect()
     }
@@ -205,6 +248,7 @@ impl Listed {
             let above = self.by.get(directory);
             let known = known.get_or_insert_with(|| Kustomized {
                 tree: Arc::clone(&own.shown),
+                trees: Vec::new(),
                 selects: false,
                 names_namespace: false,
                 patches: false,
@@ -212,6 +256,9 @@ impl Listed {
             if first == Some(directory) {
                 known.tree = Arc::clone(&own.shown);
                 first = above.and_then(|above| above.first());
+            }
+            if above.is_none() {
+                known.trees.push(Arc::clone(&own.shown));
             }
             known.selects |= own.selects;
             known.names_namespace |= own.names_namespace;

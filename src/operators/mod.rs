@@ -112,6 +112,11 @@ pub(crate) fn runtime_field(policy: &Policy, service: &Service) -> Option<&'stat
     services_of(policy).runtime_field(service)
 }
 
+/// Returns the path at which a service sets its protocol; `None` if it has no such field.
+pub(crate) fn protocol_field(policy: &Policy, service: &Service) -> Option<&'static str> {
+    services_of(policy).protocol_field(service)
+}
+
 /// Returns the name of a deployment mode, as the documents or the release of a policy spell it.
 pub(crate) fn mode_name(mode: DeploymentMode, policy: &Policy) -> &'static str {
     services_of(policy).mode_name(mode, policy.semantics)

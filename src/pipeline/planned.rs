@@ -278,8 +278,8 @@ impl<'a> Planned<'a> {
         next_step::help_of_nearest(&self.service.namespace, &self.service.name, runtime)
     }
 
-    /// The rejected runtime that breaks the fewest rules, with the first of them; none if candidates
-    /// were not recorded. A runtime of another namespace never fits.
+    /// The rejected runtime that is the cheapest to get, with the first rule that it breaks; none if
+    /// candidates were not recorded. A runtime of another namespace never fits.
     pub fn nearest_runtime(&self) -> Option<(EcoString, String)> {
         let candidates = self.resolution.runtime.candidates.iter();
         let rejected = candidates.filter(|own| own.verdict == Verdict::Rejected);
@@ -288,7 +288,10 @@ impl<'a> Planned<'a> {
                 .iter()
                 .all(|rejection| rejection.reason.code().as_str() != "wrong-namespace")
         });
-        let nearest = own.min_by_key(|own| (own.runtime.object.builtin, own.reasons.len()))?;
+        let nearest = own.min_by_key(|own| {
+            let worst = own.reasons.iter().map(|rejection| rejection.reason.cost()).max();
+            (worst, own.runtime.object.builtin, own.reasons.len())
+        })?;
         let why = nearest.reasons.first()?.reason.to_string();
         Some((nearest.runtime.object.id.name.clone(), why))
     }

@@ -1,9 +1,9 @@
 //! Why a runtime is not chosen, and the smallest edit that makes it chosen.
 //!
-//! Only the runtime is edited; the service is edited only if it names another runtime. The result
-//! is verified: the decision is computed again with the edited object.
+//! Only the runtime is edited; the service is edited if it names another runtime, or if the runtime
+//! is built in, which nobody edits. The result is verified: the decision is computed again with the edited object.
 
-use crate::api::{Object, Runtime, Scope, Service};
+use crate::api::{Field, Object, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Attribute, Candidate, DecidedBy, Reason, Verdict};
 use crate::diag::Diagnostic;
@@ -108,6 +108,16 @@ pub fn flip<'a>(
                 .map_or_else(|| "it is not a candidate".to_owned(), |error| error.message);
             return impossible(message);
         };
+        if runtime.object.builtin {
+            match of_service(policy, own, &mut renamed) {
+                Ok(edit) if edits.contains(&edit) => {
+                    return impossible("no edit of the service changes the decision".to_owned());
+                }
+                Ok(edit) => edits.push(edit),
+                Err(reason) => return impossible(reason),
+            }
+            continue;
+        }
         let found = if own.verdict == Verdict::Rejected {
             repairs(policy, own, service)
         } else {
@@ -244,6 +254,38 @@ fn repairs(
         }
     }
     Ok(edits)
+}
+
+/// The edit of a service that brings it closer to a built-in runtime, applied to `service`.
+fn of_service(
+    policy: &Policy,
+    candidate: &Candidate<'_>,
+    service: &mut Service,
+) -> Result<Edit, String> {
+    let set = |value: &EcoString| Field::new(value.clone(), Origin::Flag(&EDIT));
+    let lacks = |reason: &Reason| {
+        format!("it is built in, and no edit of the service changes this: {reason}")
+    };
+    for rejection in &candidate.reasons {
+        match &rejection.reason {
+            Reason::Protocol { listed, .. } => {
+                let field = operators::protocol_field(policy, service).zip(listed.first());
+                let Some((field, first)) = field else { return Err(lacks(&rejection.reason)) };
+                let edit = edit(&service.object, &path(field), first.as_str().into());
+                service.protocol = Some(set(first));
+                return Ok(edit);
+            }
+            Reason::AutoSelectOff { .. } => {}
+            reason => return Err(lacks(reason)),
+        }
+    }
+    let name = &candidate.runtime.object.id.name;
+    let Some(field) = operators::runtime_field(policy, service) else {
+        return Err("the service is written in the previous schema, whose key means a runtime: run `ome convert` first".to_owned());
+    };
+    let edit = edit(&service.object, &path(field), name.as_str().into());
+    service.runtime = Some(RuntimeRef { name: set(name), kind: None });
+    Ok(edit)
 }
 
 fn path(text: &str) -> FieldPath {

@@ -2,6 +2,7 @@
 
 use crate::source::SourceMap;
 use crate::workspace::accounting::{InputRow, names};
+use ecow::EcoString;
 use serde_json::{Map, Value, json};
 
 /// The rows of JSON.
@@ -29,7 +30,7 @@ fn of_row(row: &InputRow, sources: &SourceMap) -> Value {
             .map(|own| {
                 let place = sources.locate(own.span);
                 json!({
-                    "namespace": own.namespace.as_ref().map(ecow::EcoString::as_str),
+                    "namespace": own.namespace.as_ref().map(EcoString::as_str),
                     "name": own.name.as_str(),
                     "file": &*place.file,
                     "line": place.line,
@@ -48,10 +49,29 @@ pub fn not_compared(rows: &[InputRow]) -> Option<String> {
     (!left_out.is_empty()).then(|| format!("not compared: {}", left_out.join(", ")))
 }
 
+/// Up to how many kinds the objects of each are named.
+const WITH_NAMES: usize = 8;
+
+/// How many kinds that nothing reads are named.
+const OTHERS: usize = 5;
+
 /// The kinds of an input, in one line; `None` if it has no object.
 pub fn kinds(rows: &[InputRow]) -> Option<String> {
-    let kinds: Vec<String> =
-        rows.iter().filter(|row| row.kind != "*" && !row.is_passed_over()).map(names).collect();
+    let (others, own): (Vec<&InputRow>, Vec<&InputRow>) =
+        rows.iter().filter(|row| !row.is_passed_over()).partition(|row| row.kind == "*");
+    // Of many kinds each is only counted.
+    let is_short = own.len() <= WITH_NAMES;
+    let count = |row: &InputRow| format!("{} {}", row.count, row.kind);
+    let named = |row: &InputRow| if is_short { names(row) } else { count(row) };
+    let mut kinds: Vec<String> = own.into_iter().map(named).collect();
+    let mut others: Vec<(&EcoString, &usize)> =
+        others.into_iter().flat_map(|row| &row.kinds).collect();
+    others.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let shown = others.iter().take(OTHERS).map(|(kind, count)| format!("{count} {kind}"));
+    kinds.extend(shown);
+    if others.len() > OTHERS {
+        kinds.push(format!("{} more kinds", others.len() - OTHERS));
+    }
     (!kinds.is_empty()).then(|| format!("the input has {}", kinds.join(", ")))
 }
 
@@ -62,7 +82,7 @@ pub fn line(rows: &[InputRow]) -> Option<String> {
         .iter()
         .filter(|row| row.requests_uncounted_devices() && !row.is_passed_over())
         .map(|row| {
-            let devices: Vec<&str> = row.devices.keys().map(ecow::EcoString::as_str).collect();
+            let devices: Vec<&str> = row.devices.keys().map(EcoString::as_str).collect();
             format!("{} {} (requests {})", row.count, row.kind, devices.join(", "))
         })
         .collect();

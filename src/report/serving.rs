@@ -291,11 +291,11 @@ pub fn text(
                         format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default())
                     })
                     .collect();
-                line!(
-                    out,
-                    "✗ gang {name} needs {pods} ({}): does not fit the nodes",
-                    resources.join(", ")
-                );
+                let resources = match resources.join(", ") {
+                    none if none.is_empty() => none,
+                    some => format!(" ({some})"),
+                };
+                line!(out, "✗ gang {name} needs {pods}{resources}: does not fit the nodes");
             }
         }
     }

@@ -404,7 +404,9 @@ pub fn text(
         let own: Vec<&Pending> =
             together.pending.iter().filter(|own| own.service == **name).collect();
         let pods = plural(own.len(), "pod");
-        line!(out, "{name}: {pods} without a node ({})", own[0].message);
+        let why = &own[0].message;
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        line!(out, "{name}: {pods} without a node{why}");
     }
     if workloads.len() > NAMED {
         let more = plural(workloads.len() - NAMED, "more workload");

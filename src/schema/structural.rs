@@ -14,7 +14,14 @@ use std::collections::{BTreeMap, HashSet};
 
 /// The schemas of definitions, by apiVersion and kind.
 #[derive(Clone, Debug, Default)]
-pub struct Definitions(BTreeMap<(EcoString, EcoString), Node>);
+pub struct Definitions(BTreeMap<(EcoString, EcoString), Kept>);
+
+/// A schema, and whether objects keep fields that it lacks.
+#[derive(Clone, Debug)]
+struct Kept {
+    schema: Node,
+    preserves: bool,
+}
 
 /// How deep a schema and an object are followed.
 const DEEPEST: usize = 64;
@@ -29,6 +36,12 @@ impl Definitions {
         else {
             return;
         };
+        // Definitions of v1beta1 prune nothing unless they ask for it
+        // (apiextensions-apiserver, pkg/apis/apiextensions/v1beta1/defaults.go).
+        let is_old =
+            text(object, &["apiVersion"]).as_deref() == Some("apiextensions.k8s.io/v1beta1");
+        let prunes = object.at(&["spec", "preserveUnknownFields"]).and_then(Node::as_bool);
+        let preserves = prunes.unwrap_or(is_old);
         for version in object.at(&["spec", "versions"]).map(Node::items).unwrap_or_default() {
             let is_served = version.get("served").and_then(Node::as_bool) != Some(false);
             let schema = version.at(&["schema", "openAPIV3Schema"]);
@@ -36,7 +49,7 @@ impl Definitions {
                 (is_definition, is_served, text(version, &["name"]), schema)
             {
                 let key = (ecow::eco_format!("{group}/{name}"), kind.clone());
-                self.0.insert(key, schema.clone());
+                self.0.insert(key, Kept { schema: schema.clone(), preserves });
             }
         }
     }
@@ -54,20 +67,23 @@ impl Definitions {
 
 /// The schema of a kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Definition<'s>(&'s Node);
+pub struct Definition<'s>(&'s Kept);
 
 impl Definition<'_> {
     /// Adds a finding for everything that the server refuses of an object.
     pub fn check(self, object: &Node, found: &mut Vec<Diagnostic>) {
-        let mut check = Check { found: Vec::new(), judges_fields: true };
-        check.value(self.0, object, &FieldPath::root(), true);
+        let mut check = Check { found: Vec::new(), judges_fields: !self.0.preserves };
+        check.value(&self.0.schema, object, &FieldPath::root(), true);
         found.append(&mut check.found);
     }
 
     /// Whether the definition has a field.
     pub fn has(self, path: &str) -> bool {
         let Ok(path) = FieldPath::parse(path) else { return false };
-        let mut schema = self.0;
+        if self.0.preserves {
+            return true;
+        }
+        let mut schema = &self.0.schema;
         for segment in &path.0 {
             if preserves(schema) {
                 return true;

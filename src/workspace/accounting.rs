@@ -75,6 +75,8 @@ pub struct InputRow {
     pub devices: BTreeMap<EcoString, i64>,
     /// At most three of them.
     pub examples: Vec<Example>,
+    /// In the row of all other kinds, how many there are of each.
+    pub kinds: BTreeMap<EcoString, usize>,
 }
 
 impl InputRow {
@@ -128,6 +130,7 @@ impl Accounting {
             handling,
             devices: BTreeMap::new(),
             examples: Vec::new(),
+            kinds: BTreeMap::new(),
         });
         row.count += 1;
         row.handling = row.handling.min(handling);
@@ -154,6 +157,10 @@ impl Accounting {
         };
         let (foreign, mut rows): (Vec<_>, Vec<_>) = self.rows.into_values().partition(is_foreign);
         if !foreign.is_empty() {
+            let mut kinds: BTreeMap<EcoString, usize> = BTreeMap::new();
+            for row in &foreign {
+                *kinds.entry(row.kind.clone()).or_default() += row.count;
+            }
             rows.push(InputRow {
                 api_version: EcoString::new(),
                 kind: "*".into(),
@@ -161,6 +168,7 @@ impl Accounting {
                 handling: Handling::Unread,
                 devices: BTreeMap::new(),
                 examples: Vec::new(),
+                kinds,
             });
         }
         rows
@@ -183,6 +191,7 @@ pub(super) fn overlays(sources: &SourceMap) -> Option<InputRow> {
         handling: Handling::Built,
         devices: BTreeMap::new(),
         examples: built.iter().take(NAMED).map(example).collect(),
+        kinds: BTreeMap::new(),
     })
 }
 

@@ -4,7 +4,7 @@ use crate::api::{ModelServing, Object, Views};
 use crate::cli::args::{AtArg, DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::relevant_findings::{About, not_built};
+use crate::cli::relevant_findings::{About, not_built, trees_with_services};
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names, unfilled};
 use crate::diag::{Diagnostic, quoted};
@@ -274,7 +274,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 /// The overlays that were not built: what their patches change is not compared. Those of a revision
 /// have its name in front, and are named where the new state has none.
 fn not_compared(after: (&[Diagnostic], &World), before: (&[Diagnostic], &World)) -> Option<String> {
-    let (what, trees) = not_built(after.0, after.1).or_else(|| not_built(before.0, before.1))?;
+    let (what, trees) = not_built(after.0, &trees_with_services(after.1))
+        .or_else(|| not_built(before.0, &trees_with_services(before.1)))?;
     let whose = if trees.len() == 1 { "its" } else { "their" };
     let first = trees[0];
     Some(format!(

@@ -4,7 +4,7 @@ use crate::api::Views;
 use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::relevant_findings::{About, beside_page, not_built_line};
+use crate::cli::relevant_findings::{About, beside_page, not_built_line, trees_with_services};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::refusals::knative_together;
@@ -15,9 +15,9 @@ use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
     accounting, json, losses, markdown, page, plan, serving, table, together as report,
 };
-use crate::workspace::World;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
 ///
@@ -97,6 +97,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some(each) => Some(what_if::losses(&session, args.at.into(), each.into())?),
         None => None,
     };
+    let with_services = trees_with_services(&session.world);
     let (services, servings) = session.take_all(&args.services)?;
     let servings = session.servings(servings);
     let planner = Planner::new(&session.world.catalog, session.semantics)
@@ -158,7 +159,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let loss = together.and_then(|own| own.loss.as_ref());
     let loss = loss.map_or_else(String::new, |own| losses::text(own, &args.without));
     let said = said.chain(Some(loss));
-    let said = said.chain(not_read(&found, &session.world));
+    let said = said.chain(not_read(&found, &with_services));
     let said = said.chain(counted.map(|counted| format!("{counted}\n")));
     let said: String = said.collect();
     let said = (!said.is_empty()).then(|| format!("\n{said}"));
@@ -250,7 +251,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             }
             // If a finding explains why nothing was read, "no services" would be misleading.
             let is_said = |own: &Diagnostic| own.severity > Severity::Info;
-            let is_answer = servings.is_empty() && !session.world.unread.iter().any(is_said);
+            let world = &session.world;
+            let is_explained = world.input.is_empty() && world.unread.iter().any(is_said);
+            let is_answer = servings.is_empty() && !is_explained;
             if !planned.is_empty() || is_answer {
                 plan.pieces(style, |piece| io.print(piece))?;
             }
@@ -364,12 +367,38 @@ impl Nearest {
     }
 }
 
+/// The services in manifests that no kustomization lists, and the command that plans them.
+fn hidden<'f>(left: impl Iterator<Item = &'f Diagnostic> + Clone) -> Option<String> {
+    let own = left.clone().filter(|finding| !finding.objects.is_empty());
+    let names: Vec<&str> = own
+        .clone()
+        .flat_map(|finding| &finding.objects)
+        .map(|name| name.split_once('/').map_or(name.as_str(), |(_, name)| name))
+        .collect();
+    let first = own.clone().next()?;
+    let more = match names.len() {
+        0..=HIDDEN => String::new(),
+        many => format!(" and {} more", many - HIDDEN),
+    };
+    let shown: Vec<&str> = names.iter().take(HIDDEN).copied().collect();
+    let place = first.file.as_deref().unwrap_or_default();
+    let help = first.help.as_deref().unwrap_or_default();
+    let others = match left.count() - 1 {
+        0 => String::new(),
+        others => format!(" (and {others} more)"),
+    };
+    Some(format!("{}{more}: {place}: {}{others}: {help}", shown.join(", "), first.message))
+}
+
+/// How many services of such manifests are named.
+const HIDDEN: usize = 5;
+
 /// For how many causes the nearest runtime is named.
 const CAUSES: usize = 20;
 
 /// The lines about what was not read: manifests that no kustomization lists, trees that were read
 /// file by file with the command that builds one, and presets with the command that gets them.
-fn not_read(found: &[Diagnostic], world: &World) -> Option<String> {
+fn not_read(found: &[Diagnostic], with_services: &HashSet<Arc<str>>) -> Option<String> {
     let of = |code: Code| found.iter().filter(move |finding| finding.code == code);
     // The first of a code with its place, and how many more there are.
     let named = |code: Code| {
@@ -381,8 +410,10 @@ fn not_read(found: &[Diagnostic], world: &World) -> Option<String> {
         let place = first.file.as_deref().unwrap_or_default();
         Some(format!("{place}: {}{more}", first.message))
     };
-    let left = named(Code::NotDeployed).map(|left| format!("not read: {left}\n"));
-    let built = not_built_line(found, world, "ome plan");
+    let left = hidden(of(Code::NotDeployed))
+        .or_else(|| named(Code::NotDeployed))
+        .map(|left| format!("not read: {left}\n"));
+    let built = not_built_line(found, with_services, "ome plan");
     let presets = of(Code::PresetsNotRead).next().map(|first| {
         let how = first.help.as_deref().unwrap_or_default();
         match of(Code::PresetsNotRead).map(|own| own.objects.len().max(1)).sum() {

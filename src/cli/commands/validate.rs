@@ -8,7 +8,7 @@ use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::relevant_findings::not_built_line;
+use crate::cli::relevant_findings::{not_built_line, trees_with_services};
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, copies};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
@@ -178,7 +178,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let is_unread = |code| matches!(code, Code::FileNotRead | Code::NoFiles);
     let unread = found.iter().any(|own| is_unread(own.code) && own.severity >= least);
     // What overlays change was not checked; with their findings shown, each says so itself.
-    let overlays = not_built_line(&found, &session.world, "ome validate");
+    let overlays = not_built_line(&found, &trees_with_services(&session.world), "ome validate");
     let overlays = overlays.filter(|_| Severity::Info < floor).unwrap_or_default();
     let mut shown = found;
     shown.retain(|finding| finding.severity >= floor);

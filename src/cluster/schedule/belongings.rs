@@ -211,7 +211,10 @@ impl Scheduler {
             _ if self.held.contains(&pod) => {
                 "a ResourceClaim of the pod does not exist or is being deleted".into()
             }
-            _ => EcoString::new(),
+            _ => match &self.compiled(pod).pod.node {
+                Some(node) => eco_format!("`nodeName` is {node}, a node that was not read"),
+                None => EcoString::new(),
+            },
         }
     }
 

@@ -12,6 +12,7 @@ use crate::load::find::{Input, is_expectation};
 use crate::load::fragments;
 use crate::load::helm;
 use crate::load::kinds::{self, Whose};
+use crate::load::kustomize;
 use crate::load::openshift;
 use crate::load::placeholders::{self, Placeholder};
 use crate::load::verbatim::{self, Item};
@@ -548,7 +549,9 @@ impl<'a> Reading<'a> {
     /// Reports ignored documents, once for a file. A named file with nothing else is an error.
     pub(super) fn count(&mut self, broken: bool) {
         let Some(input) = self.input else { return };
+        // Of a built tree the kinds are named by the command that reads it.
         let nothing_else = input.named
+            && !kustomize::is_built(&input.name)
             && !broken
             && self.outcome.documents.iter().all(|document| !document.known)
             && self.elsewhere.is_empty();

@@ -165,6 +165,10 @@ impl Services for KServe {
         (!service.predictor.migrated).then_some("spec.predictor.model.runtime")
     }
 
+    fn protocol_field(&self, service: &Service) -> Option<&'static str> {
+        (!service.predictor.migrated).then_some("spec.predictor.model.protocolVersion")
+    }
+
     fn mode(
         &self,
         policy: &Policy,

@@ -473,13 +473,15 @@ impl Check<'_> {
             let shown = item.rules.keys.iter().find_map(|key| element.get(key)).unwrap_or(element);
             let here = Place { above: Some(place), step: Step::Index(index), key: None };
             let list = place.path();
-            let is_variable = self.built_in && matches!(place.step, Step::Key("env"));
+            // Those of containers: a Service cannot have a port twice.
+            let is_port = item.rules.keys.contains(&"containerPort");
+            let is_warning = self.built_in && (is_port || matches!(place.step, Step::Key("env")));
             let finding = self
                 .report(Code::InvalidValue, shown, &here, |_| format!("`{list}` has {said} twice"));
             finding.help = Some("delete one of the two, or give it another key".into());
-            // Of variables the last one counts: the server of a kind of Kubernetes only warns
-            // (pkg/api/pod/warnings.go).
-            if is_variable {
+            // Of variables the last one counts, and ports of containers only inform: the server of a
+            // kind of Kubernetes warns (pkg/api/pod/warnings.go).
+            if is_warning {
                 finding.severity = Severity::Warning;
             }
         }

@@ -230,6 +230,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             if source.overlay.is_some() {
                 built::allow_namespaces(&mut found);
             }
+            template_numbers(&mut found, &sources);
             if !holes.is_empty() {
                 found.retain(|finding| !is_of_placeholder(finding, &holes));
             }
@@ -433,6 +434,23 @@ fn newest_object(documents: &[Document]) -> Option<EcoString> {
         text.get(..10).map(EcoString::from)
     };
     documents.iter().filter_map(created).max()
+}
+
+/// A parameter of a Template that stands where no text may: `${D}` is a text whatever its value, and
+/// `${{D}}` is the value itself (OpenShift docs, Using templates, Writing templates).
+fn template_numbers(found: &mut [Diagnostic], sources: &SourceMap) {
+    for finding in found.iter_mut().filter(|own| own.code == Code::InvalidType) {
+        let Some(span) = finding.span() else { continue };
+        let text = &sources.get(span.source).text;
+        let own = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let inner = own.trim_matches(['"', '\'']);
+        let name = inner.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        if let Some(name) = name.filter(|name| !name.contains(['{', '}', '$'])) {
+            finding.help = Some(format!(
+                "write `${{{{{name}}}}}`, which stands for the value itself: `${{{name}}}` is always a string"
+            ));
+        }
+    }
 }
 
 /// Whether a finding is about a value that is not filled in yet, or about what holds it.

@@ -280,6 +280,7 @@ pub(crate) fn components<R: Record>(
     facts.bundle()?;
     findings.extend(facts.bundle_missing());
     no_effect::of_mode(&facts, &mut findings);
+    no_effect::of_annotations(&facts, &mut findings);
     no_effect::of_knative(&facts, &mut findings);
     for component in &service.components {
         let (kind, node) = (component.kind, &component.node);

@@ -102,6 +102,62 @@ pub(super) fn of_knative(facts: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
     );
 }
 
+/// Fields of a component that are no annotations.
+const FIELDS: [&str; 7] = [
+    "canaryTrafficPercent",
+    "containerConcurrency",
+    "maxReplicas",
+    "minReplicas",
+    "scaleMetric",
+    "scaleTarget",
+    "timeout",
+];
+
+/// Whether only Knative reads an annotation, from the objects that KServe writes for it. Others that
+/// are not copied may be meant for another controller.
+fn is_of_knative(key: &str) -> bool {
+    key.split_once('/').is_some_and(|(domain, _)| domain.ends_with(".knative.dev"))
+}
+
+/// Adds the findings of annotations that are copied to no object, and that nothing else reads
+/// (pkg/utils/utils.go, Filter; pkg/constants/constants.go, ServiceAnnotationDisallowedList).
+pub(super) fn of_annotations(facts: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
+    let object = &facts.service.object;
+    let Some(all) = object.node.at(&["metadata", "annotations"]).and_then(Node::as_map) else {
+        return;
+    };
+    for entry in all {
+        let key = entry.key.as_str();
+        let is_dropped =
+            facts.config.disallowed_annotations.contains(&entry.key) && is_of_knative(key);
+        let field = key.strip_prefix("serving.kserve.io/").filter(|name| FIELDS.contains(name)).or(
+            match key {
+                "autoscaling.knative.dev/min-scale" => Some("minReplicas"),
+                "autoscaling.knative.dev/max-scale" => Some("maxReplicas"),
+                _ => None,
+            },
+        );
+        let why = if is_dropped {
+            "KServe does not copy it (serviceAnnotationDisallowedList)"
+        } else if key.starts_with("serving.kserve.io/") && field.is_some() {
+            "it is a field and no annotation"
+        } else {
+            continue;
+        };
+        let help = match field {
+            Some(field) => format!("write `spec.predictor.{field}`"),
+            None => "delete it".to_owned(),
+        };
+        findings.push(
+            Diagnostic::new(Code::NoEffect, format!("the annotation `{key}` has no effect: {why}"))
+                .at(entry.key_origin.span())
+                .path(format!("metadata.annotations.{key}"))
+                .object(object.id.to_string())
+                .help(help),
+        );
+    }
+}
+
 /// Adds the finding of a deployment mode that is no mode: the default is taken.
 pub(super) fn of_mode(facts: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
     let Some(written) = facts.service.object.annotation(MODE) else { return };
