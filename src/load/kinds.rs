@@ -346,6 +346,11 @@ pub fn is_read(api_version: &str, kind: &str) -> bool {
     runs_pods(group, kind) || changes_answers(group, kind)
 }
 
+/// Whether an object is a service of a group that had another name, which `ome convert` rewrites.
+pub fn is_older(api_version: &str, kind: &str) -> bool {
+    api_version.starts_with("serving.kubeflow.org/") && kind == "InferenceService"
+}
+
 /// Whether an operator of this tool, or one that it writes objects for, has the group.
 pub fn is_of_operator(name: &str) -> bool {
     const BESIDE: [&str; 3] = [

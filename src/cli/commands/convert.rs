@@ -6,13 +6,14 @@ use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::emit::stream;
 use crate::exchange::accelerator_shape::{Reshaped, to_proposed, to_shipped};
 use crate::exchange::from_kserve;
 use crate::operators::kserve::read as kserve;
 use crate::operators::ome::read as ome;
 use crate::report::conversion;
+use crate::source::Span;
 use crate::yaml::{Entry, Node};
 
 /// Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of
@@ -20,8 +21,9 @@ use crate::yaml::{Entry, Node};
 ///
 /// Without `--to`, deprecated fields are replaced by the current ones: in services of OME
 /// `spec.predictor` by `model`, `runtime` and `engine`; in services of KServe keys such as
-/// `predictor.sklearn` by `predictor.model`; in runtimes of OME `supportedModelFormats[].name` by
-/// `modelFormat`.
+/// `predictor.sklearn` by `predictor.model`, and versions that are no longer served
+/// (`serving.kubeflow.org`, v1alpha2) by `serving.kserve.io/v1beta1`; in runtimes of OME
+/// `supportedModelFormats[].name` by `modelFormat`.
 ///
 /// Only objects that change are printed. What was converted and which fields were lost goes to
 /// stderr.
@@ -85,7 +87,12 @@ impl Converted {
 /// Converts and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &SessionOptions::default())?;
-    let found = session.settle([]);
+    let mut found = session.settle([]);
+    if args.to.is_none() {
+        let older: Vec<Span> = older(&session).map(|object| object.span).collect();
+        let is_of_older = |span: Span| older.iter().any(|own| own.contains(span));
+        found.retain(|own| own.code != Code::UnknownKind || !own.span().is_some_and(is_of_older));
+    }
     session.say(&found, io);
     let mut converted = Converted::default();
     match args.to {
@@ -111,6 +118,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Ok(session.outcome(&all, converted.failed))
 }
 
+/// Services of a version that is no longer served.
+fn older(session: &Session) -> impl Iterator<Item = &Object> {
+    let catalog = &session.world.catalog;
+    let services = catalog.services().map(|views| &views.of(session.semantics).object);
+    let all = catalog.others().iter().chain(services);
+    all.filter(|object| session.is_selected(object) && is_older(object))
+}
+
+fn is_older(object: &Object) -> bool {
+    kserve::not_served(&object.api_version, &object.id.kind).is_some()
+}
+
 /// Deprecated forms in the current one.
 fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     for runtime in runtimes_of(session, Api::Ome) {
@@ -118,9 +137,21 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
             converted.add(&runtime.object, spec, "supportedModelFormats[].name", Vec::new());
         }
     }
+    for object in older(session) {
+        let Some((mut node, losses)) = kserve::served(&object.node) else { continue };
+        if let Ok(Some(found)) = kserve::convert(&node, session.semantics.of(Api::KServe))
+            && let Some(map) = node.as_map_mut()
+        {
+            map.insert("spec", found.spec);
+        }
+        converted.note(object, &object.api_version);
+        converted.objects.push(node);
+        converted.losses.extend(losses.into_iter().map(|loss| loss.object(object.id.to_string())));
+    }
     for views in session.select(&[])? {
         let object = &views.of(session.semantics).object;
         match object.api {
+            Api::KServe if is_older(object) => {}
             Api::KServe => match kserve::convert(&object.node, session.semantics.of(object.api)) {
                 Ok(Some(found)) => converted.add(
                     object,

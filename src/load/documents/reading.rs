@@ -466,7 +466,7 @@ impl<'a> Reading<'a> {
                     self.outcome.diagnostics.push(finding);
                     return;
                 }
-                if !kinds::is_read(&api_version, &kind) {
+                if !kinds::is_read(&api_version, &kind) && !kinds::is_older(&api_version, &kind) {
                     self.foreign.push((span, format!("{api_version} {kind}")));
                 }
                 false

@@ -67,7 +67,7 @@ pub(super) fn typed(
             )
             .at(place.unwrap_or(document.span))
             .path("apiVersion")
-            .help("`ome convert` writes what it can of an older version in the one that is served"),
+            .help("`ome convert` writes it in the version that is served, and names what is lost"),
         );
     }
     if let Some(schema) = schema.filter(|_| retired.is_none()) {

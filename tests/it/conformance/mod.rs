@@ -154,6 +154,7 @@ suites! {
     reports_reading => "reports/reading",
     reports_releases => "reports/releases",
     reports_remedies => "reports/remedies",
+    reports_repositories => "reports/repositories",
     reports_world => "reports/world",
     tools_diff => "tools/diff",
     tools_endpoints => "tools/endpoints",
