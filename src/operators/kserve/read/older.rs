@@ -154,11 +154,11 @@ mod tests {
     #[test]
     fn the_group_changes_and_the_schema_stays() {
         let (found, losses) = converted(
-            "{apiVersion: serving.kubeflow.org/v1beta1, kind: InferenceService, metadata: {name: m, annotations: {serving.kubeflow.org/s3-endpoint: e, x: y}}, spec: {predictor: {containers: [{name: kfserving-container, image: a}]}}}",
+            "{apiVersion: serving.kubeflow.org/v1beta1, kind: InferenceService, metadata: {name: m, annotations: {serving.kubeflow.org/s3-endpoint: e, x: z}}, spec: {predictor: {containers: [{name: kfserving-container, image: a}]}}}",
         )
         .unwrap();
         let expected = json!({"apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService",
-            "metadata": {"name": "m", "annotations": {"serving.kserve.io/s3-endpoint": "e", "x": "y"}},
+            "metadata": {"name": "m", "annotations": {"serving.kserve.io/s3-endpoint": "e", "x": "z"}},
             "spec": {"predictor": {"containers": [{"name": "kserve-container", "image": "a"}]}}});
         assert_eq!(found, expected);
         assert!(losses.is_empty());
