@@ -122,3 +122,94 @@ impl CacheFit {
         Some(self.cache.longest(self.promised()?, most, self.layout()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::{Kept, KeptLayers};
+
+    fn operand<T>(value: T) -> Operand<T> {
+        Operand { value, from: "a flag".into(), span: None }
+    }
+
+    /// 16 layers of 8 heads that keep 64 + 64 elements: 32 KiB a token in 16 bits, on two devices of
+    /// 24 GiB of which 4 GiB each are left, 3 for sure.
+    fn fit() -> CacheFit {
+        let kept = Kept::Grouped { heads: 8, key: 64, value: 64, window: None, index: 0 };
+        let layers = vec![KeptLayers { layers: 16, kept }];
+        CacheFit {
+            cache: Arc::new(KvCache { layers, width: 2, in_8_bits: false }),
+            width: operand(2),
+            ways: 2,
+            accelerators: operand(2),
+            copies: 1,
+            context: Some(operand(8192)),
+            memory: Some(operand(Memory(24 * GIB))),
+            share: Some(operand(0.5)),
+            weights: Some(operand(8 * GIB)),
+            most: None,
+            engine: Some(Engine::VLlm),
+            estimate: Some(Estimate {
+                middle: 4.0,
+                at_least: 3.0,
+                at_most: 5.0,
+                low: 2.5,
+                high: 5.5,
+                share: 0.5,
+                terms: Vec::new(),
+                logs: 1,
+                releases: "",
+            }),
+        }
+    }
+
+    #[test]
+    fn amounts_are_those_of_all_devices_of_a_copy() {
+        let own = fit();
+        assert_eq!(own.usable(), Some(24 * GIB));
+        assert_eq!(own.left(), Some(8 * GIB));
+        assert_eq!(own.promised(), Some(6 * GIB));
+        assert_eq!(own.refused_beyond(), Some(10 * GIB));
+        assert_eq!(own.left_range(), Some((5 * GIB, 11 * GIB)));
+    }
+
+    #[test]
+    fn requests_are_those_that_fit_for_sure_in_every_copy() {
+        let own = fit();
+        assert_eq!(own.per_token(), 32 << 10);
+        assert_eq!(own.request(), Some(256 << 20));
+        assert_eq!(own.requests(), Some(24));
+        assert_eq!(own.requests_of(1024), Some(192));
+        assert_eq!(CacheFit { copies: 3, ..fit() }.requests(), Some(72));
+        assert_eq!(CacheFit { most: Some(operand(16)), ..fit() }.requests(), Some(16));
+        // A cache in 8 bits holds twice as many.
+        assert_eq!(CacheFit { width: operand(1), ..fit() }.requests(), Some(48));
+    }
+
+    #[test]
+    fn the_longest_request_is_at_most_the_context() {
+        assert_eq!(fit().longest(), Some(8192));
+        let long = CacheFit { context: Some(operand(1 << 20)), ..fit() };
+        assert_eq!(long.longest(), Some((6 * GIB) / (32 << 10)));
+        assert_eq!(long.requests(), Some(0));
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_is_not_known() {
+        let unknown = CacheFit { estimate: None, ..fit() };
+        assert_eq!((unknown.left(), unknown.requests()), (None, None));
+        let unset = CacheFit { context: None, ..fit() };
+        assert_eq!((unset.request(), unset.requests(), unset.longest()), (None, None, None));
+        assert!(unset.left().is_some());
+        assert_eq!(CacheFit { share: None, ..fit() }.usable(), None);
+        assert_eq!(CacheFit { memory: None, ..fit() }.usable(), None);
+    }
+
+    #[test]
+    fn weights_that_leave_nothing_leave_no_request() {
+        let mut own = fit();
+        let estimate = own.estimate.as_mut().unwrap();
+        (estimate.middle, estimate.at_least) = (-1.0, -2.0);
+        assert_eq!((own.left(), own.promised(), own.requests()), (Some(0), Some(0), Some(0)));
+    }
+}

@@ -108,3 +108,31 @@ impl Attribute {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_attribute_has_a_word_a_field_and_a_reason_of_its_own() {
+        let all = Attribute::ALL;
+        let words: BTreeSet<&str> = all.iter().map(|own| own.as_str()).collect();
+        let fields: BTreeSet<&str> = all.iter().map(|own| own.field()).collect();
+        let reasons: BTreeSet<&str> = all.iter().map(|own| own.reason().as_str()).collect();
+        assert_eq!((words.len(), fields.len(), reasons.len()), (6, 6, 6));
+        for own in all {
+            // A version is compared after the name that it belongs to.
+            let is_version = own.field().ends_with(".version");
+            assert_eq!(own.reason().as_str().ends_with("version"), is_version, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn keys_of_the_ranking_are_in_the_documented_order() {
+        use DecidedBy::{Explicit, Name, OnlyCandidate, Priority, Scope, Score, SizeDistance};
+        let order = [Explicit, OnlyCandidate, Scope, Priority, Score, SizeDistance, Name];
+        assert!(order.is_sorted());
+        assert_eq!(SizeDistance.as_str(), "size-distance");
+    }
+}

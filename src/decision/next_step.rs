@@ -35,3 +35,24 @@ pub(crate) fn help_of_nearest(namespace: &str, name: &str, runtime: &str) -> Str
         quoted(runtime)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_next_step_is_a_command_that_a_shell_takes() {
+        let help = help_of_nearest("team", "chat", "vllm");
+        assert!(help.starts_with("`ome explain team/chat --runtime vllm` "), "{help}");
+        let help = help_of_nearest("team", "two words", "it's");
+        assert!(help.contains("'team/two words'"), "{help}");
+        assert!(help.contains(r"'it'\''s'"), "{help}");
+    }
+
+    #[test]
+    fn the_general_next_step_is_told_from_others() {
+        assert!(is_open(&format!("`ome explain a/b` {NEAREST_MISS}")));
+        assert!(!is_open(&help_of_nearest("a", "b", "c")));
+        assert!(!is_open("load a ServingRuntime"));
+    }
+}
