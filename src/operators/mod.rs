@@ -257,6 +257,16 @@ impl<'a> BuildContext<'a, '_> {
         Ok(rendered)
     }
 
+    /// Returns the objects to be judged and not printed: their keys are in no order.
+    ///
+    /// # Errors
+    /// As for [`BuildContext::objects`].
+    pub(crate) fn judged(&self, built: &Built<'_>) -> Result<Vec<RenderedObject>, Failure> {
+        let mut rendered = services_of(self.policy).objects(self, built)?.value;
+        objects::tidy_all(&mut rendered);
+        Ok(rendered)
+    }
+
     /// Returns only the objects of components, which is enough to place pods.
     ///
     /// # Errors

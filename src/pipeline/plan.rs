@@ -413,7 +413,7 @@ impl<'a> Planner<'a> {
                 && let Some(server) = &self.server
             {
                 // What cannot be written is reported by `render`.
-                let objects = ask.objects(composed).map(|own| own.value).unwrap_or_default();
+                let objects = ask.judged(composed).unwrap_or_default();
                 diagnostics.extend(server.refusals(service, &objects));
             }
             if self.has_nodes && (followed || self.compares_pods) {

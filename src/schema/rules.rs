@@ -12,6 +12,7 @@ use super::types::Schema;
 use crate::diag::Severity;
 use crate::source::{SourceMap, Span};
 use crate::yaml::{At, Node, Value};
+use ecow::EcoString;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,6 +33,8 @@ struct Group {
     /// map.
     path: Vec<&'static str>,
     rules: Vec<Rule>,
+    /// The fields that the rules read, sorted; none where they may read others.
+    reads: OnceLock<Option<Vec<EcoString>>>,
 }
 
 /// A rule of one place of a kind.
@@ -53,7 +56,7 @@ impl Group {
     fn is_kept(&self, value: &Node) -> bool {
         let mut hasher = DefaultHasher::new();
         std::ptr::from_ref(self).hash(&mut hasher);
-        content(value, &mut hasher);
+        content(value, self.reads(), &mut hasher);
         let fingerprint = hasher.finish();
         if KEEPING.with_borrow(|keeping| keeping.contains(&fingerprint)) {
             return true;
@@ -69,6 +72,17 @@ impl Group {
             });
         }
         is_kept
+    }
+
+    fn reads(&self) -> Option<&[EcoString]> {
+        let reads = self.reads.get_or_init(|| {
+            let mut names = Vec::new();
+            let is_all = self.rules.iter().all(|rule| rule.test.reads(&mut names));
+            names.sort();
+            names.dedup();
+            is_all.then_some(names)
+        });
+        reads.as_deref()
     }
 
     /// The rules that a value at this place breaks, each with its number.
@@ -89,8 +103,9 @@ impl Group {
     }
 }
 
-/// What a value holds, without where it is written.
-fn content(node: &Node, into: &mut DefaultHasher) {
+/// What a value holds, without where it is written. Where only some fields are read, the values of
+/// others are left out: the rules of a route read whether it has a filter, and not the paths of it.
+fn content(node: &Node, reads: Option<&[EcoString]>, into: &mut DefaultHasher) {
     std::mem::discriminant(&node.value).hash(into);
     match &node.value {
         Value::Null => {}
@@ -101,13 +116,15 @@ fn content(node: &Node, into: &mut DefaultHasher) {
         Value::Str(text) => text.hash(into),
         Value::List(items) => {
             items.len().hash(into);
-            items.iter().for_each(|item| content(item, into));
+            items.iter().for_each(|item| content(item, reads, into));
         }
         Value::Map(map) => {
             map.len().hash(into);
             for entry in map {
                 entry.key.hash(into);
-                content(&entry.node, into);
+                if reads.is_none_or(|names| names.binary_search(&entry.key).is_ok()) {
+                    content(&entry.node, reads, into);
+                }
             }
         }
     }
@@ -141,7 +158,11 @@ fn kinds() -> &'static [Kind] {
                     let rule = Rule { test, message };
                     match kind.groups.last_mut().filter(|group| group.path == path) {
                         Some(group) => group.rules.push(rule),
-                        None => kind.groups.push(Group { path, rules: vec![rule] }),
+                        None => kind.groups.push(Group {
+                            path,
+                            rules: vec![rule],
+                            reads: OnceLock::new(),
+                        }),
                     }
                 }
             } else {
@@ -259,5 +280,45 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A fingerprint that leaves values out is the same only where every rule has the same result.
+    #[test]
+    fn what_is_left_out_of_a_fingerprint_changes_no_rule() {
+        let reads = |text: &str| {
+            let mut names = Vec::new();
+            let is_all = cel::parse(text).expect("it parses").reads(&mut names);
+            (is_all, names.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let names = |own: &[&str]| own.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(
+            reads("has(self.a) ? self.b.size() > 0 : self.c == 'x'"),
+            (true, names(&["a", "b", "c"]))
+        );
+        assert_eq!(reads("self.all(x, x['k'] in ['y', 'z'])"), (true, names(&["k"])));
+        assert!(!reads("self.a == self.b").0);
+        assert!(!reads("self.all(x, self.b[x.name] == 1)").0);
+        assert!(!reads("self.a in self.b").0);
+
+        let route = |value: &str, filter: &str| {
+            let rules = serde_json::json!([{
+                "matches": [{"path": {"type": "PathPrefix", "value": value}}],
+                "filters": [{"type": filter, "urlRewrite": {"path": {
+                    "type": "ReplacePrefixMatch", "replacePrefixMatch": "/" }}}],
+            }]);
+            let object = serde_json::json!({
+                "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+                "metadata": {"name": "r"}, "spec": {"rules": rules},
+            });
+            let by = crate::yaml::Origin::Default(&crate::schema::ZERO_VALUE);
+            let schema = super::super::kind("gateway.networking.k8s.io/v1", "HTTPRoute");
+            let broken =
+                schema.expect("it is known").broken_rules_of_valid(&Node::from_json(&object, by));
+            broken.into_iter().map(|own| own.path).collect::<Vec<_>>()
+        };
+        // In this order the first two fill the memory.
+        assert!(route("/a", "URLRewrite").is_empty() && route("/b", "URLRewrite").is_empty());
+        assert!(!route("/a", "CORS").is_empty());
+        assert!(route("/a//b", "URLRewrite").iter().any(|path| path.contains("matches")));
     }
 }

@@ -75,9 +75,20 @@ const MAX_KEPT: usize = 1 << 10;
 /// Longest text that is kept, in bytes.
 const MAX_TEXT: usize = 64 << 10;
 
+/// A text that was parsed. It is kept, so that no other text is at its place.
+type Kept = (EcoString, Option<Rc<Alone>>);
+
 thread_local! {
     /// The parsed templates by their texts: a fleet has few configurations.
     static KEPT: RefCell<HashMap<EcoString, Option<Rc<Alone>>>> = RefCell::default();
+    /// The same by place and length. Merged configurations share the texts of those that they are
+    /// made of, and a script has thousands of characters to hash.
+    static PLACED: RefCell<HashMap<(usize, usize), Kept>> = RefCell::default();
+}
+
+/// The place of a text of which clones have the same one; none of a short text, which is copied.
+fn place(text: &EcoString) -> Option<(usize, usize)> {
+    (text.len() > EcoString::INLINE_LIMIT).then(|| (text.as_ptr() as usize, text.len()))
 }
 
 /// A text that is a template of its own: its branches begin and end in it.
@@ -89,6 +100,26 @@ impl Alone {
     /// Parses a text as it is within the quotes of JSON, or takes what an earlier call parsed;
     /// `None` for a text that is no template of its own.
     pub(crate) fn of(text: &EcoString) -> Option<Rc<Self>> {
+        let place = place(text);
+        let placed = place.and_then(|place| {
+            PLACED.with_borrow(|kept| kept.get(&place).map(|(_, parsed)| parsed.clone()))
+        });
+        if let Some(parsed) = placed {
+            return parsed;
+        }
+        let parsed = Self::by_text(text);
+        if let Some(place) = place.filter(|_| text.len() <= MAX_TEXT) {
+            PLACED.with_borrow_mut(|kept| {
+                if kept.len() >= MAX_KEPT {
+                    kept.clear();
+                }
+                kept.insert(place, (text.clone(), parsed.clone()));
+            });
+        }
+        parsed
+    }
+
+    fn by_text(text: &EcoString) -> Option<Rc<Self>> {
         if let Some(known) = KEPT.with_borrow(|kept| kept.get(text).cloned()) {
             return known;
         }

@@ -91,6 +91,51 @@ pub(super) enum Macro {
     Filter,
 }
 
+impl Expr {
+    /// Adds the names of the fields that the expression reads. Whether these and the keys of maps
+    /// are all that it depends on: not if it compares two parts of the object with each other, which
+    /// may be maps, or reads a key that it computes.
+    pub(super) fn reads(&self, names: &mut Vec<EcoString>) -> bool {
+        let is_literal = |expr: &Self| match expr {
+            Self::Bool(_) | Self::Int(_) | Self::Text(_) | Self::Call(Function::Size, _) => true,
+            Self::List(items) => items
+                .iter()
+                .all(|item| matches!(item, Self::Bool(_) | Self::Int(_) | Self::Text(_))),
+            _ => false,
+        };
+        match self {
+            Self::Bool(_) | Self::Int(_) | Self::Text(_) | Self::Name(_) => true,
+            Self::List(items) | Self::Call(_, items) => items.iter().all(|item| item.reads(names)),
+            Self::Field(of, name) | Self::Has(of, name) => {
+                names.push(name.clone());
+                of.reads(names)
+            }
+            Self::Index(of, index) => match &**index {
+                Self::Int(_) => of.reads(names),
+                Self::Text(name) => {
+                    names.push(name.clone());
+                    of.reads(names)
+                }
+                _ => false,
+            },
+            Self::Not(of) => of.reads(names),
+            Self::Binary(operator, left, right) => {
+                let compares =
+                    matches!(operator, Operator::Equal | Operator::Unequal | Operator::In);
+                (!compares || is_literal(left) || is_literal(right))
+                    && left.reads(names)
+                    && right.reads(names)
+            }
+            Self::Choice(condition, then, otherwise) => {
+                condition.reads(names) && then.reads(names) && otherwise.reads(names)
+            }
+            Self::Macro(_, of, _, body) | Self::Bind(_, of, body) => {
+                of.reads(names) && body.reads(names)
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
