@@ -251,6 +251,14 @@ impl Run<'_> {
     }
 }
 
+/// What a program wrote without its warnings about old fields, if it wrote more.
+fn without_warnings(said: &str) -> String {
+    let is_warning = |line: &&str| line.starts_with("# Warning:");
+    let lines: Vec<&str> = said.trim().lines().collect();
+    let rest: Vec<&str> = lines.iter().copied().filter(|line| !is_warning(line)).collect();
+    if rest.is_empty() { lines.join("\n") } else { rest.join("\n") }
+}
+
 /// The message of kubectl without the log prefix, whose time and process differ in every run (klog,
 /// Header format: `E1123 04:40:59.934854   18414 run.go:72] `).
 fn without_clock(said: &str) -> &str {
@@ -435,6 +443,13 @@ mod tests {
             ]
         );
         assert_eq!(trees, ["r/over"]);
+    }
+
+    #[test]
+    fn warnings_about_old_fields_are_not_why_a_build_failed() {
+        let warning = "# Warning: 'bases' is deprecated.";
+        assert_eq!(without_warnings(&format!("{warning}\nError: x\n  y\n")), "Error: x\n  y");
+        assert_eq!(without_warnings(warning), warning);
     }
 
     #[test]
