@@ -230,8 +230,8 @@ impl Run<'_> {
         let out = out.join().unwrap_or_default();
         let err = err.join().unwrap_or_default();
         if !status.success() {
-            let said = String::from_utf8_lossy(&err);
-            let said = without_clock(said.trim());
+            let said = without_warnings(&String::from_utf8_lossy(&err));
+            let said = without_clock(&said);
             let why = if said.is_empty() {
                 format!("failed: {status}")
             } else {

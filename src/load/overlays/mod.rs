@@ -199,7 +199,8 @@ fn one(overlay: &Overlay, disk: &Disk<'_>, run: &Run<'_>) -> Outcome {
 /// Whether a file may hold an object that an answer depends on.
 fn may_matter(file: &Path, limits: &Limits) -> bool {
     let Ok(text) = files::read(file, limits) else { return true };
-    kinds::named(&text).any(|kind| kinds::touches_answers(kind, false))
+    let decides = |kind| kinds::touches_answers(kind, false) && !kinds::is_named_by_others(kind);
+    kinds::named(&text).any(decides)
 }
 
 /// The output of an overlay as a part of the input.
