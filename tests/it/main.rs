@@ -26,7 +26,6 @@ mod kserve_settings;
 mod kueue;
 mod kustomize;
 mod lsp;
-mod model_serving_origins;
 mod models;
 mod objects;
 mod ome;
