@@ -372,7 +372,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -432,6 +432,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -560,7 +564,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -588,6 +592,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -734,7 +742,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__config)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -762,6 +770,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -872,7 +884,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__convert)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -900,6 +912,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -1014,7 +1030,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --base --fail-on --from-release --to-release --own-catalog --at --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --base --fail-on --from-release --to-release --own-catalog --at --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1042,6 +1058,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -1192,7 +1212,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1220,6 +1240,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -1334,7 +1358,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__drain)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --nodes --max --class --at --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --nodes --max --class --at --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1362,6 +1386,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -1500,7 +1528,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__drift)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1528,6 +1556,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -1680,7 +1712,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1708,6 +1740,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -1842,7 +1878,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1870,6 +1906,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -2590,7 +2630,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2618,6 +2658,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -2732,7 +2776,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2760,6 +2804,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -2948,7 +2996,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2988,6 +3036,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -3090,7 +3142,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__lsp)
-            opts="-f -k -R -n -A -l -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3118,6 +3170,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -3238,7 +3294,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3266,6 +3322,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -3490,7 +3550,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__plan)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --all --at --without --each --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --all --at --without --each --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3518,6 +3578,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -3656,7 +3720,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3684,6 +3748,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -3834,7 +3902,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3862,6 +3930,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -4042,7 +4114,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__test)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4070,6 +4142,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -4200,7 +4276,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --format --output --min-severity --rule --source --context --all --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --format --output --min-severity --rule --source --context --all --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4228,6 +4304,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)
@@ -4388,7 +4468,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --presets --kustomize --kustomize-command --overlays --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --device-tolerations --partial --config --no-config --exclude --in --max-file-size --max-depth --max-nodes --max-files --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4416,6 +4496,10 @@ _ome() {
                     ;;
                 --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlays)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --namespace)

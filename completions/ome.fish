@@ -63,6 +63,8 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -s f -l filename -d 'F
 complete -c ome -n "__fish_ome_using_subcommand discover" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -165,6 +167,8 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -s f -l filename -d 'File,
 complete -c ome -n "__fish_ome_using_subcommand plan" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -262,6 +266,8 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -s f -l filename -d 'Fi
 complete -c ome -n "__fish_ome_using_subcommand explain" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -355,6 +361,8 @@ complete -c ome -n "__fish_ome_using_subcommand why" -s f -l filename -d 'File, 
 complete -c ome -n "__fish_ome_using_subcommand why" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -444,6 +452,8 @@ complete -c ome -n "__fish_ome_using_subcommand render" -s f -l filename -d 'Fil
 complete -c ome -n "__fish_ome_using_subcommand render" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -545,6 +555,8 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -s f -l filename -d 'File,
 complete -c ome -n "__fish_ome_using_subcommand diff" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -686,6 +698,8 @@ complete -c ome -n "__fish_ome_using_subcommand drain" -s f -l filename -d 'File
 complete -c ome -n "__fish_ome_using_subcommand drain" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drain" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drain" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand drain" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand drain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand drain" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -778,6 +792,8 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -s f -l filename -d 'File
 complete -c ome -n "__fish_ome_using_subcommand drift" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -866,6 +882,8 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -s f -l filename -d 'Fi
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -960,6 +978,8 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -s f -l filename -d 'Fil
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1037,6 +1057,8 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -s f -l filename -d 'F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand validate" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1156,6 +1178,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1227,6 +1251,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1315,6 +1341,8 @@ complete -c ome -n "__fish_ome_using_subcommand test" -s f -l filename -d 'File,
 complete -c ome -n "__fish_ome_using_subcommand test" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand test" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1417,6 +1445,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1488,6 +1518,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1568,6 +1600,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1701,6 +1735,8 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'Fi
 complete -c ome -n "__fish_ome_using_subcommand convert" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1789,6 +1825,8 @@ complete -c ome -n "__fish_ome_using_subcommand lsp" -s f -l filename -d 'File, 
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand lsp" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1861,6 +1899,8 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -s f -l filename -d '
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
@@ -1964,6 +2004,8 @@ complete -c ome -n "__fish_ome_using_subcommand config" -s f -l filename -d 'Fil
 complete -c ome -n "__fish_ome_using_subcommand config" -l presets -d 'File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the input; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand config" -s k -l kustomize -d 'Kustomize directory, which is built; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand config" -l kustomize-command -d 'Program that builds the directories of `-k`, with its arguments [default: the first of `kustomize build` and `kubectl kustomize` on PATH]' -r
+complete -c ome -n "__fish_ome_using_subcommand config" -l overlays -d 'Whether overlays below `-f` are built [default: never]' -r -f -a "auto\t'Those whose files are all in the repository'
+never\t'None'"
 complete -c ome -n "__fish_ome_using_subcommand config" -s n -l namespace -d 'Only the services of a namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand config" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand config" -l builtin -d 'When the built-in catalog is used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
