@@ -134,7 +134,7 @@ fn samples_of_llm_services_are_rendered_or_refused_as_their_definitions_say() {
             services += 1;
             let name = file.strip_prefix(&samples).expect("it is below").display().to_string();
             match rendered.error {
-                Some(error) => failed.push((name, error.message.to_string())),
+                Some(error) => failed.push((name, error.message.clone())),
                 None => assert!(rendered.objects.len() > 2, "{name}: {:?}", rendered.objects),
             }
         }
