@@ -494,6 +494,11 @@ impl Default for OperatorConfig {
 }
 
 impl OperatorConfig {
+    /// The namespace of the presets that services of every namespace may be merged with.
+    pub fn presets_namespace(&self) -> &EcoString {
+        &self.kserve.llm.system
+    }
+
     /// Returns the ConfigMap as releases ship it (config/configmap/inferenceservice.yaml). Releases
     /// differ in whether an Ingress is created and in the prober image.
     pub fn shipped(ingress_disabled: bool, prober_image: &str) -> Self {

@@ -380,7 +380,7 @@ impl Catalog {
     /// else that of the controller's
     /// (pkg/controller/v1alpha2/llmisvc/config_merge.go, getConfig).
     pub fn llm_config(&self, namespace: &str, name: &str) -> Option<&Object> {
-        let system = self.config().kserve.llm.system.as_str();
+        let system = self.config().presets_namespace().as_str();
         [namespace, system].into_iter().find_map(|own| self.other(LLM_CONFIG, own, name))
     }
 

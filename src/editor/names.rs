@@ -199,7 +199,7 @@ pub fn names<'a>(
         }
     };
     // Those that the controller ships are in its own namespace.
-    let system = (wanted == Named::Config).then(|| &catalog.config().kserve.llm.system);
+    let system = (wanted == Named::Config).then(|| catalog.config().presets_namespace());
     let is_seen = |object: &&Object| match &object.id.scope {
         Scope::Cluster => true,
         Scope::Namespace(own) => own == namespace || system == Some(own),

@@ -501,7 +501,7 @@ pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
         || is_ours
 }
 
-/// Whether a kind may be one of ours that is misspelt.
+/// Whether a kind may be one of ours that is misspelled.
 pub fn is_nearly_ours(kind: &str) -> bool {
     let mut ours = GROUPS.iter().filter(|group| group.ours).flat_map(|group| group.kinds);
     ours.any(|own| nearest(kind, [*own]).is_some())

@@ -105,9 +105,11 @@ pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String 
     let mut out = String::new();
     for (first, count) in kinds {
         let text = line(first, sources);
+        let help = first.help.as_ref().map(|help| printable(&format!("; {help}")));
+        let help = help.filter(|_| found.len() <= LINES_BESIDE).unwrap_or_default();
         // Writing to a string cannot fail.
         let _ = match count - 1 {
-            0 => writeln!(out, "{text}"),
+            0 => writeln!(out, "{text}{help}"),
             more => writeln!(out, "{text} (and {more} more)"),
         };
     }

@@ -8,6 +8,7 @@ pub mod accounting;
 pub mod answer;
 pub mod catalog;
 pub mod code;
+mod columns;
 pub mod conversion;
 pub mod diff;
 pub mod discover;

@@ -2,6 +2,7 @@
 //! cause; pods that do not fit; the verdict as the last sentence.
 
 use super::accelerator;
+use super::columns::{SERVICE, folded, small, taken};
 use super::kv_cache;
 use super::markdown;
 use super::phrases::{first_of, inline, plural};
@@ -58,9 +59,6 @@ static TITLES: [&str; 12] = [
 
 /// The column of the deployment mode.
 const MODE: usize = 6;
-
-/// The column that is always shown, even if it is the same in every row.
-const SERVICE: usize = 1;
 
 /// Columns with names, which are shortened where the table does not fit.
 static NAMES: [&str; 5] = ["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "CLASS"];
@@ -567,59 +565,6 @@ struct Cause<'a> {
     /// How many there are.
     count: usize,
     help: Option<&'a str>,
-}
-
-/// Folds the columns: returns those with the same value in every row, as `title value`, and the
-/// indices of the others. An empty column is omitted. For a single service no column is folded,
-/// except a class that it does not have.
-fn folded(
-    titles: &[&'static str],
-    rows: impl Iterator<Item = Vec<String>>,
-) -> (Vec<String>, Vec<usize>) {
-    let mut services = 0;
-    // For each column its first non-empty cell, and whether all other cells are equal to it.
-    let mut columns: Vec<Option<(String, bool)>> = vec![None; titles.len()];
-    for row in rows {
-        services += usize::from(!row[SERVICE].is_empty());
-        // A service in error has no value where the others agree.
-        let is_failed = row.iter().any(|cell| cell.starts_with('✗'));
-        let counts = |cell: &str| !cell.is_empty() && (!is_failed || cell != "-");
-        for (column, cell) in columns.iter_mut().zip(row).filter(|(_, cell)| counts(cell)) {
-            match column {
-                Some((first, alike)) => *alike &= *first == cell,
-                None => *column = Some((cell, true)),
-            }
-        }
-    }
-    let (mut words, mut kept) = (Vec::new(), Vec::new());
-    for (at, column) in columns.into_iter().enumerate() {
-        // The code of an error stays next to its service.
-        let folds = |first: &str| services > 1 || (titles[at] == "CLASS" && first == "-");
-        match column {
-            None if at != SERVICE => {}
-            Some((first, true)) if at != SERVICE && folds(&first) && !is_verdict(&first) => {
-                words.extend((first != "-").then(|| format!("{} {first}", small(titles[at]))));
-            }
-            _ => kept.push(at),
-        }
-    }
-    (words, kept)
-}
-
-/// Whether a cell says why a service has no values: such a cell stays next to it.
-fn is_verdict(cell: &str) -> bool {
-    cell.starts_with('✗') || cell.starts_with("not planned")
-}
-
-/// The cells of some columns.
-fn taken(row: Vec<String>, kept: &[usize]) -> Vec<String> {
-    let cells = row.into_iter().enumerate();
-    cells.filter(|(at, _)| kept.contains(at)).map(|(_, cell)| cell).collect()
-}
-
-/// A title in a line of text.
-fn small(title: &str) -> String {
-    title.to_lowercase().replace("gpus", "GPUs")
 }
 
 /// The name of a service, with its operator if the table has services of several operators.

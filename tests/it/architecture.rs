@@ -494,7 +494,7 @@ fn modules_use_only_modules_allowed_by_the_table() {
 
 /// The most files outside `operators` whose code names an operator other than the first. The number
 /// only shrinks.
-const NAMING_FILES: usize = 28;
+const NAMING_FILES: usize = 27;
 /// The most comparisons of an [`Api`] outside `operators`. The number only shrinks.
 const COMPARISONS: usize = 11;
 

@@ -39,7 +39,11 @@ fn codes(topic: Topic, done: &process::Done) -> BTreeSet<&'static str> {
             .strip_prefix("✗ ")
             .map_or(line, |error| error.split_once(": ").map_or(error, |(code, _)| code));
         line.split_once('[')
-            .filter(|(severity, _)| ["error", "warning", "info"].contains(severity))
+            .filter(|(before, _)| {
+                // A finding in a line has its place first.
+                let severity = before.rsplit(": ").next().unwrap_or_default();
+                ["error", "warning", "info"].contains(&severity)
+            })
             .and_then(|(_, rest)| Some(rest.split_once(']')?.0))
             .unwrap_or(line)
     }));

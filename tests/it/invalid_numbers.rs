@@ -44,6 +44,11 @@ spec:
   resourceGroups:
   - coveredResources: [nvidia.com/gpu]
     flavors: [{name: f, resources: [{name: nvidia.com/gpu, nominalQuota: VALUE}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: q, namespace: d}
+spec: {clusterQueue: q}
 ";
 const CLASS: &str = "---
 apiVersion: ome.io/v1beta1

@@ -197,7 +197,7 @@ fn a_kustomization_at_a_git_revision_is_built_like_the_work_tree() {
 fn overlays() -> Folder {
     let overlay = |least: u8| {
         format!(
-            "resources: [../../base]\nnamespace: team\npatches:\n- target: {{kind: InferenceService}}\n  patch: '[{{op: replace, path: /spec/engine/minReplicas, value: {least}}}]'\n"
+            "resources: [../../base]\nnamespace: team\npatches:\n- target: {{kind: InferenceService}}\n  patch: |-\n    - {{op: replace, path: /spec/engine/minReplicas, value: {least}}}\n"
         )
     };
     let runtime = RUNTIME.replace("      imagePulPolicy: Always\n", "");

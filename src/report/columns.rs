@@ -1,0 +1,57 @@
+//! Columns of a table that say the same in every row are one line above it.
+
+/// The column that is always shown, even if it is the same in every row.
+pub(super) const SERVICE: usize = 1;
+
+/// Folds the columns: returns those with the same value in every row, as `title value`, and the
+/// indices of the others. An empty column is omitted. For a single service no column is folded,
+/// except a class that it does not have.
+pub(super) fn folded(
+    titles: &[&'static str],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> (Vec<String>, Vec<usize>) {
+    let mut services = 0;
+    // For each column its first non-empty cell, and whether all other cells are equal to it.
+    let mut columns: Vec<Option<(String, bool)>> = vec![None; titles.len()];
+    for row in rows {
+        services += usize::from(!row[SERVICE].is_empty());
+        // A service in error has no value where the others agree.
+        let is_failed = row.iter().any(|cell| cell.starts_with('✗'));
+        let counts = |cell: &str| !cell.is_empty() && (!is_failed || cell != "-");
+        for (column, cell) in columns.iter_mut().zip(row).filter(|(_, cell)| counts(cell)) {
+            match column {
+                Some((first, alike)) => *alike &= *first == cell,
+                None => *column = Some((cell, true)),
+            }
+        }
+    }
+    let (mut words, mut kept) = (Vec::new(), Vec::new());
+    for (at, column) in columns.into_iter().enumerate() {
+        // The code of an error stays next to its service.
+        let folds = |first: &str| services > 1 || (titles[at] == "CLASS" && first == "-");
+        match column {
+            None if at != SERVICE => {}
+            Some((first, true)) if at != SERVICE && folds(&first) && !is_verdict(&first) => {
+                words.extend((first != "-").then(|| format!("{} {first}", small(titles[at]))));
+            }
+            _ => kept.push(at),
+        }
+    }
+    (words, kept)
+}
+
+/// Whether a cell says why a service has no values: such a cell stays next to it.
+fn is_verdict(cell: &str) -> bool {
+    cell.starts_with('✗') || cell.starts_with("not planned")
+}
+
+/// The cells of some columns.
+pub(super) fn taken(row: Vec<String>, kept: &[usize]) -> Vec<String> {
+    let cells = row.into_iter().enumerate();
+    cells.filter(|(at, _)| kept.contains(at)).map(|(_, cell)| cell).collect()
+}
+
+/// A title in a line of text.
+pub(super) fn small(title: &str) -> String {
+    title.to_lowercase().replace("gpus", "GPUs")
+}
