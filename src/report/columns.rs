@@ -1,7 +1,7 @@
 //! Columns of a table that say the same in every row are one line above it.
 
 /// The column that is always shown, even if it is the same in every row.
-pub(super) const SERVICE: usize = 1;
+const SERVICE: usize = 1;
 
 /// Folds the columns: returns those with the same value in every row, as `title value`, and the
 /// indices of the others. An empty column is omitted. For a single service no column is folded,

@@ -2,7 +2,7 @@
 //! cause; pods that do not fit; the verdict as the last sentence.
 
 use super::accelerator;
-use super::columns::{SERVICE, folded, small, taken};
+use super::columns::{folded, small, taken};
 use super::kv_cache;
 use super::markdown;
 use super::phrases::{first_of, inline, plural};
