@@ -163,6 +163,16 @@ impl Source {
         self.directory().is_some_and(|own| is_aside(&own))
     }
 
+    /// Whether it lies in a directory that was asked for, named below that of the command line or with
+    /// it.
+    pub fn is_in(&self, asked: &str) -> bool {
+        let asked = asked.trim_start_matches("./").trim_end_matches('/');
+        let root = self.root.as_deref().unwrap_or_default().trim_start_matches("./");
+        let below = asked.strip_prefix(root).map_or(asked, |rest| rest.trim_start_matches('/'));
+        let directory = self.directory().unwrap_or_default();
+        directory.strip_prefix(below).is_some_and(|rest| below.is_empty() || rest.starts_with('/'))
+    }
+
     /// The directory of copies that holds it, with that of the command line before it.
     pub fn copies(&self) -> Option<String> {
         let directory = self.directory()?;
@@ -342,9 +352,12 @@ impl SourceMap {
         &self.sources[id.0 as usize]
     }
 
-    /// The texts below directories of tests and of other projects.
-    pub fn copies(&self) -> std::collections::HashSet<SourceId> {
-        self.iter().filter(|(_, source)| source.is_aside()).map(|(id, _)| id).collect()
+    /// The texts below directories of tests and of other projects,
+    /// that are in none of the directory that was asked for.
+    pub fn copies(&self, asked: Option<&str>) -> std::collections::HashSet<SourceId> {
+        let is_asked = |source: &Source| asked.is_some_and(|asked| source.is_in(asked));
+        let all = self.iter().filter(|(_, source)| source.is_aside() && !is_asked(source));
+        all.map(|(id, _)| id).collect()
     }
 
     /// Returns all sources with their ids.

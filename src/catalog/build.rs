@@ -2,7 +2,7 @@
 //! references.
 
 use super::item::Item;
-use super::variants::{self, Place, View};
+use super::variants::{self, Place, Standing, View};
 use super::{Catalog, RuntimeSet, builtin};
 use crate::api::{
     Api, Follow, Object, ObjectRef, OperatorConfig, Runtime, Scope, Semantics, Views,
@@ -189,11 +189,17 @@ impl Builder {
         let earlier = self.items[position].object();
         let is_shown = is_service && self.places[position].is_below_same_path(&place);
         let one_file = earlier.span.source == object.span.source;
+        // A Template makes objects and is none; beside a manifest, one with placeholders is its
+        // template. In one file, and of paths side by side, the last one is applied.
         let standing = self.places[position].standing;
-        if standing < place.standing && !is_shown {
+        let is_template =
+            standing == Standing::OfTemplate || place.standing == Standing::OfTemplate;
+        let is_apart = self.places[position].is_below_same_path(&place) && !one_file;
+        let yields = standing != place.standing && (is_template || is_apart);
+        if yields && standing < place.standing && !is_shown {
             return;
         }
-        let compares = standing == place.standing
+        let compares = !yields
             && self
                 .options
                 .compared

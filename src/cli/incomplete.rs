@@ -60,8 +60,10 @@ pub(super) fn gaps(world: &World, compares: bool) -> Vec<Diagnostic> {
             // accounts are asked for by their names.
             Code::UnknownKind | Code::MissingName | Code::RequiredField => {
                 finding.span().is_none_or(|span| {
+                    let mut kinds = kinds_at(span, world).peekable();
                     let is_nobodys = finding.code == Code::MissingName
-                        && kinds_at(span, world).any(kinds::is_named_by_others);
+                        && kinds.peek().is_some()
+                        && kinds.all(kinds::is_named_by_others);
                     !is_nobodys && may_matter(span, world, scope)
                 })
             }
@@ -101,7 +103,7 @@ fn may_matter(span: Span, world: &World, scope: Scope) -> bool {
     let document = document_at(span, world);
     // A kind of another group is that kind, however near it is to one of ours.
     let mut groups = groups(document).peekable();
-    let may_be_ours = groups.peek().is_none() || groups.any(kinds::is_of_operator);
+    let may_be_ours = groups.peek().is_none() || groups.any(kinds::is_nearly_of_operator);
     let mut named = kinds::named(document).peekable();
     let touches = |kind| match kind {
         "ConfigMap" => names_settings(document, world),
@@ -199,6 +201,12 @@ mod tests {
         // Pods of workloads matter beside nodes.
         assert_eq!(codes(&broken("Deployment"))[0], Vec::<&str>::new());
         assert_eq!(codes(&format!("{NODE}{}", broken("Deployment")))[0], ["yaml-syntax"]);
+        // So does a kind of ours that is misspelled, in a group that is, too.
+        for group in ["v1", "serving.kserve.i/v1", "ome.io/v1beta1"] {
+            let text =
+                format!("apiVersion: {group}\nkind: InferenceServise\nmetadata: {{name: x\n");
+            assert_eq!(codes(&text)[0], ["yaml-syntax"], "{group}");
+        }
         // A text that names no kind may be anything.
         assert_eq!(codes("apiVersion: v1\nmetadata: {name: x\n")[0], ["yaml-syntax"]);
     }
@@ -220,6 +228,8 @@ mod tests {
         for kind in ["ConfigMap", "Secret", "ServiceAccount", "Service"] {
             assert_eq!(codes(&unnamed(kind))[0], Vec::<&str>::new(), "{kind}");
         }
+        let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: serving.kserve.io/v1beta1\n  kind: InferenceService\n  metadata: {}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n";
+        assert_eq!(codes(list)[0], ["missing-name"]);
     }
 
     #[test]

@@ -190,32 +190,38 @@ impl About {
             || (self.objects.is_empty() && kinds::reach(kind) == Reach::Presets)
     }
 
+    /// Whether a namespace is one of theirs. Without a service nothing says which are meant.
+    fn is_here(&self, namespace: &EcoString) -> bool {
+        self.namespaces.is_empty() || self.namespaces.contains(namespace)
+    }
+
+    /// What is used from their namespaces.
+    fn used(&self, catalog: &Catalog) -> Used {
+        let is_here = |own: &Object| own.id.scope.namespace().is_some_and(|own| self.is_here(own));
+        let has = |kinds: &[&str]| {
+            catalog.others().iter().any(|own| kinds.contains(&own.id.kind.as_str()) && is_here(own))
+        };
+        Used {
+            queues: catalog.local_queues().any(|queue| is_here(&queue.object)),
+            volumes: has(&["PersistentVolumeClaim"]),
+            devices: has(&["ResourceClaim", "ResourceClaimTemplate"]),
+        }
+    }
+
     /// Whether a place is in an object that several services share, and that can reach one of these:
     /// nodes, settings, and what is in their namespaces or is used from there.
-    fn is_shared(&self, catalog: &Catalog, span: Span) -> bool {
+    fn is_shared(&self, catalog: &Catalog, used: Used, span: Span) -> bool {
         let Some((_, id)) = catalog.owner(span) else { return false };
         if !kinds::is_decisive(&id.kind, &id.name) {
             return false;
         }
-        // Without a service nothing says which namespaces are meant.
-        let is_here = |namespace: &EcoString| {
-            self.namespaces.is_empty() || self.namespaces.contains(namespace)
-        };
-        let has = |kinds: &[&str]| {
-            catalog.others().iter().any(|own| {
-                kinds.contains(&own.id.kind.as_str())
-                    && own.id.scope.namespace().is_some_and(is_here)
-            })
-        };
         match kinds::reach(&id.kind) {
             Reach::Every => true,
-            Reach::Namespace => id.scope.namespace().is_none_or(is_here),
+            Reach::Namespace => id.scope.namespace().is_none_or(|own| self.is_here(own)),
             Reach::Presets => self.presets,
-            Reach::Queues => catalog
-                .local_queues()
-                .any(|queue| queue.object.id.scope.namespace().is_some_and(is_here)),
-            Reach::Volumes => has(&["PersistentVolumeClaim"]),
-            Reach::Devices => has(&["ResourceClaim", "ResourceClaimTemplate"]),
+            Reach::Queues => used.queues,
+            Reach::Volumes => used.volumes,
+            Reach::Devices => used.devices,
         }
     }
 
@@ -223,6 +229,7 @@ impl About {
     /// services, about a text that may hold one, or about no object of the input.
     pub(super) fn of(&self, session: &Session, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let catalog = &session.world.catalog;
+        let used = self.used(catalog);
         let gaps: HashSet<(Code, Option<Span>)> =
             session.gaps.iter().map(|gap| (gap.code, gap.span())).collect();
         found.retain(|finding| {
@@ -243,7 +250,7 @@ impl About {
                     || gaps.contains(&(finding.code, finding.span()));
             }
             owners.any(|owner| self.objects.contains(&owner))
-                || (self.shared && self.is_shared(catalog, span))
+                || (self.shared && self.is_shared(catalog, used, span))
                 || (self.every && catalog.owner_kind(span).is_some_and(|kind| self.is_meant(kind)))
                 || (self.places && is_lost_amount(catalog, finding))
         });
@@ -263,6 +270,17 @@ impl About {
         }
         found
     }
+}
+
+/// What namespaces have that uses objects of the cluster.
+#[derive(Clone, Copy)]
+struct Used {
+    /// LocalQueues.
+    queues: bool,
+    /// Claims for volumes.
+    volumes: bool,
+    /// Claims for devices.
+    devices: bool,
 }
 
 /// Findings that a page prints as errors of services are not printed again.

@@ -432,8 +432,21 @@ pub fn is_decisive(kind: &str, name: &str) -> bool {
 /// Whether objects of this kind are the state of a cluster, which those below a directory of tests or
 /// of another project are not.
 pub fn is_state(kind: &str) -> bool {
-    let is_used_by_name =
-        matches!(kind, "ClusterStorageContainer" | "LLMInferenceServiceConfig" | "HardwareProfile");
+    // What services use by its name may be that of the services beside it.
+    let is_used_by_name = matches!(
+        kind,
+        "ClusterStorageContainer"
+            | "LLMInferenceServiceConfig"
+            | "HardwareProfile"
+            | "PriorityClass"
+            | "RuntimeClass"
+            | "PersistentVolume"
+            | "PersistentVolumeClaim"
+            | "StorageClass"
+            | "ResourceClaim"
+            | "ResourceClaimTemplate"
+            | "DeviceClass"
+    );
     kind == "Pod" || (DECISIVE.contains(&kind) && !is_used_by_name)
 }
 
@@ -503,8 +516,16 @@ pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
 
 /// Whether a kind may be one of ours that is misspelled.
 pub fn is_nearly_ours(kind: &str) -> bool {
-    let mut ours = GROUPS.iter().filter(|group| group.ours).flat_map(|group| group.kinds);
-    ours.any(|own| nearest(kind, [*own]).is_some())
+    let (ours, others): (Vec<&Group>, Vec<&Group>) = GROUPS.iter().partition(|group| group.ours);
+    let is_another = others.iter().any(|group| group.kinds.contains(&kind));
+    let mut ours = ours.iter().flat_map(|group| group.kinds);
+    !is_another && ours.any(|own| nearest(kind, [*own]).is_some())
+}
+
+/// Whether a group may be one of an operator: by its name, misspelled, or left out.
+pub fn is_nearly_of_operator(name: &str) -> bool {
+    let mut groups = GROUPS.iter().filter(|group| group.ours);
+    name.is_empty() || is_of_operator(name) || groups.any(|own| nearest(name, [own.name]).is_some())
 }
 
 /// Whether objects of this kind decide only where somebody names them.

@@ -326,6 +326,15 @@ impl<'n> Walk<'_, 'n> {
         let is_variable = last == "value" && self.path.contains(&"env");
         let is_strict =
             !is_code && ((STRICT.contains(&last) && !is_value) || STRICT_MAPS.contains(&above));
+        if text.starts_with("#@ ") {
+            // As a comment it is code, and as a text of its own it is a text.
+            let start = node.origin.span().map(|span| span.start as usize);
+            let is_comment = start.is_some_and(|at| self.source.text[at..].starts_with('#'));
+            if is_comment {
+                self.add(node, text);
+            }
+            return;
+        }
         if encrypted::is_value(text) {
             return self.add(node, ENCRYPTED);
         }

@@ -16,9 +16,10 @@ pub(super) fn value(line: &str) -> Option<Range<usize>> {
 /// Whether a line decides if, or how often, the lines below it are written.
 pub(super) fn is_statement(line: &str) -> bool {
     const WORDS: [&str; 7] = ["if", "if/end", "elif", "else:", "for", "for/end", "while"];
-    let code = line.trim_start().strip_prefix("#@").map(str::trim_start);
-    code.and_then(|code| code.split([' ', '\r', '\n']).next())
-        .is_some_and(|word| WORDS.contains(&word))
+    let code = line.trim_start().strip_prefix("#@").map(str::trim);
+    // A comment in words does not end as a statement does.
+    code.filter(|code| code.ends_with(':') || code.ends_with("/end"))
+        .is_some_and(|code| code.split(' ').next().is_some_and(|word| WORDS.contains(&word)))
 }
 
 /// Whether a text has values or statements of ytt.
@@ -51,6 +52,7 @@ mod tests {
         }
         assert!(is_statement("  #@ if/end data.values.labels:"));
         assert!(is_statement("#@ else:") && is_statement("#@ for x in y:"));
+        assert!(is_statement("  #@ for/end\r\n") && !is_statement("#@ for later use"));
         assert!(!is_statement("#@ load(\"@ytt:data\", \"data\")") && !is_statement("# if x"));
         assert_eq!(within("a-(@= x @)-b"), Some("(@= x @)"));
         assert!(!is_in("#@ load(\"x\")\na: b\n") && is_in("a:\n- #@ b\n"));

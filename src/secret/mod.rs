@@ -6,6 +6,15 @@
 //! Which values are secrets is listed in docs/secrets.md, and in the table of `kinds.rs` that its
 //! tests go through.
 
+/// Whether a mapping names a Secret and a key of it, and holds nothing else: beside an access key a
+/// secret key is the secret itself.
+fn is_key_of_secret(map: &Map) -> bool {
+    const BESIDE: [&str; 6] =
+        ["secretKey", "secretName", "secretNamespace", "namespace", "optional", "remoteRef"];
+    let names = map.get("secretName").is_some() || map.get("remoteRef").is_some();
+    names && map.iter().all(|entry| BESIDE.contains(&entry.key.as_str()))
+}
+
 #[cfg(test)]
 mod kinds;
 mod names;
@@ -145,7 +154,7 @@ impl Place {
             // Sums by which pods are restarted.
             _ if self == Self::Tags && key.starts_with("checksum/") => None,
             // The key of a Secret that is named beside it, or that an ExternalSecret fills.
-            "secretKey" if text("secretName").is_some() || map.get("remoteRef").is_some() => None,
+            "secretKey" if is_key_of_secret(map) => None,
             "value" => text("name").and_then(names::of_variable),
             _ if self == Self::Tags => names::of_variable(key.rsplit('/').next().unwrap_or(key)),
             _ => names::of_field(key),
@@ -272,8 +281,8 @@ mod tests {
                 r#"{"args":["--api-key","•••","--port","80","--token=•••","--hf-token","--x"],"command":["sh","-c","run --password •••; HF_TOKEN=••• x"]}"#,
             ),
             (
-                "{s3: [{url: {secretName: s, secretKey: endpoint}}], data: [{secretKey: token, remoteRef: {key: a}}], own: {secretKey: abc}}",
-                r#"{"s3":[{"url":{"secretName":"s","secretKey":"endpoint"}}],"data":[{"secretKey":"token","remoteRef":{"key":"a"}}],"own":{"secretKey":"•••"}}"#,
+                "{s3: [{url: {secretName: s, secretKey: endpoint}}], data: [{secretKey: token, remoteRef: {key: a}}], own: {secretKey: abc}, both: {secretName: s, accessKey: abc, secretKey: abc}}",
+                r#"{"s3":[{"url":{"secretName":"s","secretKey":"endpoint"}}],"data":[{"secretKey":"token","remoteRef":{"key":"a"}}],"own":{"secretKey":"•••"},"both":{"secretName":"s","accessKey":"•••","secretKey":"•••"}}"#,
             ),
             (
                 r#"{data: {c.json: '{"accessKey": "abc", "host": "x"}'}, uri: "https://me:abc@host/x", tolerations: [{key: nvidia.com/gpu, value: a}], spread: [{topologyKey: host}]}"#,

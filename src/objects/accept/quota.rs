@@ -1,15 +1,22 @@
 //! Quotas and limits of a namespace.
 
 use super::judge::Judge;
-use super::resources;
+use super::resources::quantity;
 use crate::yaml::{At, Node};
 
 /// Judges the amounts of a ResourceQuota (`ValidateResourceQuotaSpec`).
 pub(super) fn quota(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     amounts(judge, at, spec, "hard");
+    let at = at.field("hard");
+    for entry in spec.get("hard").into_iter().flat_map(Node::entries) {
+        if quantity(&entry.node).is_some_and(|own| own.is_negative()) {
+            let said = "must be greater than or equal to 0";
+            judge.invalid(&at.key(&entry.key), &entry.node, said, "write an amount of at least 0");
+        }
+    }
 }
 
-/// Judges the amounts of a LimitRange (`ValidateLimitRange`).
+/// Judges the amounts of a LimitRange: the server decodes them.
 pub(super) fn limits(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let at = at.field("limits");
     for (index, limit) in spec.items_of("limits").iter().enumerate() {
@@ -22,13 +29,10 @@ pub(super) fn limits(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 fn amounts(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, list: &str) {
     let at = at.field(list);
     for entry in holder.get(list).into_iter().flat_map(Node::entries) {
-        let at = at.key(&entry.key);
-        // `count/deployments.apps` and `requests.nvidia.com/gpu` are names of quotas.
-        if resources::quantity(&entry.node).is_none() {
+        if quantity(&entry.node).is_none() {
             let help = "write an amount, as `10`, `500m` or `64Gi`";
+            let at = at.key(&entry.key);
             judge.invalid(&at, &entry.node, "must be an amount of a resource", help);
-        } else {
-            resources::amount(judge, &at, &entry.key, &entry.node);
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Copies(BTreeMap<String, usize>);
 
 impl Copies {
     /// Whether an object is left out.
-    pub(super) fn take(&mut self, read: &Read, sources: &SourceMap) -> bool {
+    pub(super) fn take(&mut self, read: &Read, sources: &SourceMap, asked: Option<&str>) -> bool {
         let object = match read {
             Read::Item(item) => item.object(),
             Read::Settings(_, object) => object,
@@ -21,7 +21,9 @@ impl Copies {
         if !kinds::is_state(&object.id.kind) {
             return false;
         }
-        let Some(directory) = sources.get(object.span.source).copies() else { return false };
+        let source = sources.get(object.span.source);
+        let is_asked = asked.is_some_and(|asked| source.is_in(asked));
+        let Some(directory) = source.copies().filter(|_| !is_asked) else { return false };
         *self.0.entry(directory).or_default() += 1;
         true
     }

@@ -275,8 +275,8 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         }
         unread.extend(found.iter().filter(|finding| finding.code == Code::MissingName).cloned());
         if builtin { &mut found_builtin } else { &mut diagnostics }.extend(found);
-        let is_whole = given.within.is_none();
-        if is_whole && typed.as_ref().is_some_and(|own| copies.take(own, &sources)) {
+        let within = given.within.as_deref();
+        if typed.as_ref().is_some_and(|own| copies.take(own, &sources, within)) {
             continue;
         }
         match typed {
@@ -330,9 +330,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     }
     builder.config(config);
     builder.unfilled(unfilled);
-    if given.within.is_none() {
-        builder.copies(sources.copies());
-    }
+    builder.copies(sources.copies(given.within.as_deref()));
     let Built { catalog, views, diagnostics: found } = builder.finish(found_builtin);
     diagnostics.extend(found);
     let mut input = accounting.finish();
@@ -358,7 +356,8 @@ impl World {
     /// directory was asked for.
     pub fn copies(&self, place: Span) -> Option<String> {
         let source = self.sources.get(place.source);
-        source.copies().filter(|_| self.given.within.is_none())
+        let is_asked = self.given.within.as_deref().is_some_and(|asked| source.is_in(asked));
+        source.copies().filter(|_| !is_asked)
     }
 }
 

@@ -140,7 +140,7 @@ pub(super) fn of_annotations(facts: &Facts<'_>, findings: &mut Vec<Diagnostic>) 
         let why = if is_dropped {
             "KServe does not copy it (serviceAnnotationDisallowedList)"
         } else if key.starts_with("serving.kserve.io/") && field.is_some() {
-            "it is a field and no annotation"
+            "it is a field, not an annotation"
         } else {
             continue;
         };
