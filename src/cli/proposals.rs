@@ -159,6 +159,14 @@ impl Typed {
         targets.len() == self.targets.len() && targets.iter().all(is_shown) && flags == own
     }
 
+    /// The releases that were typed, for a command that takes them.
+    fn releases(&self, verb: &str) -> String {
+        let is_taken = |flag: &&Flag| {
+            flag.words.starts_with(" --release ") && flag.verbs.iter().any(|own| own == verb)
+        };
+        self.flags.iter().filter(is_taken).map(|flag| flag.words.as_str()).collect()
+    }
+
     /// The flags about the input that a command takes, each with a blank before it.
     fn flags(&self, verb: &str) -> String {
         let taken = self.flags.iter().filter(|flag| flag.verbs.iter().any(|own| own == verb));
@@ -259,7 +267,7 @@ impl Proposals {
         let Some(rest) = command.strip_prefix("ome ") else { return String::new() };
         let verb = rest.split(' ').next().unwrap_or_default();
         if command.contains(" -k ") && !command.contains(" --release ") {
-            return self.detected.clone();
+            return format!("{}{}", self.typed.releases(verb), self.detected);
         }
         let names_its_input = [" -f ", " -k ", " --help"].iter().any(|own| command.contains(own));
         if names_its_input || !self.typed.reading.iter().any(|own| own == verb) {
@@ -347,6 +355,15 @@ mod tests {
             assert_eq!(complete, expected);
             assert_eq!(of(&line).complete(&complete).unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn a_typed_release_is_kept_with_another_input() {
+        let line = ["plan", "-f", "a", "-n", "ml", "--release", "kserve=odh"];
+        assert_eq!(
+            of(&line).complete("`ome plan -k dev` builds it").unwrap(),
+            "`ome plan -k dev --release kserve=odh` builds it"
+        );
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::diag::quoted;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner, Variant};
 use crate::source::Span;
-use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{HashMap, HashSet};
 
@@ -23,6 +22,9 @@ pub(super) struct Variants<'a> {
 
 /// Namespace and name.
 type Name = (EcoString, EcoString);
+
+/// Where a definition is: the operator, the name and the directory.
+type Place<'o> = (Api, &'o ObjectRef, Option<EcoString>);
 
 /// One of several definitions of a name.
 struct Definition {
@@ -157,6 +159,13 @@ impl Session {
         })
     }
 
+    /// The definitions of services that the catalog of the input has.
+    fn counted(&self) -> impl Iterator<Item = &Object> {
+        let catalog = &self.world.catalog;
+        let services = catalog.services().map(|own| &own.of(self.semantics).object);
+        services.chain(catalog.model_servings().iter().map(|own| &own.object))
+    }
+
     /// Gives each service that has several definitions the list of them, in the order of their places.
     pub(super) fn list_variants(
         &self,
@@ -167,11 +176,8 @@ impl Session {
         for object in self.added() {
             others.entry((object.api, &object.id)).or_default().push(object.name_span());
         }
-        let catalog = &self.world.catalog;
-        let shown = catalog.services().map(|own| &own.of(self.semantics).object);
-        let shown = shown.chain(catalog.model_servings().iter().map(|own| &own.object));
         let mut lists: HashMap<Span, Vec<Variant>> = HashMap::new();
-        for object in shown {
+        for object in self.counted() {
             if let Some(others) = others.get(&(object.api, &object.id)) {
                 lists.insert(object.name_span(), self.variants_of(object, others));
             }
@@ -194,16 +200,14 @@ impl Session {
             places.iter().map(|place| self.directory(*place).unwrap_or_default()).collect();
         let name = object.qualified_name();
         let variant = |(place, directory): (&Span, &EcoString)| {
-            // Two files of one directory are told apart by their names.
             let is_alone = directories.iter().filter(|own| *own == directory).count() == 1;
             let source = self.world.sources.get(place.source);
-            let command = if is_alone || source.overlay.is_some() {
+            // No flag tells two files of one directory apart without dropping the rest of the input.
+            let command = (is_alone || source.overlay.is_some()).then(|| {
                 let directory = quoted(directory.trim_end_matches('/'));
                 let rest = self.proposals().arguments("explain");
                 format!("ome explain {name} --in {directory}{rest}")
-            } else {
-                format!("ome explain {name} -f {}", quoted(&source.name))
-            };
+            });
             Variant {
                 directory: directory.clone(),
                 place: *place,
@@ -214,16 +218,43 @@ impl Session {
         places.iter().zip(&directories).map(variant).collect()
     }
 
+    /// All definitions of these names, by where they are.
+    fn definitions<'o>(
+        &'o self,
+        names: &HashSet<(Api, &ObjectRef)>,
+    ) -> HashMap<Place<'o>, Vec<&'o Object>> {
+        let mut definitions: HashMap<Place<'o>, Vec<&'o Object>> = HashMap::new();
+        let own = self.counted().chain(self.added());
+        for object in own.filter(|own| names.contains(&(own.api, &own.id))) {
+            definitions.entry(self.place_of(object)).or_default().push(object);
+        }
+        definitions
+    }
+
+    fn place_of<'o>(&self, object: &'o Object) -> Place<'o> {
+        (object.api, &object.id, self.directory(object.name_span()))
+    }
+
     /// Definitions that a comparison with an earlier state leaves out although they are others than
-    /// there, as a line.
-    pub(super) fn changed_variants(&self, before: &Self) -> Option<String> {
-        let known = |session: &'_ Self| -> HashMap<(Api, ObjectRef, Option<EcoString>), Node> {
-            let key = |own: &Object| (own.api, own.id.clone(), session.directory(own.name_span()));
-            session.added().map(|own| (key(own), own.node.clone())).collect()
+    /// there, as KIND/NAMESPACE/NAME with the directory.
+    pub(super) fn changed_variants(&self, before: &Self) -> Vec<String> {
+        let several: HashSet<(Api, &ObjectRef)> =
+            before.added().chain(self.added()).map(|own| (own.api, &own.id)).collect();
+        if several.is_empty() {
+            return Vec::new();
+        }
+        // Which definition counts may differ between the states, so all of them are looked at.
+        let (old, new) = (before.definitions(&several), self.definitions(&several));
+        let is_new = |own: &&Object| {
+            let there = old.get(&self.place_of(own));
+            !there.is_some_and(|there| there.iter().any(|other| other.node == own.node))
         };
-        let (old, new) = (known(before), known(self));
-        let changed = new.iter().filter(|(key, node)| old.get(key) != Some(node)).map(|own| own.0);
-        let gone = old.keys().filter(|key| !new.contains_key(key));
+        let is_gone = |own: &&Object| {
+            let key = before.place_of(own);
+            new.get(&key).map_or(0, Vec::len) < old[&key].len()
+        };
+        let changed = self.added().filter(is_new).map(|own| self.place_of(own));
+        let gone = before.added().filter(is_gone).map(|own| before.place_of(own));
         let mut names: Vec<String> = changed
             .chain(gone)
             .map(|(_, id, directory)| {
@@ -232,6 +263,12 @@ impl Session {
             })
             .collect();
         names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The same as a line.
+    pub(super) fn changed_line(names: &[String]) -> Option<String> {
         let first = names.first()?;
         let directory = first.rsplit(" in ").next()?.trim_end_matches('/');
         let more = match names.len() {

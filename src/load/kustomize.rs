@@ -347,7 +347,9 @@ pub(super) struct Overlay {
 }
 
 /// What became of a tree that was not built.
-const ONE_BY_ONE: &str = "its files were read one by one, without patches";
+pub(super) const ONE_BY_ONE: &str = "its files were read one by one, without patches";
+/// The same if built trees share files with it.
+pub(super) const SHARED: &str = "the files that it shares with built overlays are read only as those, and its others one by one, without patches";
 /// Why it was not, where no build was asked for.
 const UNASKED: &str = "the directory holds a kustomization";
 
@@ -363,7 +365,11 @@ impl Overlay {
 
 /// Why a tree was not built by `kustomize = "auto"`, from its note.
 pub fn why_not_built(finding: &Diagnostic) -> Option<&str> {
-    let why = finding.message.strip_suffix(ONE_BY_ONE)?.trim_end_matches([':', ' ']);
+    let message = &finding.message;
+    let why = [ONE_BY_ONE, SHARED]
+        .iter()
+        .find_map(|own| message.strip_suffix(own))?
+        .trim_end_matches([':', ' ']);
     (why != UNASKED).then_some(why)
 }
 

@@ -187,10 +187,12 @@ impl Listed {
             if input.reported {
                 left.names.push(name.to_owned());
                 let services = services(text.as_ref(), limits);
-                if !services.is_empty() {
+                // Two definitions of one service are no input of one command.
+                let is_new = services.iter().all(|own| !left.services.contains(own));
+                if !services.is_empty() && is_new {
                     left.files.push(input.name.clone());
+                    left.services.extend(services);
                 }
-                left.services.extend(services);
             }
             false
         });

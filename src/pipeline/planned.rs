@@ -160,8 +160,8 @@ pub struct Variant {
     pub directory: EcoString,
     /// Where its name is set.
     pub place: Span,
-    /// The command that explains it.
-    pub command: String,
+    /// The command that explains it; none for a further file of one directory.
+    pub command: Option<String>,
     /// It is the one that is explained.
     pub explained: bool,
 }

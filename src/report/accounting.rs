@@ -1,7 +1,7 @@
 //! What becomes of each object of the input, as JSON and as one line.
 
 use crate::source::SourceMap;
-use crate::workspace::accounting::{InputRow, names};
+use crate::workspace::accounting::{InputRow, NAMED, names};
 use ecow::EcoString;
 use serde_json::{Map, Value, json};
 
@@ -45,7 +45,7 @@ fn of_row(row: &InputRow, sources: &SourceMap) -> Value {
 pub fn not_compared(rows: &[InputRow]) -> Option<String> {
     let left_out =
         rows.iter().filter(|row| row.is_passed_over() || row.requests_uncounted_devices());
-    let left_out: Vec<String> = left_out.map(names).collect();
+    let left_out: Vec<String> = by_kind(left_out).iter().map(names).collect();
     (!left_out.is_empty()).then(|| format!("not compared: {}", left_out.join(", ")))
 }
 
@@ -60,27 +60,57 @@ pub fn kinds(rows: &[InputRow]) -> Option<String> {
     let (others, own): (Vec<&InputRow>, Vec<&InputRow>) =
         rows.iter().filter(|row| !row.is_passed_over()).partition(|row| row.kind == "*");
     // Of many kinds each is only counted.
+    let mut own = by_kind(own.into_iter());
     let is_short = own.len() <= WITH_NAMES;
     let count = |row: &InputRow| format!("{} {}", row.count, row.kind);
     let named = |row: &InputRow| if is_short { names(row) } else { count(row) };
-    let mut kinds: Vec<String> = own.into_iter().map(named).collect();
     let mut others: Vec<(&EcoString, &usize)> =
         others.into_iter().flat_map(|row| &row.kinds).collect();
+    others.retain(|(kind, count)| {
+        let same = own.iter_mut().find(|row| row.kind == **kind);
+        same.map(|row| row.count += **count).is_none()
+    });
+    let mut kinds: Vec<String> = own.iter().map(named).collect();
     others.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let shown = others.iter().take(OTHERS).map(|(kind, count)| format!("{count} {kind}"));
     kinds.extend(shown);
     if others.len() > OTHERS {
-        kinds.push(format!("{} more kinds", others.len() - OTHERS));
+        let more = others.len() - OTHERS;
+        kinds.push(format!("{more} more {}", if more == 1 { "kind" } else { "kinds" }));
     }
     (!kinds.is_empty()).then(|| format!("the input has {}", kinds.join(", ")))
 }
 
+/// One row for each kind: several groups and versions of a kind are not told apart where only the
+/// kind is shown.
+fn by_kind<'r>(rows: impl Iterator<Item = &'r InputRow>) -> Vec<InputRow> {
+    let mut merged: Vec<InputRow> = Vec::new();
+    for row in rows {
+        let is_alike = |own: &&mut InputRow| {
+            own.kind == row.kind && own.foreign_group() == row.foreign_group()
+        };
+        let Some(own) = merged.iter_mut().find(is_alike) else {
+            merged.push(row.clone());
+            continue;
+        };
+        own.count += row.count;
+        let room = NAMED.saturating_sub(own.examples.len());
+        own.examples.extend(row.examples.iter().take(room).cloned());
+        for (device, count) in &row.devices {
+            *own.devices.entry(device.clone()).or_default() += count;
+        }
+    }
+    merged
+}
+
 /// What is not planned and what is not counted, in one line; `None` if that is nothing.
 pub fn line(rows: &[InputRow]) -> Option<String> {
-    let passed: Vec<String> = rows.iter().filter(|row| row.is_passed_over()).map(names).collect();
-    let uncounted: Vec<String> = rows
+    let (passed, others): (Vec<&InputRow>, Vec<&InputRow>) =
+        rows.iter().partition(|row| row.is_passed_over());
+    let passed: Vec<String> = by_kind(passed.into_iter()).iter().map(names).collect();
+    let uncounted = others.into_iter().filter(|row| row.requests_uncounted_devices());
+    let uncounted: Vec<String> = by_kind(uncounted)
         .iter()
-        .filter(|row| row.requests_uncounted_devices() && !row.is_passed_over())
         .map(|row| {
             let devices: Vec<&str> = row.devices.keys().map(EcoString::as_str).collect();
             format!("{} {} (requests {})", row.count, row.kind, devices.join(", "))
@@ -92,4 +122,28 @@ pub fn line(rows: &[InputRow]) -> Option<String> {
         .map(|(what, names)| format!("{what}: {}", names.join(", ")))
         .collect();
     (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::accounting::Handling;
+
+    #[test]
+    fn a_kind_of_two_groups_is_one_number() {
+        let row = |api_version: &str, kind: &str, count| InputRow {
+            api_version: api_version.into(),
+            kind: kind.into(),
+            count,
+            handling: Handling::Workload,
+            devices: [("nvidia.com/gpu".into(), 1)].into(),
+            examples: Vec::new(),
+            kinds: [("Gateway".into(), 2), ("Job".into(), 1)].into(),
+        };
+        let rows = [row("batch/v1", "Job", 2), row("kai.example/v1", "Job", 3), row("", "*", 3)];
+        assert_eq!(kinds(&rows).unwrap(), "the input has 6 Job (and 6 more), 2 Gateway");
+        let rows = rows.map(|row| InputRow { handling: Handling::Unread, ..row });
+        let line = line(&rows[..2]).unwrap();
+        assert_eq!(line, "not counted: 5 Job (requests nvidia.com/gpu)");
+    }
 }

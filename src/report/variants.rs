@@ -11,13 +11,16 @@ pub(super) fn json(variants: &[Variant], sources: &SourceMap) -> Value {
         .iter()
         .map(|own| {
             let place = sources.locate(own.place);
-            json!({
+            let mut out = json!({
                 "directory": own.directory.as_str(),
                 "file": &*place.file,
                 "line": place.line,
-                "command": own.command,
                 "explained": own.explained,
-            })
+            });
+            if let Some(command) = &own.command {
+                out["command"] = command.as_str().into();
+            }
+            out
         })
         .collect()
 }
@@ -29,8 +32,10 @@ pub(super) fn list(variants: &[Variant], sources: &SourceMap, out: &mut Sheet) {
         let (directory, file, line) = (&own.directory, &place.file, place.line);
         if own.explained {
             format!("{directory}  {file}:{line}  on this page")
+        } else if let Some(command) = &own.command {
+            format!("{directory}  {file}:{line}  `{command}`")
         } else {
-            format!("{directory}  {file}:{line}  `{}`", own.command)
+            format!("{directory}  {file}:{line}  one of several files of its directory")
         }
     };
     let mut lines = variants.iter().map(line);

@@ -92,6 +92,11 @@ impl InputRow {
             && (kinds::is_of_operator(self.group()) || self.is_like_service())
     }
 
+    /// The group, if it is what tells the kind from that of an operator.
+    pub fn foreign_group(&self) -> Option<&str> {
+        self.is_like_service().then(|| self.group())
+    }
+
     /// Whether the kind is that of a service, in a group that no operator reads.
     fn is_like_service(&self) -> bool {
         operators::is_service(&self.kind) && !kinds::is_of_operator(self.group())
@@ -104,7 +109,7 @@ impl InputRow {
 }
 
 /// How many objects of a row are named.
-const NAMED: usize = 3;
+pub const NAMED: usize = 3;
 
 /// The rows under construction.
 #[derive(Debug, Default)]
@@ -298,6 +303,6 @@ pub fn names(row: &InputRow) -> String {
         names.push(format!("and {} more", row.count - names.len()));
     }
     let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-    let whose = if row.is_like_service() { format!(" of {}", row.group()) } else { String::new() };
+    let whose = row.foreign_group().map(|group| format!(" of {group}")).unwrap_or_default();
     format!("{} {}{whose}{names}", row.count, row.kind)
 }

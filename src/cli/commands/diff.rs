@@ -220,6 +220,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let rollout = rollout(args, &compared);
     let plan = format!("ome plan{}", after.proposals().arguments("plan"));
+    let changed = after.changed_variants(&before);
     let view = view::View {
         rollout: rollout.as_deref(),
         plan: &plan,
@@ -230,6 +231,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         sources: &after.world.sources,
         all: args.all,
         input: &after.world.input,
+        not_compared: &changed,
     };
     Session::show_of(&[&after, &before], &view, args.output, &news, io)?;
     if matches!(args.output, PageFormat::Table | PageFormat::Markdown)
@@ -237,11 +239,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     {
         io.say_line(&line);
     }
-    let changed = after.changed_variants(&before);
     if !args.output.is_data() {
         let services = sides[1].services.iter().map(|views| &views.of(after.semantics).object);
         let shown = services.chain(sides[1].servings.iter().map(|own| &own.object));
-        let lines = [after.other_definitions(shown, "compared"), changed.clone()];
+        let lines = [after.other_definitions(shown, "compared"), Session::changed_line(&changed)];
         lines.iter().flatten().for_each(|line| io.say_line(line));
     }
     if let Some(line) = unfilled::line("compared", &unfilled)
@@ -253,7 +254,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let usual = [FailOn::Any];
     let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };
     let fails = conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], settings))
-        || (changed.is_some() && conditions.contains(&FailOn::Any));
+        || (!changed.is_empty() && conditions.contains(&FailOn::Any));
     if unread {
         // Findings about the state before are shown if they hide a part of it.
         before.say(&before.grade(before.gaps.iter().cloned()), io);

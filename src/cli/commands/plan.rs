@@ -367,15 +367,15 @@ impl Nearest {
     }
 }
 
-/// The services in manifests that no kustomization lists, and the command that plans them.
+/// The services in manifests of the first directory with some that no kustomization lists, and the
+/// command that plans them.
 fn hidden<'f>(left: impl Iterator<Item = &'f Diagnostic> + Clone) -> Option<String> {
-    let own = left.clone().filter(|finding| !finding.objects.is_empty());
-    let names: Vec<&str> = own
-        .clone()
-        .flat_map(|finding| &finding.objects)
+    let first = left.clone().find(|finding| !finding.objects.is_empty())?;
+    let names: BTreeSet<&str> = first
+        .objects
+        .iter()
         .map(|name| name.split_once('/').map_or(name.as_str(), |(_, name)| name))
         .collect();
-    let first = own.clone().next()?;
     let more = match names.len() {
         0..=HIDDEN => String::new(),
         many => format!(" and {} more", many - HIDDEN),
@@ -385,9 +385,10 @@ fn hidden<'f>(left: impl Iterator<Item = &'f Diagnostic> + Clone) -> Option<Stri
     let help = first.help.as_deref().unwrap_or_default();
     let others = match left.count() - 1 {
         0 => String::new(),
-        others => format!(" (and {others} more)"),
+        1 => "; 1 more directory has such files".to_owned(),
+        others => format!("; {others} more directories have such files"),
     };
-    Some(format!("{}{more}: {place}: {}{others}: {help}", shown.join(", "), first.message))
+    Some(format!("{}{more}: {place}: {}: {help}{others}", shown.join(", "), first.message))
 }
 
 /// How many services of such manifests are named.

@@ -263,7 +263,8 @@ fn documents(
     let (aside, listed, trees) = kustomize::set_aside(&mut inputs, limits);
     loaded.diagnostics.extend(aside);
     if request.overlays {
-        let found = overlays::build(trees, &mut inputs, disk, request.kustomize_command, limits);
+        let found =
+            overlays::build(trees, &mut inputs, disk, request.kustomize_command, limits, &listed);
         loaded.diagnostics.extend(found);
     } else {
         loaded.diagnostics.extend(trees.iter().map(|tree| tree.not_built(None)));

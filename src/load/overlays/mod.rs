@@ -11,8 +11,8 @@ use super::checkout::Checkout;
 use super::files::{self, Unread};
 use super::find::{Input, repository_root};
 use super::kinds;
-use super::kustomize::{Failed, INSTALL, Overlay, Run, Tree, failed};
-use super::listed::{NAMES, plain};
+use super::kustomize::{Failed, INSTALL, ONE_BY_ONE, Overlay, Run, SHARED, Tree, failed};
+use super::listed::{Listed, NAMES, plain};
 use crate::diag::{Code, Diagnostic, Severity, quoted};
 use crate::yaml::Limits;
 use included::included;
@@ -98,6 +98,7 @@ pub(super) fn build(
     disk: &Disk<'_>,
     command: Option<&str>,
     limits: &Limits,
+    listed: &Listed,
 ) -> Vec<Diagnostic> {
     let until = Instant::now() + TIME;
     let is_missing = AtomicBool::new(false);
@@ -121,6 +122,8 @@ pub(super) fn build(
         })
         .collect();
     let mut found = Vec::new();
+    // Findings about trees that were not built, by the trees.
+    let mut left: Vec<(Arc<str>, Diagnostic)> = Vec::new();
     let mut missing: Option<(String, usize)> = None;
     let mut texts: HashMap<PathBuf, (Input, Option<Text>)> = HashMap::new();
     let mut used: BTreeSet<PathBuf> = BTreeSet::new();
@@ -130,16 +133,20 @@ pub(super) fn build(
                 used.extend(files);
                 texts.insert(overlay.file.clone(), built(overlay, name, text));
             }
-            Outcome::Left(why) => found.push(overlay.not_built(Some(&why))),
+            Outcome::Left(why) => {
+                let finding = overlay.not_built(Some(&why));
+                left.push((overlay.shown, finding));
+            }
             Outcome::NoProgram(why) => {
                 let (said, count) = missing.get_or_insert_with(|| (String::new(), 0));
                 *count += 1;
                 if said.is_empty() {
                     *said = why;
                 }
-                found.push(overlay.not_built(Some("no program builds it")));
+                let finding = overlay.not_built(Some("no program builds it"));
+                left.push((overlay.shown, finding));
             }
-            Outcome::Refused(finding) => found.push(*finding),
+            Outcome::Refused(finding) => left.push((overlay.shown, *finding)),
         }
     }
     if let Some((why, count)) = missing {
@@ -149,20 +156,41 @@ pub(super) fn build(
         found.push(finding.severity(Severity::Warning).help(INSTALL));
     }
     if texts.is_empty() {
+        found.extend(left.into_iter().map(|(_, finding)| finding));
         return found;
     }
+    // Trees with a file that only the output of others has, and whether an answer may depend on it.
+    let mut sharing: HashMap<Arc<str>, bool> = HashMap::new();
     let all = std::mem::take(inputs).into_iter().filter_map(|(input, text)| {
         let path = input.path.as_deref();
         if let Some(built) = path.and_then(|path| texts.remove(path)) {
             return Some(built);
         }
         // A file that was named itself is read.
-        let is_used = input.root.is_some()
-            && path.and_then(|path| disk.real(path)).is_some_and(|path| used.contains(&path));
-        (!is_used).then_some((input, text))
+        let real = path.filter(|_| input.root.is_some()).and_then(|path| disk.real(path));
+        let used = real.filter(|path| used.contains(path));
+        if let (Some(path), Some(real), false) = (path, &used, left.is_empty()) {
+            let matters = may_matter(real, limits);
+            for tree in listed.of(path).into_iter().flat_map(|own| own.trees) {
+                *sharing.entry(tree).or_default() |= matters;
+            }
+        }
+        used.is_none().then_some((input, text))
     });
     *inputs = all.collect();
+    found.extend(left.into_iter().map(|(tree, finding)| match sharing.get(&tree) {
+        Some(matters) => shared(finding, *matters),
+        None => finding,
+    }));
     found
+}
+
+/// The finding about a tree that was not built, where built ones share files with it: its own
+/// services of them are in no answer.
+fn shared(mut finding: Diagnostic, matters: bool) -> Diagnostic {
+    finding.message = finding.message.replace(ONE_BY_ONE, SHARED);
+    finding.help = finding.help.map(|help| help.replace(ONE_BY_ONE, SHARED));
+    if matters { finding.severity(Severity::Warning) } else { finding }
 }
 
 fn late() -> Outcome {
@@ -183,7 +211,7 @@ fn one(overlay: &Overlay, disk: &Disk<'_>, run: &Run<'_>) -> Outcome {
         Err(Failed::NotFound(why)) => Outcome::NoProgram(why),
         Err(Failed::Because(why, _)) => {
             let help = format!(
-                "correct what it reports: `kustomize build {}`; the files of the tree were read one by one",
+                "correct what it reports: `kustomize build {}`; {ONE_BY_ONE}",
                 quoted(&overlay.shown)
             );
             let mut finding = failed(&tree, &why, &help);

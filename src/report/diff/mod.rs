@@ -44,6 +44,8 @@ pub struct View<'a> {
     pub all: bool,
     /// What becomes of each object of the new state.
     pub input: &'a [InputRow],
+    /// Further definitions of services that change, and that are not compared.
+    pub not_compared: &'a [String],
     /// The command that shows the rollout of a service, with `{}` for its name.
     pub rollout: Option<&'a str>,
     /// The command that shows why services are refused in the new state.
@@ -94,6 +96,9 @@ impl Answer for View<'_> {
         out["input"] = super::accounting::json(self.input, self.sources);
         if let Some(basis) = self.diff.basis {
             out["basis"] = basis.into();
+        }
+        if !self.not_compared.is_empty() {
+            out["notCompared"] = self.not_compared.into();
         }
         out
     }
