@@ -3,7 +3,7 @@
 //! In: the trees that no other one includes, with the files that were found. Out: the output of each
 //! build in the place of its kustomization, without the files that it is built from, and a finding
 //! for each tree that was not built. A tree is built if everything that it names is a file of its
-//! repository: [`included`] decides that before any program runs, and the program has no network.
+//! repository: [`included()`] decides that before any program runs, and the program has no network.
 
 mod included;
 
