@@ -190,7 +190,8 @@ pub(super) fn build(
 fn shared(mut finding: Diagnostic, matters: bool) -> Diagnostic {
     finding.message = finding.message.replace(ONE_BY_ONE, SHARED);
     finding.help = finding.help.map(|help| help.replace(ONE_BY_ONE, SHARED));
-    if matters { finding.severity(Severity::Warning) } else { finding }
+    let is_less = matters && finding.severity < Severity::Warning;
+    if is_less { finding.severity(Severity::Warning) } else { finding }
 }
 
 fn late() -> Outcome {
