@@ -126,6 +126,14 @@ pub fn is_aside(directory: &str) -> bool {
     directory.split('/').any(|part| ASIDE.contains(&part))
 }
 
+/// A directory of the command line relative to the one that it lies in, whether it is named by that
+/// or from there.
+pub fn below_root<'d>(directory: &'d str, root: &str) -> &'d str {
+    let directory = directory.trim_start_matches("./").trim_end_matches('/');
+    let below = directory.strip_prefix(root.trim_start_matches("./"));
+    below.map_or(directory, |rest| rest.trim_start_matches('/'))
+}
+
 impl Source {
     /// Builds a source from a decoded text.
     pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<Arc<str>>) -> Self {
@@ -163,19 +171,13 @@ impl Source {
         self.directory().is_some_and(|own| is_aside(&own))
     }
 
-    /// Whether it lies in a directory that was asked for, named below that of the command line or with
-    /// it.
-    pub fn is_in(&self, asked: &str) -> bool {
-        let asked = asked.trim_start_matches("./").trim_end_matches('/');
-        let root = self.root.as_deref().unwrap_or_default().trim_start_matches("./");
-        let below = asked.strip_prefix(root).map_or(asked, |rest| rest.trim_start_matches('/'));
-        let directory = self.directory().unwrap_or_default();
-        directory.strip_prefix(below).is_some_and(|rest| below.is_empty() || rest.starts_with('/'))
-    }
-
-    /// The directory of copies that holds it, with that of the command line before it.
-    pub fn copies(&self) -> Option<String> {
+    /// The directory of copies that holds it, with that of the command line before it; none of what
+    /// lies in the directory that was asked for.
+    pub fn copies(&self, asked: Option<&str>) -> Option<String> {
         let directory = self.directory()?;
+        if asked.is_some_and(|asked| self.is_in(asked)) {
+            return None;
+        }
         let below = directory.split('/').position(|part| ASIDE.contains(&part))?;
         let below: Vec<&str> = directory.split('/').take(below + 1).collect();
         let below = below.join("/");
@@ -183,6 +185,14 @@ impl Source {
             Some(".") | None => below,
             Some(root) => format!("{}/{below}", root.trim_end_matches('/')),
         })
+    }
+
+    /// Whether it lies in a directory that was asked for, named below that of the command line or with
+    /// it.
+    fn is_in(&self, asked: &str) -> bool {
+        let below = below_root(asked, self.root.as_deref().unwrap_or_default());
+        let directory = self.directory().unwrap_or_default();
+        directory.strip_prefix(below).is_some_and(|rest| below.is_empty() || rest.starts_with('/'))
     }
 
     /// Reports whether it is user input: a file or standard input.
@@ -355,8 +365,7 @@ impl SourceMap {
     /// The texts below directories of tests and of other projects,
     /// that are in none of the directory that was asked for.
     pub fn copies(&self, asked: Option<&str>) -> std::collections::HashSet<SourceId> {
-        let is_asked = |source: &Source| asked.is_some_and(|asked| source.is_in(asked));
-        let all = self.iter().filter(|(_, source)| source.is_aside() && !is_asked(source));
+        let all = self.iter().filter(|(_, source)| source.copies(asked).is_some());
         all.map(|(id, _)| id).collect()
     }
 
@@ -435,7 +444,7 @@ mod tests {
         let copies = |root: &str, name: &str| {
             let mut source = Source::new(name, SourceKind::File, "");
             source.root = Some(root.into());
-            source.copies()
+            source.copies(None)
         };
         assert_eq!(copies("r", "r/a.yaml"), None);
         assert_eq!(copies("r", "r/x/testdata/deep/a.yaml").as_deref(), Some("r/x/testdata"));

@@ -10,7 +10,7 @@ use super::Catalog;
 use super::item::Item;
 use crate::api::{Api, ObjectRef};
 use crate::diag::{Code, Diagnostic};
-use crate::source::{Source, Span, is_aside};
+use crate::source::{self, Source, Span, is_aside};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -105,8 +105,7 @@ pub fn preferred(places: &[Place], within: Option<&str>) -> Option<usize> {
 
 /// The place of `--in DIR`.
 fn place_within(asked: &str, root: &Arc<str>) -> Place {
-    let asked = asked.trim_start_matches("./").trim_end_matches('/');
-    let below = asked.strip_prefix(&**root).map_or(asked, |rest| rest.trim_start_matches('/'));
+    let below = source::below_root(asked, root);
     let (root, directory) = (Some(Arc::clone(root)), format!("{below}/"));
     Place { root, directory, ..Place::default() }
 }

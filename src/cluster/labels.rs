@@ -9,7 +9,7 @@ use ecow::{EcoString, eco_format};
 /// Labels with the memory of one accelerator.
 const MEMORY_LABELS: [&str; 3] =
     ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory", "amd.com/gpu.vram"];
-/// More memory labels, which are only checked by [`unreadable`].
+/// More memory labels, which [`labeled_memory`] leaves out.
 const MORE_MEMORY_LABELS: [&str; 2] = ["aliyun.accelerator/nvidia_mem", "beta.amd.com/gpu.vram"];
 /// Labels with a number of devices, or of pods that share a device.
 const COUNT_LABELS: [&str; 3] =
@@ -54,6 +54,19 @@ pub fn memory_of_label(key: &str, value: &str) -> Option<Memory> {
         Ok(mib) => Some(Memory(mib.checked_mul(1 << 20)?)),
         Err(_) => Memory::parse(value.strip_suffix('B').unwrap_or(value)).ok(),
     }
+}
+
+/// The label of a node with the memory of one accelerator of a vendor.
+pub(crate) fn memory_label(machine: &Machine, vendor: &str) -> Option<&'static str> {
+    let all = MEMORY_LABELS.into_iter().chain(MORE_MEMORY_LABELS);
+    let of = |key: &str| if key.contains("amd.com/") { "amd" } else { "nvidia" };
+    all.filter(|key| of(key) == vendor).find(|key| machine.label(key).is_some())
+}
+
+/// Whether the driver writes the value of a label with the memory of an accelerator; those of clouds
+/// are the size as sold.
+pub(crate) fn is_measured(key: &str) -> bool {
+    !key.starts_with("karpenter.k8s.aws/")
 }
 
 /// Returns the memory of one accelerator from the labels of a node.

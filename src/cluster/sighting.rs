@@ -6,6 +6,7 @@
 //! the bare resource.
 
 use crate::cluster::Machine;
+use crate::cluster::labels::memory_label;
 use crate::cluster::schedule::devices::NodeDevice;
 use crate::facts::{self, Product};
 use ecow::{EcoString, eco_format};
@@ -107,16 +108,6 @@ impl<'m> Sighting<'m> {
     ) -> Self {
         let resource = offered(machine)
             .find(|name| facts::vendor_of(name) == vendor && facts::is_device(name));
-        let memory = match vendor {
-            "nvidia" => [
-                "nvidia.com/gpu.memory",
-                "karpenter.k8s.aws/instance-gpu-memory",
-                "aliyun.accelerator/nvidia_mem",
-            ]
-            .as_slice(),
-            "amd" => ["amd.com/gpu.vram", "beta.amd.com/gpu.vram"].as_slice(),
-            _ => &[],
-        };
         Self {
             machine,
             vendor: vendor.into(),
@@ -126,10 +117,7 @@ impl<'m> Sighting<'m> {
             slice: None,
             shared: false,
             resource: resource.cloned(),
-            memory_label: memory
-                .iter()
-                .find(|key| machine.label(key).is_some())
-                .map(|key| EcoString::from(*key)),
+            memory_label: memory_label(machine, vendor).map(EcoString::from),
         }
     }
 }

@@ -37,8 +37,6 @@ enum Style {
     Brace,
     /// `$(X)`, `($x)`.
     Parenthesis,
-    /// `#@ x`, code of ytt.
-    Code,
 }
 
 fn is_word(text: &str) -> bool {
@@ -60,9 +58,6 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
         let end = rest.find(close)?;
         (!rest[..end].contains('\n')).then_some((&rest[..end], open.len() + end + close.len()))
     };
-    if text.starts_with("#@ ") {
-        return Some((text.trim_end().len(), Style::Code));
-    }
     if let Some((_, end)) = closed("${{", "}}") {
         return Some((end, Style::Braces));
     }
@@ -182,10 +177,7 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < text.len() {
-            let is_code = at == 0 && text.starts_with("#@ ");
-            let is_sign =
-                matches!(text.as_bytes()[at], b'$' | b'{' | b'<' | b'%' | b'@' | b'_' | b'(');
-            if !is_code && !is_sign {
+            if !matches!(text.as_bytes()[at], b'$' | b'{' | b'<' | b'%' | b'@' | b'_' | b'(') {
                 at += 1;
                 continue;
             }
@@ -348,7 +340,6 @@ impl<'n> Walk<'_, 'n> {
                 Style::Dollar | Style::Braces | Style::Word => is_whole || is_strict,
                 Style::Brace => is_strict,
                 Style::Parenthesis => is_strict && is_whole,
-                Style::Code => true,
             };
             if counts {
                 return self.add(node, &text[range]);
@@ -420,7 +411,7 @@ pub(super) fn covered(text: &str) -> Option<Covered> {
                     begins && !line[range.end..].starts_with(['\n', '\r', ' ', ',', ']', '}', '#'])
                 }
                 Style::Word => begins && line[range.start..].starts_with(['%', '@']),
-                Style::Dollar | Style::Parenthesis | Style::Code => false,
+                Style::Dollar | Style::Parenthesis => false,
             };
             if breaks {
                 let range = offset + range.start..offset + range.end;

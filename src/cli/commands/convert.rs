@@ -74,6 +74,11 @@ impl Converted {
         if let Some(map) = node.as_map_mut() {
             map.insert_entry(Entry { key: "spec".into(), key_origin: spec.origin, node: spec });
         }
+        self.add_whole(object, node, from, losses);
+    }
+
+    /// Adds an object as it was converted.
+    fn add_whole(&mut self, object: &Object, node: Node, from: &str, losses: Vec<Diagnostic>) {
         self.note(object, from);
         self.objects.push(node);
         self.losses.extend(losses.into_iter().map(|loss| loss.object(object.id.to_string())));
@@ -144,9 +149,7 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
         {
             map.insert("spec", found.spec);
         }
-        converted.note(object, &object.api_version);
-        converted.objects.push(node);
-        converted.losses.extend(losses.into_iter().map(|loss| loss.object(object.id.to_string())));
+        converted.add_whole(object, node, &object.api_version, losses);
     }
     for views in session.select(&[])? {
         let object = &views.of(session.semantics).object;

@@ -5,6 +5,7 @@
 //! else that of the product that a selector names. Room, taints and cordons do not count: they
 //! change.
 
+use crate::cluster::labels::is_measured;
 use crate::cluster::schedule::devices::{Asked, NodeDevice, Published};
 use crate::cluster::sighting::{Sighting, sightings};
 use crate::cluster::{Machine, affinity_matches, memory_of_label, selector_mismatch};
@@ -231,15 +232,6 @@ struct Device {
     memory: Option<(Memory, bool)>,
 }
 
-/// Labels of clouds have the size as sold.
-const REPORTED: [&str; 5] = [
-    "nvidia.com/gpu.memory",
-    "nvidia.com/mig-",
-    "amd.com/gpu.vram",
-    "beta.amd.com/gpu.vram",
-    "aliyun.accelerator/nvidia_mem",
-];
-
 impl Device {
     /// The device that a resource of a node stands for: by its labels, else by what its driver
     /// publishes, else by its product.
@@ -256,10 +248,8 @@ impl Device {
             .collect();
         let [one] = seen.as_slice() else { return Self::default() };
         let label = one.memory_label.as_ref();
-        let labeled = label.and_then(|key| {
-            let is_reported = REPORTED.iter().any(|known| key.starts_with(known));
-            Some((memory_of_label(key, machine.label(key)?)?, is_reported))
-        });
+        let labeled = label
+            .and_then(|key| Some((memory_of_label(key, machine.label(key)?)?, is_measured(key))));
         // A node whose devices are all split alike offers the slices as whole devices.
         let profile = one.slice.as_deref();
         let own = |own: &&NodeDevice| {

@@ -21,9 +21,7 @@ impl Copies {
         if !kinds::is_state(&object.id.kind) {
             return false;
         }
-        let source = sources.get(object.span.source);
-        let is_asked = asked.is_some_and(|asked| source.is_in(asked));
-        let Some(directory) = source.copies().filter(|_| !is_asked) else { return false };
+        let Some(directory) = sources.get(object.span.source).copies(asked) else { return false };
         *self.0.entry(directory).or_default() += 1;
         true
     }

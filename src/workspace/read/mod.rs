@@ -355,9 +355,7 @@ impl World {
     /// The directory of copies that holds a place (tests, old documentation, vendored projects), if no
     /// directory was asked for.
     pub fn copies(&self, place: Span) -> Option<String> {
-        let source = self.sources.get(place.source);
-        let is_asked = self.given.within.as_deref().is_some_and(|asked| source.is_in(asked));
-        source.copies().filter(|_| !is_asked)
+        self.sources.get(place.source).copies(self.given.within.as_deref())
     }
 }
 

@@ -9,6 +9,11 @@ use crate::yaml::Limits;
 
 /// A repository of these files.
 fn repository(files: &[(&str, &str)]) -> World {
+    repository_within(files, None)
+}
+
+/// The same with `--in DIR`.
+fn repository_within(files: &[(&str, &str)], within: Option<&str>) -> World {
     let root = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = root.path().join(name);
@@ -18,7 +23,9 @@ fn repository(files: &[(&str, &str)]) -> World {
     let paths = [root.path().to_owned()];
     let request = Request { paths: &paths, ..Request::default() };
     let loaded = load(&request, &mut std::io::empty(), &Limits::default());
-    read(loaded, &ReadOptions::new(Semantics::Documented))
+    let mut given = ReadOptions::new(Semantics::Documented);
+    given.within = within.map(ToOwned::to_owned);
+    read(loaded, &given)
 }
 
 /// Codes of findings, with those of a severity alone.
@@ -137,18 +144,7 @@ fn runtime(image: &str) -> String {
 
 /// The image of the runtime that the services named `a` see, by the directory of each.
 fn images(files: &[(&str, &str)], within: Option<&str>) -> Vec<String> {
-    let root = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = root.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    let paths = [root.path().to_owned()];
-    let request = Request { paths: &paths, ..Request::default() };
-    let loaded = load(&request, &mut std::io::empty(), &Limits::default());
-    let mut given = ReadOptions::new(Semantics::Documented);
-    given.within = within.map(ToOwned::to_owned);
-    let world = read(loaded, &given);
+    let world = repository_within(files, within);
     let views = world.views.iter().map(|view| &view.catalog);
     let mut found: Vec<String> = std::iter::once(&world.catalog)
         .chain(views)
