@@ -49,24 +49,34 @@ impl Fleet {
     fn verified(&self, placed: &Placed, mut found: Vec<Growth>) -> Option<Vec<Growth>> {
         let pods = placed.all().count().max(1);
         let mut tries = (MOST_PLACED / pods).clamp(2, MOST_TRIES);
-        let mut pending = |added: &[Growth]| {
+        let mut place = |added: &[Growth]| {
             tries = tries.checked_sub(1)?;
-            Some(self.grown(placed, added).place(Manner::default()).pending().count())
+            let grown = self.grown(placed, added);
+            let after = grown.place(Manner::default());
+            Some((grown, after))
         };
-        let mut left = pending(&found)?;
-        while left > 0 {
-            let more = (0..found.len()).filter_map(|at| {
-                let mut more = found.clone();
-                more[at].nodes += 1;
-                Some((pending(&more)?, more))
-            });
-            (left, found) = more.min_by_key(|(left, _)| *left)?;
+        loop {
+            let (grown, after) = place(&found)?;
+            if after.pending().next().is_none() {
+                break;
+            }
+            // What waits now may need another kind than what waited before.
+            for more in grown.guess(&after)? {
+                let like = placed.scheduler.node_id(&after.scheduler.node(more.like).name)?;
+                match found.iter_mut().find(|own| own.like == like) {
+                    Some(own) => own.nodes += more.nodes,
+                    None => found.push(Growth { like, ..more }),
+                }
+            }
         }
+        let mut fits = |added: &[Growth]| {
+            place(added).is_some_and(|(_, after)| after.pending().next().is_none())
+        };
         for at in 0..found.len() {
             while found[at].nodes > 0 {
                 found[at].nodes -= 1;
                 // Without a try left, the number is enough.
-                if pending(&found) != Some(0) {
+                if !fits(&found) {
                     found[at].nodes += 1;
                     break;
                 }

@@ -212,6 +212,12 @@ fn the_fewest_nodes_of_the_best_kind_are_added() {
         let fleet = named(&nodes, workloads);
         assert_eq!(growth(&fleet), expected, "{nodes:?}");
     }
+    // With one more node of each kind, the first pods go elsewhere, and only the second kind helps.
+    let fleet = self::fleet(
+        &[(8, 2), (7, 4)],
+        [(0, 1), (1, 1), (0, 1), (8, 1), (0, 4)].map(|(gpus, cpu)| workload(gpus, cpu, 1)).into(),
+    );
+    assert_eq!(growth(&fleet), Some(vec![(1, 3)]));
     // Nodes of other labels are another kind, of another name they are not.
     let selects = app("s", 1, json!({ "nodeSelector": { PRODUCT: "l" } }));
     let mut fleet =
