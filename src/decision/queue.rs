@@ -20,6 +20,8 @@ pub struct FlavorRejection {
 pub struct Admitted {
     /// Flavor of the main pod.
     pub flavor: EcoString,
+    /// The flavors of each set of pods of a replica, the main pod first.
+    pub sets: Vec<Vec<EcoString>>,
     /// Number of replicas.
     pub replicas: i64,
     /// True when they borrow quota from the cohort.

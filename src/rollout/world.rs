@@ -382,9 +382,9 @@ impl World {
         self.pods.scheduler.gate(label);
     }
 
-    /// Removes the gate of a pod.
-    pub fn open_gate(&mut self, pod: PodId) {
-        self.pods.scheduler.open_gate(pod);
+    /// Removes the gate of a pod, which from now on is one of a template if there is one.
+    pub fn open_gate(&mut self, pod: PodId, template: Option<TemplateId>) {
+        self.pods.scheduler.open_gate(pod, template);
     }
 
     /// A pod keeps its gate, for a reason.

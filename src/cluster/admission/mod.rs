@@ -147,6 +147,13 @@ impl Admission {
             let why = eco_format!("no PriorityClass with name {class} was found");
             return Err(Refused::Forbidden(why));
         }
+        if let (true, Some(default)) = (class.is_empty(), self.priorities.default_name()) {
+            // Quotas select pods by the name of their class, the default one too.
+            let origin = spec.origin;
+            if let Some(map) = spec.to_mut().as_map_mut() {
+                map.insert("priorityClassName", Node::str(default.clone(), origin));
+            }
+        }
         if self.extended_toleration {
             tolerations::extended(spec);
         }

@@ -42,6 +42,11 @@ impl PriorityClasses {
         self.classes.insert(name, (clamp(value), never));
     }
 
+    /// The class of pods that name none.
+    pub fn default_name(&self) -> Option<&EcoString> {
+        self.default.as_ref()
+    }
+
     /// Value and `preemptionPolicy: Never` of the class that a pod names, or of the default class.
     pub fn of(&self, name: &str) -> Option<(i32, bool)> {
         match name {

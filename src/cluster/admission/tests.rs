@@ -43,6 +43,16 @@ fn a_class_that_was_not_read_refuses_pods_once_another_was() {
 }
 
 #[test]
+fn pods_without_a_class_get_the_default_class_by_name() {
+    let class = r#"{"kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 7, "globalDefault": true}"#;
+    let mut admission = Admission::default();
+    admission.add(&node(class));
+    let spec = node(PLAIN);
+    let stored = admission.admit("ml", &spec).spec.into_owned();
+    assert_eq!(stored.get("priorityClassName").and_then(Node::as_str), Some("gold"));
+}
+
+#[test]
 fn a_runtime_class_adds_overhead_selector_and_tolerations() {
     let class = r#"{"kind": "RuntimeClass", "metadata": {"name": "kata"},
         "overhead": {"podFixed": {"cpu": "2"}},
@@ -83,4 +93,23 @@ fn a_namespace_enforces_pod_security() {
     let safe = r#"{"securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [{"name": "main", "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}}]}"#;
     assert_eq!(refusal(&[&namespace("restricted")], safe), None);
+}
+
+/// What k8s.io/pod-security-admission v0.35.0 said of pods drawn at random.
+#[test]
+fn pods_are_refused_as_by_the_pod_security_policy() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/pod-security.jsonl");
+    let table = std::fs::read_to_string(path).unwrap();
+    for line in table.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let (level, version) = (&row["level"], &row["version"]);
+        let namespace = format!(
+            r#"{{"kind": "Namespace", "metadata": {{"name": "ml", "labels": {{"pod-security.kubernetes.io/enforce": {level},
+                "pod-security.kubernetes.io/enforce-version": {version}}}}}}}"#
+        );
+        let expected =
+            row["refused"].as_str().map(|why| format!("pods \"llm-*\" is forbidden: {why}"));
+        assert_eq!(refusal(&[&namespace], &row["spec"].to_string()), expected, "{line}");
+    }
+    assert!(table.lines().count() > 100);
 }

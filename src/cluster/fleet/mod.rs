@@ -60,6 +60,9 @@ pub struct Running {
 pub struct Workload {
     /// Pod templates.
     pub templates: Vec<Arc<PodTemplate>>,
+    /// The last templates are those before them as a queue admitted their pods: the template of
+    /// each.
+    pub admitted: Vec<usize>,
     /// Replicas that are wanted.
     pub replicas: Vec<Replica>,
     /// Running pods; the first ones keep their nodes first.
@@ -90,6 +93,30 @@ impl Workload {
     pub fn came(&self) -> Came {
         let runs = if self.running.is_empty() { Came::New } else { Came::Ran };
         self.came.unwrap_or(runs)
+    }
+
+    /// The number of templates that were wanted.
+    pub fn kinds(&self) -> usize {
+        self.templates.len() - self.admitted.len()
+    }
+
+    /// The workload as it was before a queue admitted its pods.
+    pub fn forget_admission(&mut self) {
+        let kinds = self.kinds();
+        for replica in 0..self.replicas.len() {
+            for pod in 0..self.replicas[replica].pods.len() {
+                let wanted = self.wanted(self.replicas[replica].pods[pod]);
+                self.replicas[replica].pods[pod] = wanted;
+            }
+        }
+        self.templates.truncate(kinds);
+        self.admitted.clear();
+    }
+
+    /// The template that was wanted, of one that a queue may have admitted.
+    pub fn wanted(&self, template: usize) -> usize {
+        let admitted = template.checked_sub(self.kinds()).and_then(|at| self.admitted.get(at));
+        admitted.copied().unwrap_or(template)
     }
 
     fn priority(&self) -> i32 {

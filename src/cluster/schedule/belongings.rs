@@ -4,7 +4,9 @@ use super::ids::{NodeId, PodId, TemplateId};
 use super::queue::{Event, Place};
 use super::running::{Belongings, PodState};
 use super::scheduler::Scheduler;
+use super::template::Compiled;
 use super::{devices, storage};
+use crate::cluster::Taint;
 use crate::cluster::admission::{QuotaStatus, Receipt};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -227,10 +229,50 @@ impl Scheduler {
             return Some((pod.scheduler.clone(), why));
         }
         let volumes = self.storage.unjudged(&pod.volumes).map(|why| ("volumes".into(), why));
-        volumes.or_else(|| {
+        let devices = || {
             let why = self.devices.unjudged(&pod.namespace, &pod.claims)?;
             Some(("devices".into(), why))
-        })
+        };
+        let kubelet = || Some(("nodeName".into(), self.refused_by_kubelet(template)?));
+        volumes.or_else(devices).or_else(kubelet)
+    }
+
+    /// Why the kubelet of the node that a template names refuses some of its pods. The scheduler
+    /// does not look at them, so that the kubelet is the first that does
+    /// (pkg/kubelet/lifecycle/predicate.go).
+    fn refused_by_kubelet(&self, template: TemplateId) -> Option<EcoString> {
+        let Compiled { pod, requests, .. } = &*self.templates[template.index()];
+        let name = pod.node.as_ref()?;
+        let node = self.nodes.id(name)?;
+        let machine = self.nodes.machine(node);
+        let none = |why: EcoString| {
+            Some(eco_format!("the pods name {name}, whose kubelet refuses them: {why}"))
+        };
+        let selected = pod.node_selector.matches(|key| machine.label(key));
+        let terms = pod.node_terms.as_ref();
+        if !selected || terms.is_some_and(|terms| !terms.iter().any(|term| term.holds(machine))) {
+            return none("its labels do not match `nodeSelector` or the node affinity".into());
+        }
+        let tolerates = |taint: &Taint| pod.tolerations.iter().any(|one| one.tolerates(taint));
+        // What the node controller adds comes and goes, and every pod tolerates it for a while.
+        let lasts = |taint: &Taint| !taint.key.starts_with("node.kubernetes.io/");
+        let evicts =
+            |taint: &&Taint| taint.effect == "NoExecute" && lasts(taint) && !tolerates(taint);
+        if let Some(taint) = machine.taints.iter().find(evicts) {
+            return none(eco_format!("it has the taint {taint}"));
+        }
+        let (resource, used, has) = requests.iter().find_map(|(resource, _)| {
+            let (used, has) =
+                (self.nodes.used(*resource, node), self.nodes.allocatable(*resource, node));
+            (used > has).then(|| (self.nodes.resource_name(*resource), used, has))
+        })?;
+        let all = match resource.as_str() {
+            "cpu" => eco_format!("{used}m of {has}m"),
+            _ => eco_format!("{used} of {has}"),
+        };
+        Some(eco_format!(
+            "the pods name {name}, whose kubelet refuses those beyond what it has: {all} {resource}"
+        ))
     }
 
     /// Why the scheduler has not looked at a pod that waits: its claims are missing or being

@@ -16,7 +16,8 @@ use std::collections::HashMap;
 pub struct Budget {
     /// Namespace.
     pub namespace: EcoString,
-    /// The pods it guards; none and the empty selector guard nothing.
+    /// The pods it guards; none guards nothing. The empty selector is every pod to an eviction, and no
+    /// pod to the scheduler's preemption.
     pub selector: Option<Selector>,
     /// Its limit.
     pub limit: Limit,
@@ -32,11 +33,10 @@ pub enum Limit {
 }
 
 impl Budget {
-    /// Whether it guards the pods of a template.
+    /// Whether it guards the pods of a template from eviction (pkg/registry/core/pod/storage/eviction.go).
     pub fn guards(&self, pod: &PodTemplate) -> bool {
         let selects = |selector: &Selector| {
-            !selector.is_empty()
-                && selector.matches(|key| pod.labels.get(key).map(EcoString::as_str))
+            selector.matches(|key| pod.labels.get(key).map(EcoString::as_str))
         };
         pod.namespace == self.namespace && self.selector.as_ref().is_some_and(selects)
     }
@@ -84,6 +84,7 @@ impl Budgets {
     pub(super) fn new(budgets: &[Budget], index: &mut LabelIndex) -> Self {
         let mut own = Self::default();
         for budget in budgets {
+            // Preemption takes an empty selector for none (filterPodsWithPDBViolation).
             if budget.selector.as_ref().is_none_or(Selector::is_empty) {
                 continue;
             }

@@ -281,10 +281,12 @@ impl Scheduler {
         all
     }
 
-    /// Removes the gate of a pod.
-    pub fn open_gate(&mut self, pod: PodId) {
+    /// Removes the gate of a pod, which from now on is one of a template if there is one.
+    pub fn open_gate(&mut self, pod: PodId, template: Option<TemplateId>) {
         if self.gated.remove(&pod) {
-            self.pods[pod.index()].rejection = None;
+            let own = &mut self.pods[pod.index()];
+            own.rejection = None;
+            own.template = template.unwrap_or(own.template);
             self.enqueue(pod, Place::Active);
         }
     }

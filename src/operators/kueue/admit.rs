@@ -228,6 +228,7 @@ fn assign<'a>(
             let borrows = attempt.sets.iter().flatten().any(|assigned| assigned.borrows);
             decision.admitted.push(Admitted {
                 flavor: assigned.flavor.flavor.value.clone(),
+                sets: attempt.sets.iter().map(|set| names(set)).collect(),
                 replicas: alike,
                 borrows,
             });
@@ -246,6 +247,18 @@ fn telling<'x, 'a>(set: &'x [Assigned<'a>]) -> Option<&'x Assigned<'a>> {
         assigned.asked.iter().any(|(name, _)| facts::is_accelerator(name))
     };
     set.iter().find(counts).or_else(|| set.first())
+}
+
+/// The flavors of a set of pods, each once.
+fn names(set: &[Assigned<'_>]) -> Vec<EcoString> {
+    let mut names: Vec<EcoString> = Vec::new();
+    for assigned in set {
+        let name = &assigned.flavor.flavor.value;
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 /// What one replica takes, by flavor and resource.

@@ -6,11 +6,14 @@
 //! label keys that the flavor sets.
 
 use crate::api::ResourceFlavor;
-use crate::cluster::node::{Machine, Taint};
+use crate::cluster::node::{Machine, Taint, Toleration};
 use crate::cluster::placement::{Shape, mismatch};
+use crate::cluster::schedule::{PodSpec, PodTemplate};
 use crate::cluster::terms::{keys, required_terms, selector_mismatch, terms_about, terms_match};
+use crate::quantity::{Requirement, Selector, SelectorOperator};
 use crate::yaml::{Map, Node, Value};
 use ecow::{EcoString, eco_format};
+use std::sync::Arc;
 
 /// Why a pod cannot get a flavor, with both compared values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +58,28 @@ impl Machine {
             ..Self::labeled(flavor.name().clone(), flavor.node_labels.clone())
         }
     }
+}
+
+/// A pod that was admitted with flavors: Kueue adds the labels of their nodes to its node selector,
+/// and their tolerations (pkg/podset/podset.go, Merge). None where they add nothing.
+pub fn admitted<'a>(
+    pod: &PodTemplate,
+    flavors: impl IntoIterator<Item = &'a ResourceFlavor>,
+) -> Option<PodTemplate> {
+    let mut spec = PodSpec::clone(&pod.spec);
+    for flavor in flavors {
+        let labels = flavor.node_labels.iter().filter_map(|entry| {
+            let value = entry.node.scalar_text()?;
+            Requirement::new(entry.key.clone(), SelectorOperator::Equals, [value]).ok()
+        });
+        let known = spec.node_selector.requirements();
+        let labels: Vec<Requirement> = labels.filter(|one| !known.contains(one)).collect();
+        spec.node_selector = Selector::new(known.iter().cloned().chain(labels));
+        let more = flavor.tolerations.iter().map(Toleration::of);
+        let more: Vec<Toleration> = more.filter(|one| !spec.tolerations.contains(one)).collect();
+        spec.tolerations.extend(more);
+    }
+    (spec != *pod.spec).then(|| PodTemplate { spec: Arc::new(spec), ..pod.clone() })
 }
 
 impl Shape {

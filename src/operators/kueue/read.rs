@@ -53,9 +53,19 @@ pub fn cluster_queue(object: Object) -> ClusterQueue {
             .at(&["spec", "flavorFungibility", "whenCanBorrow"])
             .and_then(Node::as_str)
             == Some("TryNextFlavor"),
+        checks: checks(&object),
         stopped: stopped(&object),
         object,
     }
+}
+
+/// The AdmissionChecks of a ClusterQueue, by name, in either of its two forms.
+fn checks(object: &Object) -> Vec<EcoString> {
+    let strategy = object.node.at(&["spec", "admissionChecksStrategy", "admissionChecks"]);
+    let strategy = strategy.map(Node::items).unwrap_or_default().iter();
+    let named = strategy.filter_map(|check| check.get("name")?.scalar_text());
+    let listed = texts(object.spec("admissionChecks")).into_iter().map(|check| check.value);
+    listed.chain(named).collect()
 }
 
 /// A Cohort; one that is only named has no quota and no parent.

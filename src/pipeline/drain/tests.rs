@@ -80,6 +80,13 @@ fn a_budget_gives_way_by_no_more_than_it_has_to() {
         assert_eq!(blocked(&drained).map(|own| own.0), Some("budget"), "{edit}");
         assert_eq!(fix(&drained), format!("{edit} in PodDisruptionBudget ml/chat"));
     }
+    // The empty selector is every pod of the namespace, and none for a policy that has no selector.
+    for (selector, by) in [(json!({}), Some("budget")), (Value::Null, None)] {
+        let mut policy = budget("chat", json!({"maxUnavailable": 0}));
+        policy["spec"]["selector"] = selector;
+        let drained = of(&[&fleet[..], &[policy]].concat(), &["a"]);
+        assert_eq!(blocked(&drained).map(|own| own.0), by);
+    }
     // One at a time: the second pod is evicted when the first is ready again.
     let drained = of(&[&fleet[..], &[budget("chat", json!({"minAvailable": 1}))]].concat(), &["a"]);
     assert!(drained.is_complete(), "{drained:?}");

@@ -8,7 +8,7 @@ use super::track::{Begins, Kind, Placed, Track};
 use super::{Ground, end, queues, stages};
 use crate::api::serving_names;
 use crate::cluster::Machine;
-use crate::cluster::fleet::Slot;
+use crate::cluster::fleet::{Slot, Workload};
 use crate::cluster::schedule::{First, PodId, TemplateId};
 use crate::pipeline::together::settled::Workloads;
 use crate::rollout::{
@@ -216,14 +216,22 @@ struct SettledPods<'a> {
 }
 
 impl SettledPods<'_> {
+    fn workload(&self) -> &Workload {
+        &self.workloads.fleet.workloads[self.at.0]
+    }
+
     /// Replica, place in the replica, template and pod.
     fn all(&self) -> impl Iterator<Item = (usize, usize, usize, Slot)> + '_ {
-        let replicas = &self.workloads.fleet.workloads[self.at.0].replicas;
         let slots = &self.slots[self.at.0];
-        replicas.iter().zip(slots).enumerate().flat_map(|(replica, (wanted, slots))| {
-            let pods = wanted.pods.iter().zip(slots).enumerate();
-            pods.map(move |(place, (template, slot))| (replica, place, *template, *slot))
-        })
+        let workload = self.workload();
+        workload.replicas.iter().zip(slots).enumerate().flat_map(
+            move |(replica, (wanted, slots))| {
+                let pods = wanted.pods.iter().zip(slots).enumerate();
+                pods.map(move |(place, (template, slot))| {
+                    (replica, place, workload.wanted(*template), *slot)
+                })
+            },
+        )
     }
 
     /// The pods of the template.
@@ -234,9 +242,10 @@ impl SettledPods<'_> {
 
     /// Pods of the template that may be created.
     fn wanted(&self) -> usize {
-        let replicas = self.workloads.fleet.workloads[self.at.0].replicas.iter();
-        let pods = replicas.filter(|own| !own.held).flat_map(|own| &own.pods);
-        pods.filter(|template| **template == self.at.1).count()
+        let workload = self.workload();
+        let replicas = workload.replicas.iter().filter(|own| !own.held);
+        let pods = replicas.flat_map(|own| &own.pods);
+        pods.filter(|template| workload.wanted(**template) == self.at.1).count()
     }
 
     /// Group, index in the group, and pod.

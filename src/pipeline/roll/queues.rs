@@ -7,11 +7,12 @@
 
 use super::Ground;
 use crate::api::Field;
-use crate::cluster::schedule::{PodId, PodTemplate};
+use crate::cluster::schedule::{PodId, PodTemplate, TemplateId};
 use crate::cluster::{Milli, Shape, Toleration};
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::kueue::admit::{PodSet, admit};
 use crate::operators::kueue::cohort::Ledger;
+use crate::operators::kueue::flavor::admitted;
 use crate::pipeline::together::quota::message;
 use crate::rollout::{WorkloadId, World};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
@@ -36,6 +37,9 @@ enum Unit {
 pub(super) fn is_known(ground: &Ground<'_>) -> bool {
     ground.world.catalog.cluster_queues().len() > 0
 }
+
+/// The flavors of each set of pods of a unit.
+type Flavors = Vec<(Arc<PodTemplate>, Vec<EcoString>)>;
 
 /// New pods of queues wait for quota from now on.
 pub(super) fn begin(world: &mut World, ground: &Ground<'_>) {
@@ -63,28 +67,37 @@ pub(super) fn advance(world: &mut World, ground: &Ground<'_>) -> bool {
     }
     let is_admitted = |pods: &[PodId]| pods.iter().any(|pod| !waits.contains(pod));
     let mut ledger = Ledger::default();
+    let mut known: HashMap<Unit, Result<Flavors, EcoString>> = HashMap::new();
     for (unit, pods) in units.iter().filter(|(_, pods)| is_admitted(pods)) {
         // What was admitted stays, whatever the quota is now.
-        let _answer = ask(world, ground, *unit, pods, &template, &mut ledger);
+        let answer = ask(world, ground, *unit, pods, &template, &mut ledger);
+        known.insert(*unit, Ok(answer.unwrap_or_default()));
     }
-    let mut known: HashMap<Unit, Result<(), EcoString>> = HashMap::new();
     let mut answers = Vec::new();
     for pod in gated {
         let unit = unit(pod);
         let pods = units.get(&unit).map(Vec::as_slice).unwrap_or_default();
-        let answer = known.entry(unit).or_insert_with(|| {
-            if is_admitted(pods) {
-                return Ok(());
-            }
-            ask(world, ground, unit, pods, &template, &mut ledger)
-        });
+        let answer = known
+            .entry(unit)
+            .or_insert_with(|| ask(world, ground, unit, pods, &template, &mut ledger));
         answers.push((pod, answer.clone()));
     }
     let mut changed = false;
+    let mut templates: HashMap<(TemplateId, Vec<EcoString>), Option<TemplateId>> = HashMap::new();
     for (pod, answer) in answers {
         match answer {
-            Ok(()) => {
-                world.open_gate(pod);
+            Ok(sets) => {
+                let id = world.scheduler().template_id(pod);
+                let own = Arc::clone(world.scheduler().template_of(pod));
+                let flavors = sets.into_iter().find(|(set, _)| set.spec == own.spec);
+                let flavors = flavors.map(|(_, flavors)| flavors).unwrap_or_default();
+                let template =
+                    *templates.entry((id, flavors)).or_insert_with_key(|(_, flavors)| {
+                        let catalog = &ground.world.catalog;
+                        let flavors = flavors.iter().filter_map(|name| catalog.flavor(name));
+                        admitted(&own, flavors).map(|admitted| world.template(Arc::new(admitted)))
+                    });
+                world.open_gate(pod, template);
                 changed = true;
             }
             Err(why) => world.keep_gate(pod, why),
@@ -101,15 +114,15 @@ fn ask(
     pods: &[PodId],
     template: &impl Fn(PodId) -> Arc<PodTemplate>,
     ledger: &mut Ledger,
-) -> Result<(), EcoString> {
-    let Some(first) = pods.first().map(|pod| template(*pod)) else { return Ok(()) };
-    let mut sets: Vec<(Arc<PodTemplate>, usize)> = Vec::new();
-    let mut add = |own: Arc<PodTemplate>, count: usize| match sets
+) -> Result<Flavors, EcoString> {
+    let Some(first) = pods.first().map(|pod| template(*pod)) else { return Ok(Vec::new()) };
+    let mut templates: Vec<(Arc<PodTemplate>, usize)> = Vec::new();
+    let mut add = |own: Arc<PodTemplate>, count: usize| match templates
         .iter_mut()
         .find(|(known, _)| known.spec == own.spec)
     {
         Some((_, known)) => *known += count,
-        None => sets.push((own, count)),
+        None => templates.push((own, count)),
     };
     match unit {
         // The workers of a group are created after its leader.
@@ -123,7 +136,7 @@ fn ask(
         _ => pods.iter().for_each(|pod| add(template(*pod), 1)),
     }
     let shapes: Vec<(Shape, usize)> =
-        sets.iter().map(|(own, count)| (shape(own), *count)).collect();
+        templates.iter().map(|(own, count)| (shape(own), *count)).collect();
     let sets: Vec<PodSet<'_>> = shapes
         .iter()
         .map(|(shape, count)| PodSet { shape, count: i64::try_from(*count).unwrap_or(i64::MAX) })
@@ -132,7 +145,14 @@ fn ask(
     let queue = Field::new(queue, Origin::Derived(&POD));
     let catalog = &ground.world.catalog;
     let decision = admit(catalog, &first.namespace, queue, &sets, 1, ledger);
-    if decision.known && decision.admitted.is_empty() { Err(message(&decision)) } else { Ok(()) }
+    match decision.admitted.first() {
+        Some(admitted) => {
+            let templates = templates.into_iter().map(|(own, _)| own);
+            Ok(templates.zip(admitted.sets.iter().cloned()).collect())
+        }
+        None if decision.known => Err(message(&decision)),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// What Kueue reads of a pod.

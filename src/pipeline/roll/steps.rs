@@ -51,6 +51,7 @@ fn after_first<'a>(ground: &Ground<'a>, tracks: &[Track]) -> Option<(Ground<'a>,
 impl Kind {
     /// A workload of a fleet wants the pods of this version; `template` is the index of its template.
     fn want(&self, own: &mut Workload, template: usize) {
+        own.forget_admission();
         let resize = |own: &mut Workload, replicas: usize| {
             if let Some(last) = own.replicas.last().cloned() {
                 own.replicas.resize(replicas, last);

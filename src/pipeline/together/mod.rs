@@ -281,6 +281,7 @@ fn place<'a>(
         other_mode::compare(&fleet, &placed, &claims, planned, shown);
     }
     let mut not_judged = not_judged(&not_counted);
+    not_judged.extend(quota::checked(catalog, planned, &claims, &fleet));
     let unjudged = unjudged(&placed, &claims, &fleet, &mut not_judged);
     let add = fleet.growth(&placed).unwrap_or_default();
     let is_service = |at: usize| matches!(claims[at].who, Who::Component(..));
@@ -507,7 +508,7 @@ fn settled_workloads(claims: &[Claim], fleet: &Fleet, placed: &Placed) -> Vec<Se
             node: placed.scheduler.node(node).name.clone(),
             started: None,
             replica: Some(replica),
-            template: own.replicas[replica].pods[place],
+            template: own.wanted(own.replicas[replica].pods[place]),
             number: slot.number.unwrap_or(usize::MAX),
         });
     }
@@ -533,7 +534,7 @@ fn run_where_placed(claims: &mut [Claim], before: &[SettledWorkload]) {
         own.running.clear();
         // Pods of another kind of workload are replaced.
         let size = |workload: &Workload| workload.replicas.last().map(|own| own.together);
-        if own.templates.len() != before.templates.len() || size(own) != size(before) {
+        if own.kinds() != before.kinds() || size(own) != size(before) {
             continue;
         }
         own.changed =

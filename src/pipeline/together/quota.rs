@@ -1,16 +1,19 @@
 //! Kueue quotas that several workloads share (docs/decisions.md#fleet-verdict): workloads are
 //! admitted in order and borrow within the cohort.
 
+use super::answer::NotJudged;
 use super::claims::{Claim, Who};
 use crate::catalog::Catalog;
-use crate::cluster::fleet::Fleet;
+use crate::cluster::fleet::{Fleet, Workload};
 use crate::decision::QueueDecision;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
+use crate::operators::kueue::flavor::admitted;
 use crate::pipeline::planned::Planned;
 use crate::pipeline::question::Question;
 use ecow::{EcoString, eco_format};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Holds the replicas that have to wait for quota. Returns, by index of the claim, the reason.
 pub(super) fn hold(
@@ -36,9 +39,71 @@ pub(super) fn hold(
             }
             held.insert(at, message(&decision));
         }
+        apply(catalog, &decision, &mut fleet.workloads[at]);
         own.queue = Some(Box::new(decision));
     }
     held
+}
+
+/// The pods that start only when AdmissionChecks of their queue agree, which is not judged.
+pub(super) fn checked(
+    catalog: &Catalog,
+    planned: &[Planned<'_>],
+    claims: &[Claim],
+    fleet: &Fleet,
+) -> Vec<NotJudged> {
+    let mut pods: BTreeMap<&EcoString, usize> = BTreeMap::new();
+    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
+        let Who::Component(service, component) = claim.who else { continue };
+        let queue = planned[service].components[component].queue.as_ref();
+        let Some(queue) = queue.and_then(|own| own.cluster_queue.as_ref()) else { continue };
+        let replicas = workload.replicas.iter().filter(|replica| !replica.held);
+        *pods.entry(queue).or_default() +=
+            replicas.map(|replica| replica.pods.len()).sum::<usize>();
+    }
+    let judged = |(queue, pods): (&EcoString, usize)| {
+        let checks = &catalog.cluster_queue(queue)?.checks;
+        (pods > 0 && !checks.is_empty()).then(|| NotJudged {
+            what: eco_format!("ClusterQueue `{queue}`"),
+            pods: Some(pods),
+            message: eco_format!(
+                "they start when its AdmissionChecks agree: {}",
+                checks.join(", ")
+            ),
+        })
+    };
+    pods.into_iter().filter_map(judged).collect()
+}
+
+/// Gives the pods of new replicas what their flavors add. Those that run have it already.
+fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload) {
+    let mut templates: HashMap<(usize, &[EcoString]), usize> = HashMap::new();
+    let of_replicas = decision.admitted.iter().flat_map(|own| {
+        let replicas = usize::try_from(own.replicas).unwrap_or(0);
+        std::iter::repeat_n(&own.sets, replicas)
+    });
+    let mut running = workload.running.len();
+    for (replica, sets) in workload.replicas.iter_mut().zip(of_replicas) {
+        let runs = running >= replica.pods.len() && running > 0;
+        running = running.saturating_sub(replica.pods.len());
+        if runs || replica.held {
+            continue;
+        }
+        for pod in &mut replica.pods {
+            // The first template is that of the main pod, the second that of the workers.
+            let Some(set) = sets.get(*pod).or_else(|| sets.first()) else { continue };
+            let known = templates.entry((*pod, set)).or_insert_with(|| {
+                let flavors = set.iter().filter_map(|name| catalog.flavor(name));
+                let Some(admitted) = admitted(&workload.templates[*pod], flavors) else {
+                    return *pod;
+                };
+                workload.templates.push(Arc::new(admitted));
+                workload.admitted.push(*pod);
+                workload.templates.len() - 1
+            });
+            *pod = *known;
+        }
+    }
 }
 
 /// What a queue admits of a component, after what the ledger has.
