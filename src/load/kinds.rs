@@ -157,8 +157,9 @@ static ELSEWHERE: &[&str] = &[
 ];
 
 /// Kinds that are written in version `v1` without a group and that no core group has: the file of
-/// `kubectl config` (client-go, tools/clientcmd/api), and the answer of a server.
-static OF_CLIENTS: &[&str] = &["Config", "Status"];
+/// `kubectl config` (client-go, tools/clientcmd/api), the answer of a server, and the policy file of
+/// kube-scheduler before 1.23.
+static OF_CLIENTS: &[&str] = &["Config", "Policy", "Status"];
 
 /// Kinds of OpenShift, which had no group in version 3, and which `oc` still reads so.
 static OF_OPENSHIFT: &[&str] = &[
@@ -605,6 +606,7 @@ mod tests {
             ("ome.io/v1", "OmeRender", "NoObject"),
             ("v1", "Config", "NoObject"),
             ("v1", "Configs", "UnknownKind"),
+            ("v1", "Policy", "NoObject"),
             ("v1", "Template", "Foreign"),
         ] {
             let found = format!("{:?}", whose(api_version, kind));

@@ -35,7 +35,7 @@ enum Style {
     Word,
     /// `{x}`, which YAML reads as a mapping where a scalar begins with it.
     Brace,
-    /// `$(X)`, `($x)`.
+    /// `$(X)`, `($x)`, `$X`.
     Parenthesis,
 }
 
@@ -85,6 +85,13 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
             && is_upper(inner)
         {
             return Some((end, Style::Word));
+        }
+    }
+    if let Some(rest) = text.strip_prefix('$') {
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let name = &rest[..end.unwrap_or(rest.len())];
+        if name.len() > 1 && is_upper(name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+            return Some((1 + name.len(), Style::Parenthesis));
         }
     }
     for (open, close) in [("$(", ")"), ("($", ")")] {
@@ -161,15 +168,21 @@ fn shouts_a_name(text: &str) -> bool {
     })
 }
 
-/// Whether a name of an object is written so.
+/// Whether a name of an object, or a number, is written so.
 fn may_shout(text: &str) -> bool {
     let begins = |after: &str| {
         let value = after.split(['\n', ' ', ',', '}']).next().unwrap_or_default();
         shouts_a_name(value.trim_matches(['"', '\'']))
     };
-    ["  name: ", "  namespace: ", "{name: "]
-        .iter()
-        .any(|key| text.match_indices(key).any(|(at, _)| begins(&text[at + key.len()..])))
+    let shouts_number = |after: &str| after.starts_with(|c: char| c.is_ascii_uppercase());
+    let has = |keys: &[&str], shouts: &dyn Fn(&str) -> bool| {
+        keys.iter()
+            .any(|key| text.match_indices(key).any(|(at, _)| shouts(&text[at + key.len()..])))
+    };
+    let is_variable = |after: &str| after.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
+    has(&["  name: ", "  namespace: ", "{name: "], &begins)
+        || has(&[": $", ": \"$", ": '$"], &is_variable)
+        || has(&["ort: ", "eplicas: ", "Quota: ", "Limit: "], &shouts_number)
 }
 
 /// The placeholders in a text.
@@ -241,9 +254,25 @@ const STRICT: [&str; 17] = [
     "type",
 ];
 
+/// Fields whose value is a number or a quantity, which no text in upper case is.
+const NUMBERS: [&str; 12] = [
+    "borrowingLimit",
+    "containerPort",
+    "hostPort",
+    "lendingLimit",
+    "maxReplicas",
+    "minReplicas",
+    "nodePort",
+    "nominalQuota",
+    "parallelism",
+    "port",
+    "replicas",
+    "sizeLimit",
+];
+
 /// Maps whose values are such.
-const STRICT_MAPS: [&str; 6] =
-    ["labels", "matchLabels", "nodeSelector", "requests", "limits", "capacity"];
+const STRICT_MAPS: [&str; 7] =
+    ["labels", "matchLabels", "nodeSelector", "requests", "limits", "capacity", "hard"];
 
 /// Whether Go templates of objects of a kind are filled in by its controller.
 pub(super) fn is_templated(kind: &str) -> bool {
@@ -316,8 +345,9 @@ impl<'n> Walk<'_, 'n> {
         let is_code = self.path.iter().any(|key| matches!(*key, "command" | "args"));
         let is_value = last == "value" || self.path.first().is_some_and(|key| *key == "data");
         let is_variable = last == "value" && self.path.contains(&"env");
-        let is_strict =
-            !is_code && ((STRICT.contains(&last) && !is_value) || STRICT_MAPS.contains(&above));
+        let is_number = NUMBERS.contains(&last) && !is_value;
+        let is_strict = !is_code
+            && (is_number || (STRICT.contains(&last) && !is_value) || STRICT_MAPS.contains(&above));
         if text.starts_with("#@ ") {
             // As a comment it is code, and as a text of its own it is a text.
             let start = node.origin.span().map(|span| span.start as usize);
@@ -350,6 +380,7 @@ impl<'n> Walk<'_, 'n> {
             asks_for_value(text)
                 || (is_strict && stands_for_value(text))
                 || (is_of_object && shouts_a_name(text))
+                || (is_number && is_upper(text))
         };
         if !is_code && asks(text.trim()) {
             self.add(node, text.trim());
@@ -508,6 +539,9 @@ mod tests {
             ("stringData: {a: \"ENC[AES256_GCM,data:x,iv:y]\"}", &["ENC[…]"]),
             ("volumeID: {volume-id}\nx: {a: }", &["{volume-id}"]),
             ("a: \"%X%\"\nb: __Y__\nc: \"100%\"\nd: __init__", &["%X%", "__Y__"]),
+            ("a: {nominalQuota: \"${M}Gi\", containerPort: PORT}", &["${M}", "PORT"]),
+            ("a: {serviceAccountName: $SA_NAME}\nb: {value: $X}\nargs: [$HOME]", &["$SA_NAME"]),
+            ("data: {port: PORT, hostPort: \"a${B}\"}\nargs: [{port: PORT}]", &[]),
         ] {
             assert_eq!(found("InferenceService", text), expected, "{text}");
         }

@@ -394,8 +394,7 @@ impl<'a> Reading<'a> {
     ) {
         let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
         let known_group = |name: &str| {
-            kinds::group(name)
-                .filter(|group| !group.name.is_empty() || node.get("metadata").is_some())
+            kinds::group(name).filter(|group| !group.name.is_empty() || is_of_core(node))
         };
         let missing = match (api_version, kind) {
             (Some(api_version), None)
@@ -585,6 +584,33 @@ impl<'a> Reading<'a> {
             });
         }
     }
+}
+
+/// Whether a document without a kind may be an object of the core group: installers and packages
+/// write `apiVersion: v1` and `metadata` too, beside fields that no object has.
+fn is_of_core(node: &Node) -> bool {
+    const FIELDS: [&str; 18] = [
+        "apiVersion",
+        "automountServiceAccountToken",
+        "binaryData",
+        "conditions",
+        "data",
+        "endpoints",
+        "imagePullSecrets",
+        "immutable",
+        "items",
+        "metadata",
+        "secrets",
+        "spec",
+        "status",
+        "stringData",
+        "subsets",
+        "target",
+        "template",
+        "type",
+    ];
+    node.get("metadata").is_some()
+        && node.entries().all(|entry| FIELDS.contains(&entry.key.as_str()))
 }
 
 pub(super) fn unknown_kind(group: &kinds::Group, kind: &str) -> Diagnostic {
