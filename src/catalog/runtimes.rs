@@ -54,6 +54,18 @@ impl RuntimeSet {
         found.ok().map(|index| &self.runtimes[index])
     }
 
+    /// A runtime of a namespace that its manifest does not set: `kubectl apply -n` puts it beside
+    /// the services that name it.
+    pub fn of_any_namespace(&self, name: &str) -> Option<&Runtime> {
+        self.runtimes.iter().find(|runtime| {
+            let object = &runtime.object;
+            object.id.name == name
+                && object.id.scope != Scope::Cluster
+                && !object.builtin
+                && object.metadata("namespace").is_none()
+        })
+    }
+
     /// The name of a runtime, seen from a namespace, that is nearest to one that is not there.
     pub fn nearest(&self, namespace: &str, name: &str) -> Option<&str> {
         let names = self.names.get_or_init(|| {

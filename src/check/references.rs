@@ -11,7 +11,9 @@ pub(crate) fn missing_runtime(catalog: &Catalog, service: &Service) -> Option<Di
     let named = &service.runtime.as_ref()?.name;
     let runtimes = catalog.runtimes(service.object.api);
     let own = Scope::Namespace(service.namespace.clone());
-    if [&own, &Scope::Cluster].iter().any(|scope| runtimes.get(scope, &named.value).is_some()) {
+    if [&own, &Scope::Cluster].iter().any(|scope| runtimes.get(scope, &named.value).is_some())
+        || runtimes.of_any_namespace(&named.value).is_some()
+    {
         return None;
     }
     let near = runtimes.nearest(&service.namespace, &named.value);

@@ -231,11 +231,12 @@ fn lookup<'a>(
     let name = &named.name.value;
     let in_namespace = || runtimes.get(&Scope::Namespace(namespace.clone()), name);
     let in_cluster = || runtimes.get(&Scope::Cluster, name);
+    let applied_there = || runtimes.of_any_namespace(name);
     let kind = named.kind.as_ref().filter(|_| (words.kind_counts)(policy));
     match kind.map(|kind| kind.value.as_str()) {
         Some("ClusterServingRuntime") => in_cluster().or_else(in_namespace),
-        Some("ServingRuntime") => in_namespace(),
-        _ => in_namespace().or_else(in_cluster),
+        Some("ServingRuntime") => in_namespace().or_else(applied_there),
+        _ => in_namespace().or_else(in_cluster).or_else(applied_there),
     }
     .ok_or_else(|| {
         let elsewhere = runtimes.iter().find(|runtime| runtime.object.id.name == *name);
