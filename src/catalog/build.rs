@@ -216,9 +216,17 @@ impl Builder {
         let (mut item, mut place) = (item, place);
         // Of a file the last definition is kept, and every service is shown.
         if !is_shown || one_file {
-            self.equals.remove(&position);
+            let mut equals = self.equals.remove(&position).unwrap_or_default().into_iter();
             std::mem::swap(&mut self.items[position], &mut item);
             std::mem::swap(&mut self.places[position], &mut place);
+            // Its equals in other directories stay what they are.
+            if let Some(elsewhere) = equals.next() {
+                let at = self.items.len();
+                self.index.entry(key.clone()).or_default().push(at);
+                self.items.push(item.clone());
+                self.places.push(elsewhere);
+                self.equals.insert(at, equals.collect());
+            }
         }
         if is_shown {
             self.index.entry(key).or_default().push(self.items.len());
