@@ -9,6 +9,7 @@ mod admission;
 mod backend;
 mod cache;
 mod network;
+mod older;
 mod placeholders;
 mod serving;
 #[cfg(test)]
@@ -25,6 +26,8 @@ use crate::schema;
 use crate::yaml::{Map, Node, Origin, Value};
 use backend::Backend;
 use ecow::{EcoString, eco_format};
+
+pub use older::prepare;
 
 /// Whether a document is a ModelBooster.
 pub fn is_model_booster(api_version: &str, kind: &str) -> bool {

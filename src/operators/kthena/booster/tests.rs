@@ -163,3 +163,21 @@ fn what_the_controller_or_admission_refuses_is_said_before() {
         assert!(found.iter().any(|finding| finding.message.contains(said)), "{said}: {found:?}");
     }
 }
+
+#[test]
+fn a_range_of_replicas_is_read_as_before_v1_0() {
+    let read = |text: &str, policy| {
+        let mut node = parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap();
+        let mut found = Vec::new();
+        prepare(&mut node, policy, &mut found);
+        (node.get("spec").unwrap().to_json().to_string(), found.len())
+    };
+    let text =
+        "{spec: {autoscalingPolicy: {}, backend: {name: b, minReplicas: 2, maxReplicas: 5}}}";
+    let (documented, controller) =
+        (&crate::operators::kthena::releases::KTHENA_V0_1, &KTHENA_CONTROLLER);
+    assert_eq!(read(text, documented), (r#"{"backend":{"name":"b","replicas":2}}"#.into(), 1));
+    assert_eq!(read(text, controller).1, 0);
+    let new = "{spec: {backend: {name: b, replicas: 2, maxReplicas: 5}}}";
+    assert_eq!(read(new, documented).1, 0);
+}

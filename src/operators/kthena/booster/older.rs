@@ -1,0 +1,32 @@
+//! ModelBoosters of releases before v1.0: their backend has a range of replicas, and its controller
+//! writes the minimum into the ModelServing (v0.4.0, convert/model_serving.go, BACKEND_REPLICAS).
+
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::operators::kthena::rules::{Admission, KthenaPolicy};
+use crate::yaml::{Entry, Node};
+
+/// Reads the fields of an older release as those of v1.0, unless a release that has not got them is
+/// followed.
+pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
+    if policy.admission != Admission::Documents {
+        return;
+    }
+    let spec = document.as_map_mut().and_then(|map| map.get_mut("spec")).and_then(Node::as_map_mut);
+    let Some(spec) = spec else { return };
+    let backend = spec.get_mut("backend").and_then(Node::as_map_mut);
+    let Some(backend) = backend.filter(|own| !own.contains_key("replicas")) else { return };
+    let Some(least) = backend.remove("minReplicas") else { return };
+    backend.remove("maxReplicas");
+    diagnostics.push(
+        Diagnostic::new(
+            Code::DeprecatedField,
+            "`minReplicas` and `maxReplicas` of a backend are of Kthena before v1.0: planned with minReplicas",
+        )
+        .severity(Severity::Warning)
+        .at(least.key_origin.span())
+        .path("spec.backend.minReplicas")
+        .help("write `replicas` for v1.0, and an AutoscalingPolicy for what changes it"),
+    );
+    backend.push(Entry { key: "replicas".into(), ..least });
+    spec.remove("autoscalingPolicy");
+}
