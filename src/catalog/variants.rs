@@ -47,6 +47,11 @@ impl Place {
         Self { root, directory: directory.unwrap_or_default(), standing }
     }
 
+    /// Whether it is below a directory of the command line.
+    pub fn is_in_tree(&self) -> bool {
+        self.root.is_some()
+    }
+
     /// The same with another standing.
     pub fn standing(self, standing: Standing) -> Self {
         Self { standing, ..self }

@@ -9,7 +9,7 @@ use crate::schema;
 use crate::source::{Source, SourceMap};
 use crate::yaml::Node;
 use ecow::EcoString;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Definitions of one name in several directories.
 struct Variants {
@@ -24,6 +24,8 @@ pub(super) struct Definitions {
     /// Of several of a name, that of `--in`, else the first by path.
     shared: schema::Definitions,
     variants: Vec<Variants>,
+    /// Groups and kinds that only copies define: tests, vendored projects.
+    of_copies: BTreeSet<(EcoString, EcoString)>,
     /// One directory was asked for: its definitions count for all objects.
     is_within: bool,
 }
@@ -38,8 +40,17 @@ impl Definitions {
             by_name.entry(name.unwrap_or_default()).or_default().push(own);
         }
         let mut shared = schema::Definitions::default();
-        let mut variants = Vec::new();
+        let (mut variants, mut of_copies) = (Vec::new(), BTreeSet::new());
         for known in by_name.values() {
+            let text = |keys: &[&str]| {
+                EcoString::from(
+                    &*known[0].node.at(keys).and_then(Node::scalar_text).unwrap_or_default(),
+                )
+            };
+            let name = || (text(&["spec", "group"]), text(&["spec", "names", "kind"]));
+            if known.iter().all(|own| sources.get(own.source).copies(within).is_some()) {
+                of_copies.insert(name());
+            }
             let places: Vec<Place> =
                 known.iter().map(|own| Place::of(sources.get(own.source))).collect();
             if let Some(at) = catalog::preferred(&places, within) {
@@ -48,23 +59,21 @@ impl Definitions {
             if places.iter().all(|place| *place == places[0]) {
                 continue;
             }
-            let text = |keys: &[&str]| {
-                EcoString::from(
-                    &*known[0].node.at(keys).and_then(Node::scalar_text).unwrap_or_default(),
-                )
-            };
             let own = known.iter().map(|own| {
                 let mut definitions = schema::Definitions::default();
                 definitions.add(&own.node);
                 (sources.get(own.source).directory().unwrap_or_default(), definitions)
             });
-            variants.push(Variants {
-                group: text(&["spec", "group"]),
-                kind: text(&["spec", "names", "kind"]),
-                own: own.collect(),
-            });
+            let (group, kind) = name();
+            variants.push(Variants { group, kind, own: own.collect() });
         }
-        Self { shared, variants, is_within: within.is_some() }
+        Self { shared, variants, of_copies, is_within: within.is_some() }
+    }
+
+    /// Whether what the definitions refuse of a document is in error: a definition for tests can
+    /// lack what that of the cluster has.
+    pub(super) fn judge(&self, document: &Document, is_copy: bool) -> bool {
+        is_copy || !self.of_copies.contains(&(document.group().into(), document.kind.clone()))
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -36,19 +36,31 @@ pub(in crate::workspace) enum Read {
     Settings(Settings, Object),
 }
 
+/// The definitions of the input for a document.
+#[derive(Clone, Copy)]
+pub(super) struct Schemas<'s> {
+    pub(super) own: &'s schema::Definitions,
+    /// What they refuse is in error.
+    pub(super) judged: bool,
+}
+
 pub(super) fn typed(
     mut document: Document,
     given: &ReadOptions,
     sources: &SourceMap,
-    definitions: &schema::Definitions,
+    definitions: Schemas<'_>,
     completed: impl FnOnce() -> Completion,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Read> {
     let schema = schema::kind(&document.api_version, &document.kind);
+    let Schemas { own: definitions, judged } = definitions;
     let definition = definitions.of(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     if is_model_serving {
         kthena::prepare(&mut document.node, servings::followed(&given.releases), diagnostics);
+    }
+    if definition.is_none() && booster::is_model_booster(&document.api_version, &document.kind) {
+        booster::prepare(&mut document.node, servings::followed(&given.releases), diagnostics);
     }
     if let Some(release) = followed(api_of(document.group()), given) {
         if !pruning::is_known(&document.kind, release) {
@@ -100,7 +112,8 @@ pub(super) fn typed(
         diagnostics.append(&mut found);
         schema.drop_nulls(&mut document.node);
     }
-    if let Some(definition) = definition.filter(|_| schema.is_none() && !document.builtin) {
+    if let Some(definition) = definition.filter(|_| schema.is_none() && judged && !document.builtin)
+    {
         definition.check(&document.node, diagnostics);
     }
     if is_model_serving {

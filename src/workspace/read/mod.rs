@@ -206,9 +206,12 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             let source = sources.get(document.source);
             let (in_tree, kustomized) = (source.root.is_some(), source.kustomized.clone());
             let is_part = in_tree && built::is_part(&source.name);
+            let is_copy = source.copies(given.within.as_deref()).is_some();
+            let judged = definitions.judge(&document, is_copy);
             let definitions = definitions.nearest(&document, source);
             let own = homes.get(&index).map(|namespace| given.in_namespace(namespace));
             let given = own.as_ref().unwrap_or(given);
+            let definitions = dispatch::Schemas { own: definitions, judged };
             let typed = typed(document, given, &sources, definitions, known, &mut found);
             if is_part {
                 built::allow_parts(&mut found);
@@ -303,7 +306,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         }
     }
     diagnostics.extend(copies.findings());
-    let mut config = chosen_settings(of_cluster, given);
+    let mut config = chosen_settings(of_cluster, given, is_live);
     others.into_settings(&mut config.kserve);
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
@@ -360,8 +363,24 @@ impl World {
 }
 
 /// The settings of the operators. Of several, those of `--in` are used, else the first by path.
-fn chosen_settings(mut found: Vec<(Settings, Place)>, given: &ReadOptions) -> OperatorConfig {
+fn chosen_settings(
+    mut found: Vec<(Settings, Place)>,
+    given: &ReadOptions,
+    is_live: bool,
+) -> OperatorConfig {
     let mut config = operators::shipped_config(&given.releases);
+    // In a tree, settings of the upstream project are the base of overlays, and a patch adds the
+    // container that only OpenShift AI has.
+    let proxy = config.kserve.proxy.take();
+    for (settings, place) in &mut found {
+        if let Settings::KServe(own) = settings
+            && place.is_in_tree()
+            && !is_live
+        {
+            own.proxy = own.proxy.take().or_else(|| proxy.clone());
+        }
+    }
+    config.kserve.proxy = proxy;
     for is_ome in [true, false] {
         let (own, others): (Vec<_>, Vec<_>) = std::mem::take(&mut found)
             .into_iter()
