@@ -49,6 +49,7 @@ pub struct QueueDecision {
     pub admitted: Vec<Admitted>,
     /// Replicas of minReplicas that wait for quota.
     pub waiting: i64,
-    /// True when any Kueue object was loaded; otherwise the result is unknown.
+    /// True when a Kueue object was loaded, and a ClusterQueue where a LocalQueue names one;
+    /// otherwise the result is unknown.
     pub known: bool,
 }

@@ -30,6 +30,9 @@ fn head(decision: &QueueDecision) -> String {
     let cluster =
         decision.cluster_queue.as_ref().map_or(String::new(), |cluster| format!(" ({cluster})"));
     let answer = match (&decision.flavor, &decision.obstacle) {
+        _ if !decision.known && decision.cluster_queue.is_some() => {
+            "flavor unknown, the ClusterQueue was not read".to_owned()
+        }
         _ if !decision.known => "flavor unknown, no Kueue object was read".to_owned(),
         (Some(flavor), _) => {
             let workers = decision

@@ -252,7 +252,10 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
     let flavors = || json!([gpus("h100", 8, &json!({}))]);
     for (objects, expected) in [
         (vec![flavor("h100", &product("H100"))], "namespace default has no LocalQueue `q`"),
-        (vec![local_queue()], "ClusterQueue `all` of LocalQueue `q` is not loaded"),
+        (
+            vec![local_queue(), cluster_queue("other", &json!({}), &flavors())],
+            "ClusterQueue `all` of LocalQueue `q` is not loaded",
+        ),
         (
             vec![local_queue(), cluster_queue("all", &json!({"stopPolicy": "Hold"}), &flavors())],
             "ClusterQueue `all` is stopped: stopPolicy Hold",
@@ -289,6 +292,10 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
         assert_eq!(decision.obstacle.as_deref(), Some(expected));
         assert_eq!(decision.flavor, None);
     }
+    // A team's directory has no ClusterQueue at all.
+    let decision = ask(&[local_queue()], &[(pod(1, &json!({})), 1)], 1);
+    assert_eq!((decision.known, decision.obstacle.as_deref()), (false, None));
+    assert_eq!(decision.cluster_queue.as_deref(), Some("all"));
     let mut closed = cluster_queue("all", &json!({}), &flavors());
     closed["spec"].as_object_mut().unwrap().remove("namespaceSelector");
     let decision = ask(

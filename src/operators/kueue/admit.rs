@@ -80,8 +80,18 @@ pub fn admit(
     if !decision.known {
         return decision;
     }
-    let found = door(catalog, namespace, &decision.queue.value)
-        .and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
+    let found = door(catalog, namespace, &decision.queue.value);
+    // ClusterQueues belong to the cluster's administrators: a team's directory has none.
+    if let Ok(local) = found
+        && let Some(name) = &local.cluster_queue
+        && catalog.cluster_queues().len() == 0
+    {
+        decision.known = false;
+        decision.cluster_queue = Some(name.value.clone());
+        return decision;
+    }
+    let found =
+        found.and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
     match found {
         Ok(cluster) => {
             let tree = Tree::new(catalog, ledger);

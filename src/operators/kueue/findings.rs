@@ -25,8 +25,12 @@ pub(crate) fn findings(
             .object(service.object.id.to_string())
     };
     if !decision.known {
+        let what = decision
+            .cluster_queue
+            .as_ref()
+            .map_or("no Kueue object".to_owned(), |name| format!("no ClusterQueue `{name}`"));
         let message = format!(
-            "the pods of {component} name the queue `{queue}`, and no Kueue object was read: their flavor is not known"
+            "the pods of {component} name the queue `{queue}`, and {what} was read: their flavor is not known"
         );
         return vec![
             about(Code::KueueNotChecked, message)
