@@ -4,7 +4,7 @@
 //! Every function adds findings and makes no decisions.
 
 use crate::api::{ComponentKind, Runtime, Service};
-use crate::diag::{Code, Diagnostic, Nearby};
+use crate::diag::{Code, Diagnostic, Nearby, Severity};
 use crate::merge::edit::{position, text};
 use crate::quantity::{Quantity, Range};
 use crate::yaml::{Node, Origin, Places};
@@ -147,11 +147,17 @@ pub(crate) fn duplicate_flags(
                 .filter(|next| !next.starts_with('-'))
                 .unwrap_or(""),
         };
+        // An argument of the service after one of its runtime is how the runtime's is overridden.
+        let service = place.service.object.span;
+        let is_own = |at: usize| args[at].origin.span().is_some_and(|own| service.contains(own));
+        let overrides = *times == 2 && is_own(*last) && !is_own(*first);
+        let severity = if overrides { Severity::Info } else { Severity::Warning };
         findings.push(
             Diagnostic::new(
                 Code::DuplicateFlag,
                 format!("`{name}` is {times} times in the arguments of the {}: the engine sees `{value}`", place.kind.as_str()),
             )
+            .severity(severity)
             .at(args[*last].origin.span())
             .label(args[*first].origin.span(), "first here")
             .object(place.service.object.id.to_string())
