@@ -121,7 +121,13 @@ pub fn line(rows: &[InputRow]) -> Option<String> {
         .filter(|(_, names)| !names.is_empty())
         .map(|(what, names)| format!("{what}: {}", names.join(", ")))
         .collect();
-    (!parts.is_empty()).then(|| parts.join(" · "))
+    let is_older = |row: &InputRow| row.is_passed_over() && row.is_older();
+    let convert = if rows.iter().any(is_older) {
+        " · `ome convert` writes services of serving.kubeflow.org as serving.kserve.io/v1beta1"
+    } else {
+        ""
+    };
+    (!parts.is_empty()).then(|| format!("{}{convert}", parts.join(" · ")))
 }
 
 #[cfg(test)]
@@ -145,5 +151,8 @@ mod tests {
         let rows = rows.map(|row| InputRow { handling: Handling::Unread, ..row });
         let line = line(&rows[..2]).unwrap();
         assert_eq!(line, "not counted: 5 Job (requests nvidia.com/gpu)");
+        let old = row("serving.kubeflow.org/v1beta1", "InferenceService", 1);
+        let old = [InputRow { handling: Handling::Unread, devices: [].into(), ..old }];
+        assert!(super::line(&old).unwrap().contains("`ome convert` writes"));
     }
 }

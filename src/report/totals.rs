@@ -164,12 +164,14 @@ fn services_with<'p, T>(
     Some((first.to_string(), known, 1 + found.count()))
 }
 
-/// The symbol of a plan: whether any service is in error, any pod is pending, or a part of the input
-/// was not read; `!` where a part of the answer is not known.
-fn mark(totals: &Totals, pending: usize, is_partly_read: bool) -> &'static str {
-    if totals.failed > 0 || pending > 0 || is_partly_read {
+/// The symbol of a plan: whether the command fails, any pod is pending, or a part of the input was
+/// not read; `!` where a part of the answer is not known, or services that do not make the command
+/// fail are in error.
+fn mark(totals: &Totals, pending: usize, fails: bool) -> &'static str {
+    let open = totals.unplanned + totals.components_not_counted + totals.servings_not_counted;
+    if pending > 0 || fails {
         "✗"
-    } else if totals.unplanned + totals.components_not_counted + totals.servings_not_counted > 0 {
+    } else if totals.failed + open > 0 {
         "!"
     } else {
         "✓"

@@ -97,6 +97,11 @@ impl InputRow {
         self.is_like_service().then(|| self.group())
     }
 
+    /// Whether they are services of a group that had another name.
+    pub fn is_older(&self) -> bool {
+        kinds::is_older(&self.api_version, &self.kind)
+    }
+
     /// Whether the kind is that of a service, in a group that no operator reads.
     fn is_like_service(&self) -> bool {
         operators::is_service(&self.kind) && !kinds::is_of_operator(self.group())
