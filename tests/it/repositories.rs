@@ -136,3 +136,105 @@ fn what_is_applied_as_it_stands_counts_before_templates() {
         assert!(done.stdout.contains("1 service; 1 pod and 1 GPU"), "{name}: {}", done.stdout);
     }
 }
+
+#[test]
+fn files_of_other_programs_with_version_v1_are_no_part_of_an_answer() {
+    let installer = "apiVersion: v1\nbaseDomain: example.com\nmetadata: {name: dev}\nplatform: {aws: {region: us-west-2}}\n";
+    let scheduler = "kind: Policy\napiVersion: v1\npredicates: [{name: PodFitsPorts}]\n";
+    for text in [installer, scheduler] {
+        for command in ["plan -f .", "validate -f ."] {
+            let done = ome(&[("service.yaml", SERVICE), ("a/other.yaml", text)], command);
+            assert_eq!((done.exit, done.stderr.as_str()), (Some(0), ""), "{command}: {text}");
+        }
+    }
+    // An object whose kind was forgotten is one.
+    let forgotten = "apiVersion: v1\nmetadata: {name: a}\ndata: {b: c}\n";
+    let done = ome(&[("service.yaml", SERVICE), ("other.yaml", forgotten)], "plan -f .");
+    assert!(done.stderr.contains("has no `kind`"), "{done:?}");
+}
+
+#[test]
+fn a_runtime_without_a_namespace_is_applied_beside_the_services_that_name_it() {
+    let (service, runtime) = SERVICE.split_once("---\n").expect("two objects");
+    let in_team = service.replace("name: chat", "name: team\n  namespace: team");
+    let files = [
+        ("chat.yaml", service),
+        ("team.yaml", in_team.as_str()),
+        ("serving-runtimes/own.yaml", runtime),
+    ];
+    for command in ["plan -f .", "validate -f .", "render -f ."] {
+        let done = ome(&files, command);
+        assert_eq!((done.exit, done.stderr.as_str()), (Some(0), ""), "{command}: {done:?}");
+    }
+    let elsewhere = runtime.replace("{name: own}", "{name: own, namespace: other}");
+    let files = [("team.yaml", in_team.as_str()), ("serving-runtimes/own.yaml", &elsewhere)];
+    for command in ["plan -f .", "validate -f ."] {
+        assert_ne!(ome(&files, command).exit, Some(0), "{command}");
+    }
+}
+
+#[test]
+fn settings_of_upstream_below_overlays_do_not_stop_services_of_openshift_ai() {
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: inferenceservice-config, namespace: kserve}\ndata:\n  deploy: '{\"defaultDeploymentMode\": \"RawDeployment\"}'\n";
+    let service = SERVICE.replace("annotations: {", "annotations: {opendatahub.io/a: b, ");
+    let files = [("service.yaml", service.as_str()), ("config/settings.yaml", settings)];
+    let done = ome(&files, "plan -f .");
+    assert_eq!((done.exit, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    // The settings that were named are those of the cluster.
+    let done = ome(&files, "plan -f service.yaml -f config/settings.yaml");
+    assert!(done.stdout.contains("oauthProxy config is nil"), "{done:?}");
+}
+
+#[test]
+fn the_last_line_follows_the_exit_code_where_only_copies_are_in_error() {
+    let broken = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: x}\nspec: {}\n";
+    for (path, exit, mark) in [("test/x.yaml", 0, "!"), ("x.yaml", 1, "✗")] {
+        let done = ome(&[("service.yaml", SERVICE), (path, broken)], "plan -f .");
+        let last = done.stdout.lines().last().unwrap_or_default();
+        assert_eq!((done.exit, last.starts_with(mark)), (Some(exit), true), "{path}: {done:?}");
+    }
+}
+
+#[test]
+fn an_equal_definition_elsewhere_outlives_the_last_one_of_a_directory() {
+    let (service, runtime) = SERVICE.split_once("---\n").expect("two objects");
+    let other = runtime.replace("\"1\"", "\"4\"");
+    let files = [
+        ("a.yaml", runtime),
+        ("b/own.yaml", runtime),
+        ("b/service.yaml", service),
+        ("c.yaml", other.as_str()),
+    ];
+    let found = plan(&files);
+    assert_eq!(found["services"][0]["components"][0]["gpus"], 1, "{found}");
+}
+
+#[test]
+fn a_booster_of_an_older_release_is_planned_with_its_minimum() {
+    let booster = "apiVersion: workload.serving.volcano.sh/v1alpha1\nkind: ModelBooster\nmetadata: {name: m}\nspec:\n  autoscalingPolicy: {metrics: []}\n  backend:\n    name: b\n    type: vLLM\n    modelURI: hf://acme/tiny\n    cacheURI: hostpath:///cache\n    minReplicas: 2\n    maxReplicas: 5\n    workers: [{type: server, image: \"v:1\", replicas: 1, pods: 1, resources: {limits: {nvidia.com/gpu: \"1\"}}}]\n";
+    let done = ome(&[("a.yaml", booster)], "plan -f .");
+    assert_eq!(done.exit, Some(0), "{done:?}");
+    assert!(done.stdout.contains("2 pods and 2 GPUs"), "{done:?}");
+    assert!(done.stderr.contains("before v1.0"), "{done:?}");
+}
+
+#[test]
+fn a_flag_of_a_service_that_overrides_its_runtime_is_no_warning() {
+    let text = SERVICE
+        .replace("image: registry.example/server:1", "image: a:1\n    args: [--model_name=x]")
+        .replace("runtime: own", "runtime: own\n      args: [--model_name=y]");
+    let done = ome(&[("a.yaml", &text)], "plan -f .");
+    assert_eq!((done.exit, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    let twice = text.replace("[--model_name=y]", "[--model_name=y, --model_name=z]");
+    assert!(ome(&[("a.yaml", &twice)], "plan -f .").stderr.contains("duplicate-flag"));
+}
+
+#[test]
+fn a_definition_for_tests_judges_tests_alone() {
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.com}\nspec:\n  group: example.com\n  names: {kind: Widget, plural: widgets}\n  scope: Namespaced\n  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}}\n";
+    let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {b: c}\n";
+    for (path, exit) in [("test/crds/w.yaml", 0), ("crds/w.yaml", 2)] {
+        let done = ome(&[("widget.yaml", widget), (path, definition)], "validate -f .");
+        assert_eq!(done.exit, Some(exit), "{path}: {done:?}");
+    }
+}
