@@ -82,6 +82,8 @@ mod secret;
 mod select;
 mod source;
 mod template;
+#[cfg(test)]
+mod testing;
 mod tree;
 pub mod workspace;
 mod yaml;

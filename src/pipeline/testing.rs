@@ -1,26 +1,13 @@
 //! Nodes and running pods of tests.
 
-use crate::api::Semantics;
-use crate::load::{self, Request};
-use crate::workspace::{ReadOptions, World};
-use crate::yaml::Limits;
+pub(crate) use crate::testing::world as world_of;
+use crate::workspace::World;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 /// The catalog of documents.
 pub(crate) fn world(documents: &[Value]) -> World {
     let text: Vec<String> = documents.iter().map(|own| format!("---\n{own}\n")).collect();
     world_of(&text.concat())
-}
-
-/// The catalog of a text.
-pub(crate) fn world_of(text: &str) -> World {
-    let loaded = load::load(
-        &Request { paths: &[PathBuf::from("-")], ..Request::default() },
-        &mut text.as_bytes(),
-        &Limits::default(),
-    );
-    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented))
 }
 
 /// A node of 8 GPUs with a label.

@@ -351,12 +351,7 @@ impl Check {
 #[cfg(test)]
 mod tests {
     use super::Definitions;
-    use crate::source::SourceId;
-    use crate::yaml::{Limits, Node, parse};
-
-    fn node(text: &str) -> Node {
-        parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.expect("a tree")
-    }
+    use crate::testing::node;
 
     const DEFINITION: &str = "{kind: CustomResourceDefinition, spec: {group: g.example, names: {kind: Tide}, versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, required: [spec], properties: {spec: {type: object, required: [horizon, lanes], properties: {
         horizon: {type: string, enum: [hour, day]}, lanes: {type: integer, minimum: 1, default: 1}, port: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]},

@@ -246,12 +246,7 @@ fn follows_flag(arguments: &[Node], index: usize) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::SourceId;
-    use crate::yaml::{Limits, parse};
-
-    fn node(text: &str) -> Node {
-        parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.expect("YAML")
-    }
+    use crate::testing::node;
 
     #[test]
     fn secrets_are_masked_everywhere_in_an_object() {
