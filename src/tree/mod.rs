@@ -41,7 +41,36 @@ pub struct Change {
 
 /// The fields in which two objects differ, sorted by path.
 pub(crate) fn changes(before: &Node, after: &Node, ty: Option<&'static Type>) -> Vec<Change> {
-    let mut walk = Walk { changes: Vec::new() };
+    compare(before, after, ty, Amounts::Stored)
+}
+
+/// When two quantities are equal.
+#[derive(Clone, Copy)]
+enum Amounts {
+    /// The API server stores them alike: `1000m` and `1`, but not `1Gi` and `1073741824`.
+    Stored,
+    /// They mean one amount, which is how controllers compare (apimachinery, api/equality).
+    Meant,
+}
+
+impl Amounts {
+    fn equal(self, before: &Node, after: &Node) -> bool {
+        let amount = |node: &Node| node.scalar_text().and_then(|text| Quantity::parse(&text).ok());
+        let (Some(before), Some(after)) = (amount(before), amount(after)) else { return false };
+        match self {
+            Self::Stored => before.canonical() == after.canonical(),
+            Self::Meant => before == after,
+        }
+    }
+}
+
+fn compare(
+    before: &Node,
+    after: &Node,
+    ty: Option<&'static Type>,
+    amounts: Amounts,
+) -> Vec<Change> {
+    let mut walk = Walk { changes: Vec::new(), amounts };
     let here = Here {
         path: FieldPath::root(),
         before: before.origin.span(),
@@ -86,6 +115,7 @@ impl Here {
 
 struct Walk {
     changes: Vec<Change>,
+    amounts: Amounts,
 }
 
 impl Walk {
@@ -116,7 +146,7 @@ impl Walk {
             (Value::List(old), Value::List(new)) => {
                 self.lists(here, (before, old), (after, new), ty, key);
             }
-            _ if matches!(ty, Some(Type::Quantity)) && same_amount(before, after) => {}
+            _ if matches!(ty, Some(Type::Quantity)) && self.amounts.equal(before, after) => {}
             _ => self.push(here, Some(before), Some(after)),
         }
     }
@@ -254,26 +284,11 @@ fn by_key<'n>(list: &'n [Node], key: &str) -> Option<Vec<(EcoString, &'n Node)>>
     (unique.len() == keyed.len()).then_some(keyed)
 }
 
-/// Whether two quantities mean one amount, as the API server stores them.
-fn same_amount(before: &Node, after: &Node) -> bool {
-    let amount = |node: &Node| {
-        node.scalar_text()
-            .and_then(|text| Quantity::parse(&text).ok())
-            .map(|quantity| quantity.canonical())
-    };
-    amount(before).is_some_and(|before| Some(before) == amount(after))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::schema;
-    use crate::source::SourceId;
-    use crate::yaml::{Limits, parse};
-
-    fn node(text: &str) -> Node {
-        parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap()
-    }
+    use crate::testing::node;
 
     /// The changes as `path: from -> to`.
     fn shown(before: &str, after: &str, ty: Option<&'static Type>) -> Vec<String> {

@@ -1,18 +1,18 @@
 //! Compares a wanted object with a live one. Fields that only the live object has are ignored.
 
-use super::{Change, changes};
+use super::{Amounts, Change, compare};
 use crate::schema;
 use crate::yaml::{FieldPath, Node, Value};
 
 /// The fields of `wanted` that `live` lacks or has with another value. Ignored are fields that only
 /// `live` has, fields of `wanted` with an empty value (null, `""`, `false`, 0, an empty list) that
-/// `live` lacks, and the order of lists whose elements have names.
+/// `live` lacks, the spelling of quantities, and the order of lists whose elements have names.
 pub(crate) fn differences(
     live: &Node,
     wanted: &Node,
     ty: Option<&'static schema::Type>,
 ) -> Vec<Change> {
-    let mut found = changes(live, wanted, ty);
+    let mut found = compare(live, wanted, ty, Amounts::Meant);
     found.retain(|change| match (&change.from, &change.to) {
         (_, None) => false,
         (None, Some(to)) => !says_nothing(to),
@@ -57,12 +57,7 @@ fn names_maps(object: &Node, path: &FieldPath) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::SourceId;
-    use crate::yaml::{Limits, parse};
-
-    fn node(text: &str) -> Node {
-        parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.expect("a tree")
-    }
+    use crate::testing::node;
 
     #[test]
     fn only_wanted_values_that_differ_live_count_as_drift() {
@@ -85,6 +80,16 @@ mod tests {
                 "{containers: [{name: a, resources: {limits: {cpu: 1000m}}}]}",
                 "{containers: [{name: a, resources: {limits: {cpu: '1'}}}]}",
                 false,
+            ),
+            (
+                "{containers: [{name: a, resources: {limits: {memory: 1073741824}}}]}",
+                "{containers: [{name: a, resources: {limits: {memory: 1Gi}}}]}",
+                false,
+            ),
+            (
+                "{containers: [{name: a, resources: {limits: {memory: 1G}}}]}",
+                "{containers: [{name: a, resources: {limits: {memory: 1Gi}}}]}",
+                true,
             ),
             (
                 "{containers: [{name: a, env: [{name: B}, {name: A}]}]}",
