@@ -43,6 +43,12 @@ impl Version {
         self.controller.as_ref().is_some_and(quantity::Version::is_three_numbers)
     }
 
+    /// Reports whether the controller accepts a model for runtimes with both of these versions and
+    /// operators. A version that does not parse matches no other version.
+    pub fn shares_a_model(&self, operator: Operator, other: (&Self, Operator)) -> bool {
+        matches!((&self.controller, &other.0.controller), (Some(own), Some(theirs)) if own.shares_a_model(operator, (theirs, other.1)))
+    }
+
     /// Reports whether a runtime with this version and operator accepts a model's version by the
     /// controller (pkg/runtimeselector/matcher.go, compareSupportedModelFormats). A version that
     /// does not parse matches no other version.

@@ -192,6 +192,33 @@ impl Version {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Whether some model's version is admitted by this version and by another, each with its
+    /// operator.
+    ///
+    /// If there is one, one of these is: the numbers of either version or zero, which is the least
+    /// of all, written with the precision and prefix of either.
+    pub fn shares_a_model(&self, operator: Operator, other: (&Self, Operator)) -> bool {
+        let (theirs, their_operator) = other;
+        let zero = Self { numbers: [0; 3], suffixes: Default::default(), ..self.clone() };
+        [self, theirs, &zero].into_iter().any(|numbers| {
+            let mut spellings = [self, theirs].into_iter().filter_map(|like| numbers.spelled(like));
+            spellings.any(|model| {
+                self.admits(operator, &model).is_ok()
+                    && theirs.admits(their_operator, &model).is_ok()
+            })
+        })
+    }
+
+    /// The version with the precision and prefix of another; none if that leaves out a number.
+    fn spelled(&self, like: &Self) -> Option<Self> {
+        let kept = if self.is_unofficial() { 3 } else { like.precision };
+        self.numbers[kept..].iter().all(|number| *number == 0).then(|| Self {
+            precision: kept,
+            prefixed: like.prefixed,
+            ..self.clone()
+        })
+    }
+
     /// The controller's order: numbers, then suffixes by bytes, a missing suffix first; precision
     /// and `v` mean nothing.
     pub fn compare(&self, other: &Self) -> Ordering {
@@ -325,6 +352,62 @@ mod tests {
             );
         }
         assert_eq!(Operator::parse(None), Operator::Equal);
+    }
+
+    /// Every pair of versions and operators, beside a search among all models.
+    #[test]
+    fn two_versions_share_a_model_if_one_is_admitted_by_both() {
+        let texts = [
+            "0",
+            "1",
+            "2",
+            "v1",
+            "v2",
+            "0.0",
+            "1.0",
+            "1.1",
+            "v1.0",
+            "0.0.0",
+            "1.0.0",
+            "1.0.1",
+            "2.0.0",
+            "v1.0.0",
+            "1.0.0-rc1",
+            "1.0.0.dev0",
+            "v1.0.0-rc1",
+        ];
+        let versions = texts.map(|text| Version::parse_controller(text).unwrap());
+        let numbers = [
+            "0", "1", "2", "0.0", "1.0", "1.1", "2.0", "0.0.0", "1.0.0", "1.0.1", "1.1.0", "2.0.0",
+        ];
+        let unofficial = ["1.0.0-rc1", "1.0.0.dev0"];
+        let plain = numbers.into_iter().chain(unofficial);
+        let models = plain.flat_map(|text| [text.to_owned(), format!("v{text}")]);
+        let models: Vec<Version> =
+            models.map(|text| Version::parse_controller(&text).unwrap()).collect();
+        let operators =
+            [Operator::Equal, Operator::GreaterThan, Operator::GreaterThanOrEqual, Operator::Other];
+        let mut shared = 0;
+        for (at, one) in versions.iter().enumerate() {
+            for (beside, other) in versions.iter().enumerate() {
+                for (first, second) in
+                    operators.into_iter().flat_map(|own| operators.map(|other| (own, other)))
+                {
+                    let is_admitted = |model: &Version| {
+                        one.admits(first, model).is_ok() && other.admits(second, model).is_ok()
+                    };
+                    let expected = models.iter().any(is_admitted);
+                    let found = one.shares_a_model(first, (other, second));
+                    shared += usize::from(found);
+                    assert_eq!(
+                        found, expected,
+                        "{first:?} {} and {second:?} {}",
+                        texts[at], texts[beside]
+                    );
+                }
+            }
+        }
+        assert!(shared > 500, "{shared}");
     }
 
     #[test]

@@ -104,14 +104,7 @@ fn versions(
                 {
                     false
                 }
-                // These operators require the model's version to be below the runtime's (or equal),
-                // and a version below both always exists.
-                _ if a.1 != Operator::Equal && b.1 != Operator::Equal => {
-                    first.admits_controller(Operator::Equal, first)
-                        && second.admits_controller(Operator::Equal, second)
-                }
-                _ if b.1 == Operator::Equal => first.admits_controller(a.1, second),
-                _ => second.admits_controller(b.1, first),
+                _ => first.shares_a_model(a.1, (second, b.1)),
             }
         }
         (None, None) => true,
