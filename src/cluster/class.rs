@@ -8,9 +8,8 @@ use crate::yaml::Node;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Reports whether a machine belongs to a class. With terms, the selector or any term must match
-/// (OEP-0003, Example AcceleratorClass Definitions). Without terms, the selector and the affinity
-/// of the shipped API must both match. PCI ids count only if the class sets none of these
+/// Reports whether a machine belongs to a class. The selector or any term must match (OEP-0003,
+/// Example AcceleratorClass Definitions), and the affinity of the shipped API too. PCI ids count only if the class sets none of these
 /// (OEP-0003, AcceleratorClass). A class without any of them matches every machine (OEP-0003,
 /// AcceleratorClass).
 pub fn class_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
@@ -26,13 +25,17 @@ pub fn class_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
             pci_matches(class, machine)
         }
         (None, None, None) => true,
-        (None, None, Some(affinity)) => affinity_matches(affinity, machine),
-        (Some(selector), None, affinity) => {
-            selected(selector)
-                && affinity.is_none_or(|affinity| affinity_matches(affinity, machine))
-        }
-        (selector, Some(terms), _) => {
-            selector.is_some_and(selected) || terms_match(terms.items(), machine)
+        (selector, terms, affinity) => {
+            // The selector and the terms are alternatives; what pods of the class are given
+            // combines both with the affinity.
+            let by_label = match (selector, terms) {
+                (None, None) => true,
+                (Some(selector), None) => selected(selector),
+                (selector, Some(terms)) => {
+                    selector.is_some_and(selected) || terms_match(terms.items(), machine)
+                }
+            };
+            by_label && affinity.is_none_or(|affinity| affinity_matches(affinity, machine))
         }
     }
 }
