@@ -201,6 +201,15 @@ pub enum MergeRule {
     Typed,
 }
 
+/// The containers of a runtime whose template variables are expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpandedContainers {
+    /// The engine container of each component.
+    Engine,
+    /// Those of `spec.containers` with these names.
+    Named(&'static [&'static str]),
+}
+
 /// How placeholders are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateRule {
@@ -263,6 +272,8 @@ pub struct Policy {
     pub default_protocol: &'static str,
     /// See [`TemplateRule`].
     pub template: TemplateRule,
+    /// See [`ExpandedContainers`].
+    pub expanded: ExpandedContainers,
     /// See [`QuantizationRule`].
     pub quantization: QuantizationRule,
     /// Rules that only the operator's own module reads.
@@ -423,5 +434,37 @@ mod tests {
         }
         assert_eq!(BuiltinMode::parse("Auto"), None);
         assert_eq!(BuiltinMode::default(), BuiltinMode::Auto);
+    }
+
+    #[test]
+    fn documents_and_releases_of_one_operator_expand_the_same_containers() {
+        for api in operators::deciding() {
+            let newest = operators::newest();
+            let of = |mode| newest.policy(api, mode).expect("it decides").expanded;
+            assert_eq!(of(Semantics::Documented), of(Semantics::Controller), "{api:?}");
+        }
+    }
+
+    #[test]
+    fn a_policy_has_the_rules_of_its_own_operator_only() {
+        let newest = operators::newest();
+        let ome = newest.policy(Api::Ome, Semantics::Controller).expect("it decides");
+        assert!(ome.own::<crate::operators::ome::rules::OmeRelease>().is_some());
+        assert!(ome.own::<crate::operators::kserve::rules::KServeRelease>().is_none());
+    }
+
+    #[test]
+    fn tags_of_an_operator_are_unique_and_found_again() {
+        for (api, tags) in
+            [(Api::Ome, &["v0.1.3", "v0.1.4", "v0.1.5"][..]), (Api::KServe, &["v0.20.0", "head"])]
+        {
+            for tag in tags {
+                let found = operators::release(api, tag).expect("it is known");
+                assert_eq!((found.api, found.id.tag), (api, *tag));
+                assert_eq!(found.semantics, Semantics::Controller);
+            }
+            assert!(operators::release(api, "v99.0.0").is_none());
+        }
+        assert!(operators::release(Api::Ome, "head-of-kserve").is_none());
     }
 }

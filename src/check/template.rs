@@ -4,7 +4,7 @@
 use super::{View, about};
 use crate::api::{ComponentKind, Object};
 use crate::diag::{Code, Diagnostic};
-use crate::policy::{Policy, TemplateRule};
+use crate::policy::{ExpandedContainers, Policy, TemplateRule};
 use crate::template::{
     Error, ErrorKind, Metadata, Mode, check_container, expand_container, variables as variables_of,
 };
@@ -15,17 +15,22 @@ const PARTS: [&str; 2] = ["leader", "worker"];
 
 /// Reports unknown variables, and variables in places where they are not expanded.
 pub(crate) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for runtime in
-        view.catalog.all_runtimes().filter(|runtime| runtime.object.api == crate::api::Api::Ome)
-    {
+    for runtime in view.catalog.all_runtimes() {
         let policy = view.policy(runtime.object.api);
-        let keys = ComponentKind::OME.map(ComponentKind::config_key);
-        Scan { policy, object: &runtime.object, found }.spec(&keys);
+        let mut scan = Scan { policy, object: &runtime.object, found };
+        match policy.expanded {
+            ExpandedContainers::Engine => {
+                scan.spec(&ComponentKind::OME.map(ComponentKind::config_key))
+            }
+            ExpandedContainers::Named(names) => scan.named(names),
+        }
     }
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
-        if service.object.api == crate::api::Api::Ome {
-            Scan { policy: view.policy(service.object.api), object: &service.object, found }
+        let policy = view.policy(service.object.api);
+        // Where containers have names, composing a service reports its own.
+        if policy.expanded == ExpandedContainers::Engine {
+            Scan { policy, object: &service.object, found }
                 .spec(&ComponentKind::OME.map(ComponentKind::as_str));
         }
     }
@@ -47,6 +52,18 @@ impl Scan<'_, '_> {
                 self.component(&entry.node, &path);
             } else {
                 self.outside(&entry.node, &path);
+            }
+        }
+    }
+
+    /// Containers of `spec.containers` with these names; the others stay as they are.
+    fn named(&mut self, names: &[&str]) {
+        let path = FieldPath::root().field("spec").field("containers");
+        let containers = self.object.node.at(&["spec", "containers"]).map(Node::items);
+        for (index, container) in containers.unwrap_or_default().iter().enumerate() {
+            let name = container.get("name").and_then(Node::as_str);
+            if name.is_some_and(|name| names.contains(&name)) {
+                self.container(container, &path.index(index));
             }
         }
     }
@@ -191,6 +208,31 @@ mod tests {
                 expected,
                 "{engine}"
             );
+        }
+    }
+
+    /// KServe expands two containers of a runtime by their names
+    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, ReplacePlaceholders).
+    #[test]
+    fn containers_of_a_runtime_that_no_service_uses_are_checked_by_their_names() {
+        let of = |name: &str, argument: &str, semantics| {
+            let text = format!(
+                "apiVersion: serving.kserve.io/v1alpha1\nkind: ClusterServingRuntime\nmetadata: {{name: a}}\nspec: {{containers: [{{name: first}}, {{name: {name}, args: ['{argument}']}}]}}\n"
+            );
+            codes(&run(&text, semantics)).join(" ")
+        };
+        for (name, argument, documented, controller) in [
+            ("kserve-container", "{{.Name}}", "", ""),
+            ("kserve-container", "{{.Labels.team}}", "", ""),
+            ("kserve-container", "{{.Generation}}", "", ""),
+            ("kserve-container", "{{.Foo}}", "unknown-variable", "unknown-variable"),
+            ("transformer-container", "{{.Foo}}", "unknown-variable", "unknown-variable"),
+            ("kserve-container", "{{.Name", "template-invalid", "template-invalid"),
+            ("kserve-container", "{{if .Name}}x{{end}}", "template-invalid", ""),
+            ("other", "{{.Foo}}", "", ""),
+        ] {
+            assert_eq!(of(name, argument, Documented), documented, "{name} {argument}");
+            assert_eq!(of(name, argument, Controller), controller, "{name} {argument}");
         }
     }
 }

@@ -8,10 +8,12 @@
 //! Source: kserve/kserve at the tags. The fields of [`KServeRelease`] name the upstream functions.
 
 use crate::api::{Api, Knowledge, Release, Semantics};
+use crate::operators::kserve::compose::names;
 use crate::operators::kserve::rules::{ImageSuffixRule, KServeRelease};
 use crate::policy::{
-    AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Policy, ProtocolRule,
-    QuantizationRule, RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
+    AutoSelectRule, ExpandedContainers, FaultRule, FormatRule, MergeRule, OverlapRule, Policy,
+    ProtocolRule, QuantizationRule, RangeRule, RankRule, TemplateRule, Unknown, UnsetRule,
+    VersionRule,
 };
 
 /// KServe as documented (Serving Runtimes; 0.10 docs).
@@ -31,6 +33,7 @@ pub static DOCUMENTED: Policy = Policy {
     protocol: ProtocolRule::Listed,
     default_protocol: "v1",
     template: TemplateRule::FieldChains,
+    expanded: ExpandedContainers::Named(&[names::MAIN, names::TRANSFORMER]),
     quantization: QuantizationRule::Finest,
     unknown: &[],
     retired: &[],

@@ -13,8 +13,9 @@ use crate::operators::ome::rules::{
     OmeRelease, ParallelismRule, ReplicaRule, VariableRule,
 };
 use crate::policy::{
-    AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Policy, ProtocolRule,
-    QuantizationRule, RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
+    AutoSelectRule, ExpandedContainers, FaultRule, FormatRule, MergeRule, OverlapRule, Policy,
+    ProtocolRule, QuantizationRule, RangeRule, RankRule, TemplateRule, Unknown, UnsetRule,
+    VersionRule,
 };
 
 /// OME as documented (OME docs, Serving Runtime; OEP-0003).
@@ -34,6 +35,7 @@ pub static DOCUMENTED: Policy = Policy {
     protocol: ProtocolRule::Listed,
     default_protocol: "openAI",
     template: TemplateRule::FieldChains,
+    expanded: ExpandedContainers::Engine,
     quantization: QuantizationRule::Finest,
     unknown: &[],
     retired: &[],
@@ -62,6 +64,7 @@ pub static V0_1_5: Policy = Policy {
     protocol: ProtocolRule::Ignored,
     default_protocol: "openAI",
     template: TemplateRule::HtmlTemplate,
+    expanded: ExpandedContainers::Engine,
     quantization: QuantizationRule::Written,
     unknown: RETIRED_WITH_V0_1_5,
     retired: &[],
