@@ -29,7 +29,9 @@ pub(crate) mod workload;
 
 pub(crate) use effective::effective;
 
-use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Object, Runtime, Service};
+use crate::api::{
+    ComponentKind, DeploymentMode, Failure, KServeConfig, Object, Runtime, Semantics, Service,
+};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::history::Record;
 use crate::merge::typed;
@@ -227,6 +229,10 @@ impl Facts<'_> {
             namespace: &self.service.namespace,
             labels: pairs(&self.labels),
             annotations: pairs(&self.annotations),
+            // The controller expands a service that is there; the documents do not say so.
+            generation: (self.policy.semantics == Semantics::Controller)
+                .then(|| self.generation())
+                .or_else(|| self.service.object.metadata("generation").and_then(Node::as_int)),
             ..Metadata::of_service(&self.service.object.node)
         }
     }

@@ -43,6 +43,16 @@ pub(super) fn of_component(
             "delete it, or write the annotation `serving.kserve.io/deploymentMode: Serverless`",
         );
     }
+    // config/core/300-resources/service.yaml of Knative: a revision has `serviceAccountName` only.
+    if let Some(account) = spec.get("serviceAccount").filter(|own| is_knative && !own.is_null()) {
+        no_effect(
+            account,
+            "serviceAccount",
+            "`serviceAccount` has no effect in Serverless mode: a Knative Service has no such field"
+                .into(),
+            "write `serviceAccountName`",
+        );
+    }
     // pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go: at least 1.
     let class = facts.annotations.get("serving.kserve.io/autoscalerClass").and_then(Node::as_str);
     let by_hpa =

@@ -41,6 +41,8 @@ pub(super) fn object(
 fn revision(component: &Component) -> Node {
     let mut pod = component.pod.clone();
     if let Some(map) = pod.as_map_mut() {
+        // The definition of Knative has no such field, and the server drops what it does not know.
+        map.remove("serviceAccount");
         let timeout =
             component.spec.get("timeout").or_else(|| component.spec.get("timeoutSeconds"));
         set(map, "containerConcurrency", component.spec.get("containerConcurrency"), RULE);
