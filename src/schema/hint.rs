@@ -81,7 +81,7 @@ pub(super) fn absent_field(field: &Field) -> String {
 }
 
 /// The help for a value outside of an enum.
-pub(super) fn choices(value: &str, words: &[&str]) -> String {
+pub fn choices(value: &str, words: &[&str]) -> String {
     match nearest(value, words.iter().copied().filter(|word| !word.is_empty())) {
         Some(near) if words.len() > 4 => {
             format!("did you mean `{near}`? Accepted are {}", list(words))

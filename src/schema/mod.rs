@@ -27,6 +27,7 @@ mod types;
 
 pub use check::Strictness;
 pub use default::CRD_DEFAULT;
+pub use hint::choices;
 pub use marshal::{Library, Misfit, ZERO_VALUE, marshal, prune};
 pub use names::{named, names_kind, words};
 pub use newer::at_path as newer_at_path;

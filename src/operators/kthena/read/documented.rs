@@ -1,23 +1,34 @@
 //! The limits of the Kthena blog, and the assumptions of every release of Kthena.
 
 use super::ROLE_NAME_LENGTH;
-use crate::api::RolloutType;
+use crate::api::{RecoveryPolicy, RolloutType};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::quantity::{IntOrPercent, names};
+use crate::schema::choices;
 use crate::yaml::{Node, Value};
 
 /// Adds violations of the document. Types, enums and absent fields are checked by the schema.
 pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(spec) = document.get("spec") else { return };
     let mut check = Check { diagnostics };
+    let Some(spec) = document.get("spec").filter(|spec| !spec.is_null()) else {
+        // The CRD does not require `spec`, but a ModelServing without roles has no pods.
+        check.report(
+            Code::RequiredField,
+            document,
+            "spec",
+            "`spec` is required".to_owned(),
+            "write `spec` with `template.roles`".to_owned(),
+        );
+        return;
+    };
     check.count(spec.get("replicas"), "spec.replicas");
     check.choice(
         spec.get("recoveryPolicy"),
         "spec.recoveryPolicy",
         "None",
         policy.recovery_none,
-        "ServingGroupRecreate, RoleRecreate",
+        &[RecoveryPolicy::ServingGroupRecreate.as_str(), RecoveryPolicy::RoleRecreate.as_str()],
     );
     let strategy = spec.get("rolloutStrategy");
     check.choice(
@@ -25,7 +36,7 @@ pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Ve
         "spec.rolloutStrategy.type",
         RolloutType::Role.as_str(),
         policy.role_rolling_update,
-        RolloutType::ServingGroup.as_str(),
+        &[RolloutType::ServingGroup.as_str()],
     );
     let rolling = strategy.and_then(|strategy| strategy.get("rollingUpdateConfiguration"));
     for field in ["partition", "maxUnavailable"] {
@@ -85,19 +96,32 @@ impl Check<'_> {
     }
 
     /// A value that only some releases have (Kthena blog, A Deep Dive of ModelServing, Rolling
-    /// Update and Restart Policy).
-    fn choice(&mut self, node: Option<&Node>, path: &str, word: &str, known: bool, others: &str) {
-        if let Some(node) = node.filter(|node| !known && node.as_str() == Some(word)) {
-            self.report(
-                Code::InvalidValue,
-                node,
-                path,
+    /// Update and Restart Policy). The schema lists the values of all releases: of a value that
+    /// none has, the finding here names those of this profile.
+    fn choice(
+        &mut self,
+        node: Option<&Node>,
+        path: &str,
+        word: &str,
+        known: bool,
+        others: &[&str],
+    ) {
+        let Some((node, text)) = node.and_then(|node| Some((node, node.as_str()?))) else { return };
+        if known || others.contains(&text) {
+            return;
+        }
+        let (message, help) = if text == word {
+            let others = others.join(", ");
+            (
                 format!("`{path}`: `{word}` is not of this profile"),
                 format!(
                     "write one of {others}, or name a release that has it with `--kthena-profile`"
                 ),
-            );
-        }
+            )
+        } else {
+            (format!("`{path}`: unsupported value `{text}`"), choices(text, others))
+        };
+        self.report(Code::InvalidValue, node, path, message, help);
     }
 
     /// A number or percentage (Kthena blog, A Deep Dive of ModelServing, Rolling Update).
