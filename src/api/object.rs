@@ -52,6 +52,21 @@ impl Api {
         !matches!(self, Self::Cluster)
     }
 
+    /// Returns whether its services name models that are objects of their own.
+    pub fn has_model_objects(self) -> bool {
+        matches!(self, Self::Ome)
+    }
+
+    /// Returns whether the operator writes the label of a queue for the annotation of a service.
+    pub fn labels_queues(self) -> bool {
+        matches!(self, Self::Ome)
+    }
+
+    /// Returns whether the operator's chart installs the built-in runtimes.
+    pub fn has_stock_runtimes(self) -> bool {
+        matches!(self, Self::KServe)
+    }
+
     /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {

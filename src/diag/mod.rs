@@ -11,7 +11,7 @@ mod sources;
 
 pub use codes::{CODES, Code, CodeDoc, Topic};
 pub use entry::Entry;
-pub use near::{Nearby, did_you_mean, nearest, proposed};
+pub use near::{Nearby, did_you_mean, known_names, nearest, proposed};
 pub use quote::quoted;
 pub use sources::addresses;
 

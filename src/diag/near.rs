@@ -25,6 +25,15 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
+/// The help for a name that is none of the known ones.
+pub fn known_names(name: &str, known: &[&str]) -> String {
+    let all = known.join(", ");
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`? known are {all}"),
+        None => format!("known are {all}"),
+    }
+}
+
 /// The misspelled word, prepared for comparison with many candidates.
 struct Word {
     lower: String,

@@ -10,8 +10,9 @@ use crate::pods::built::Component;
 use crate::yaml::{Entry, Map, Node, Origin, Rule};
 use ecow::EcoString;
 
-/// Annotations of the service that never reach a pod (pkg/constants/constants.go).
-const DISALLOWED: [&str; 4] = [
+/// Annotations of the service that never reach a component or a pod (pkg/constants/constants.go;
+/// pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseAnnotations).
+pub(crate) const DISALLOWED: [&str; 4] = [
     "autoscaling.knative.dev/min-scale",
     "autoscaling.knative.dev/max-scale",
     "internal.ome.io/storage-initializer-sourceuri",
@@ -124,7 +125,7 @@ pub(crate) const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 pub(crate) fn kueue_queue(api: Api, component: &Component) -> Option<Field<EcoString>> {
     // A Knative Service carries the label itself; its revisions, whose pods Kueue would see, do
     // not.
-    let queued = api == Api::Ome && component.mode != DeploymentMode::Serverless;
+    let queued = api.labels_queues() && component.mode != DeploymentMode::Serverless;
     let added = if queued { queue_labels(&component.annotations) } else { Vec::new() };
     let node = added
         .iter()

@@ -20,7 +20,7 @@ use crate::api::{
     Field, FormatEntry, InlineModel, Model, NamedVersion, Object, Predictor, Runtime,
     RuntimeConfigurations, RuntimeRef, Scope, Semantics, Service, Version,
 };
-use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::diag::{Code, Diagnostic, Severity, known_names};
 use crate::operators::kserve::rules::Rules as _;
 use crate::policy::Policy;
 use crate::schema;
@@ -298,10 +298,6 @@ pub fn not_served(api_version: &str, kind: &str) -> Option<&'static str> {
 
 /// The finding about a protocol that is not one of [`PROTOCOLS`].
 pub fn unknown_protocol(name: &str) -> Diagnostic {
-    Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(
-        match nearest(name, PROTOCOLS) {
-            Some(near) => format!("did you mean `{near}`? known are {}", PROTOCOLS.join(", ")),
-            None => format!("known are {}", PROTOCOLS.join(", ")),
-        },
-    )
+    Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`"))
+        .help(known_names(name, &PROTOCOLS))
 }

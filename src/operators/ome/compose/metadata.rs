@@ -8,6 +8,7 @@ use super::mode::MODE_ANNOTATION;
 use crate::api::{Evidence, Model, OperatorConfig, Runtime, Service};
 use crate::merge::edit::{lost, union, within};
 use crate::merge::history::{Record, Step};
+use crate::objects::metadata::DISALLOWED;
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::rules::{
     COMPONENT_LABELS, FINE_TUNED_ANNOTATIONS, FINE_TUNED_LABELS, MODEL_ANNOTATIONS, MODEL_LABELS,
@@ -16,15 +17,6 @@ use crate::pods::rules::{
 use crate::policy::Policy;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
-
-/// Annotations of the service that never reach a component
-/// (pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseAnnotations).
-const DISALLOWED: [&str; 4] = [
-    "autoscaling.knative.dev/min-scale",
-    "autoscaling.knative.dev/max-scale",
-    "internal.ome.io/storage-initializer-sourceuri",
-    "kubectl.kubernetes.io/last-applied-configuration",
-];
 
 /// Makes the pod webhook fetch the model first.
 pub(crate) const INJECT_MODEL_INIT: &str = "ome.io/inject-model-init";

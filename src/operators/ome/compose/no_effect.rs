@@ -89,10 +89,12 @@ fn remedy(policy: &Policy, word: &str, components: &[MergedComponent<'_>]) -> St
         DeploymentMode::MultiNodeRayVllm,
         DeploymentMode::VirtualDeployment,
     ];
-    if DeploymentMode::from_annotation(word).is_none()
-        && let Some(near) = nearest(word, modes.map(DeploymentMode::as_str))
-    {
-        return format!("did you mean `{near}`?");
+    if DeploymentMode::from_annotation(word).is_none() {
+        let modes = modes.map(DeploymentMode::as_str);
+        return match nearest(word, modes) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("write one of {}", modes.join(", ")),
+        };
     }
     let has_engine = components.iter().any(|own| own.kind == ComponentKind::Engine);
     if has_engine && policy.ome().mode_by_annotation {

@@ -12,7 +12,7 @@ use crate::api::{
     Model, ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope, Semantics,
     Service, SizeRange,
 };
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, known_names};
 use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
 use crate::yaml::{Node, Origin, Rule};
@@ -296,12 +296,8 @@ fn protocol(
 
 /// The finding about an unknown protocol.
 pub fn unknown_protocol(name: &str) -> Diagnostic {
-    Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(
-        match nearest(name, PROTOCOLS) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are {}", PROTOCOLS.join(", ")),
-        },
-    )
+    Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`"))
+        .help(known_names(name, &PROTOCOLS))
 }
 
 /// Union of annotation, selector and component overrides. A class that is set to an empty text is
