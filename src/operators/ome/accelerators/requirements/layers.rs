@@ -171,7 +171,13 @@ pub(super) fn effective<'r>(
         let tightened = from_service.contains(&key);
         let layer = if tightened { "service" } else { "runtime" };
         // Features of both layers are required: neither overrides the other.
-        let other = if tightened { lower } else { upper }.filter(|_| key != "features");
+        let is_union = key == "features";
+        let mut node = node;
+        if let Some((own, _)) = upper.as_ref().filter(|_| is_union && tightened) {
+            // The place is one of the layer that is named.
+            node.origin = own.origin;
+        }
+        let other = if tightened { lower } else { upper }.filter(|_| !is_union);
         say(key, std::iter::once((node, layer)).chain(other).collect());
     }
     let thresholds: Vec<(&Field<EcoString>, &'static str)> =
@@ -339,9 +345,14 @@ pub(super) fn merged_minimums(
         taken(key, version.origin);
     }
     for feature in &upper.features {
-        if !out.features.iter().any(|known| known.value.eq_ignore_ascii_case(&feature.value)) {
-            out.features.push(feature.clone());
-            taken("features", feature.origin);
+        let same = |known: &&mut Field<EcoString>| known.value.eq_ignore_ascii_case(&feature.value);
+        // Of a feature that both layers set, the place is that of the upper one.
+        match out.features.iter_mut().find(same) {
+            Some(known) => known.origin = feature.origin,
+            None => {
+                out.features.push(feature.clone());
+                taken("features", feature.origin);
+            }
         }
     }
     out
