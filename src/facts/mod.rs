@@ -224,9 +224,9 @@ pub fn by_id(id: &str) -> Option<&'static Product> {
 }
 
 /// Sizes accelerators are sold with, GiB.
-const SOLD: [u64; 24] = [
+const SOLD: [u64; 26] = [
     5, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 144, 180, 186, 192, 256,
-    288,
+    270, 279, 288,
 ];
 
 /// The size as sold of a measured one: the smallest that is not smaller and at most 9 % larger,
@@ -313,6 +313,12 @@ mod tests {
             (40_960, 40),
             (81_920, 80),
             (30_000, 30),
+            (204_800, 200),
+            (262_144, 256),
+            // B300 and GB300.
+            (275_040, 270),
+            (284_208, 279),
+            (294_912, 288),
         ] {
             assert_eq!(nominal_of(Memory(mib << 20)).whole_gib(), gib, "{mib}");
         }

@@ -67,11 +67,30 @@ fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
+/// Name of the class, product, and whether pods request a resource of its own: slices of one profile
+/// have one (strategy `mixed`) or stand for the device (`single`), and pods of a class request one
+/// resource.
+type Key = (EcoString, &'static str, bool);
+
+/// Nodes whose product is known by an id only join the class of the nodes whose labels name the same
+/// product, if there is one such class: the device is the same.
+fn join_labeled(by_key: &mut BTreeMap<Key, Vec<Sighting<'_>>>) {
+    let is_by_id = |(name, id, _): &Key| !id.is_empty() && name == id;
+    let is_whole = |all: &[Sighting<'_>]| all.iter().all(|one| one.slice.is_none() && !one.shared);
+    let alone: Vec<Key> = by_key.keys().filter(|key| is_by_id(key)).cloned().collect();
+    for key in alone {
+        let same = |(other, all): &(&Key, &Vec<Sighting<'_>>)| {
+            other.1 == key.1 && other.2 == key.2 && !is_by_id(other) && is_whole(all)
+        };
+        let mut labeled = by_key.iter().filter(same).map(|(other, _)| other.clone());
+        let (Some(only), None) = (labeled.next(), labeled.next()) else { continue };
+        let joined = by_key.remove(&key).unwrap_or_default();
+        by_key.entry(only).or_default().extend(joined);
+    }
+}
+
 /// Groups of all machines, by name; `slices` are the devices of nodes in ResourceSlices.
 pub(super) fn groups<'m>(machines: &'m [Machine], slices: &Slices) -> Vec<Group<'m>> {
-    // Slices of one profile are a resource of their own (strategy `mixed`) or stand for the device
-    // (`single`): pods of a class request one resource.
-    type Key = (EcoString, &'static str, bool);
     let mut by_key: BTreeMap<Key, Vec<Sighting<'m>>> = BTreeMap::new();
     for sighting in machines.iter().flat_map(|own| sightings(own, slices.devices(own))) {
         let key = (
@@ -81,6 +100,7 @@ pub(super) fn groups<'m>(machines: &'m [Machine], slices: &Slices) -> Vec<Group<
         );
         by_key.entry(key).or_default().push(sighting);
     }
+    join_labeled(&mut by_key);
     let mut uses: BTreeMap<EcoString, BTreeMap<&'static str, usize>> = BTreeMap::new();
     for (name, id, _) in by_key.keys() {
         *uses.entry(name.clone()).or_default().entry(id).or_default() += 1;

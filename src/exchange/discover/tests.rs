@@ -3,20 +3,9 @@ mod slices;
 mod values;
 
 use super::*;
-use crate::load::{self, Request};
-use crate::workspace::ReadOptions;
+use crate::testing::world;
 use crate::yaml::Limits;
 use serde_json::{Value, json};
-use std::path::PathBuf;
-
-fn world(text: &str) -> crate::workspace::World {
-    let loaded = load::load(
-        &Request { paths: &[PathBuf::from("-")], ..Request::default() },
-        &mut text.as_bytes(),
-        &Limits::default(),
-    );
-    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented))
-}
 
 fn run(documents: &[Value], options: Options) -> (Discovered, Vec<Diagnostic>) {
     let text: Vec<String> = documents.iter().map(|document| format!("---\n{document}\n")).collect();
@@ -477,4 +466,39 @@ fn a_hand_corrected_node_selector_is_kept() {
         (Action::Update, json!("512Gi"))
     );
     assert_eq!(at(&class, &["discovery", "nodeSelector"]), json!({SELECTOR.0: "NVIDIA-B900-SXM"}));
+}
+
+/// A node whose device is known by its id only, beside nodes whose labels name products.
+#[test]
+fn a_node_known_by_its_device_id_joins_the_class_of_the_labeled_product() {
+    let id = json!({"feature.node.kubernetes.io/pci-0302_10de_2330.present": "true"});
+    let product = |name: &str| json!({"nvidia.com/gpu.product": name});
+    let named = product("NVIDIA-H100-80GB-HBM3");
+    for (labels, expected) in [
+        (vec![&id, &named], vec!["nvidia-h100-80gb-hbm3 2"]),
+        (vec![&id, &id], vec!["nvidia-h100-80gb 2"]),
+        (vec![&id, &product("NVIDIA-L4")], vec!["nvidia-h100-80gb 1", "nvidia-l4 1"]),
+        // Shares of a device are another class, and two names leave the choice open.
+        (
+            vec![&id, &product("NVIDIA-H100-80GB-HBM3-SHARED")],
+            vec!["nvidia-h100-80gb 1", "nvidia-h100-80gb-hbm3-shared 1"],
+        ),
+        (
+            vec![&id, &named, &product("H100-SXM5-80GB")],
+            vec!["nvidia-h100-80gb 1", "nvidia-h100-80gb-hbm3 1", "nvidia-h100-sxm5-80gb 1"],
+        ),
+    ] {
+        let nodes: Vec<Value> = labels
+            .iter()
+            .enumerate()
+            .map(|(at, labels)| node(&format!("n{at}"), labels, &json!({GPU: "8"})))
+            .collect();
+        let (discovered, _) = found(&nodes);
+        let classes: Vec<String> = discovered
+            .classes
+            .iter()
+            .map(|class| format!("{} {}", class.name, class.nodes.len()))
+            .collect();
+        assert_eq!(classes, expected);
+    }
 }
