@@ -1,8 +1,10 @@
-//! Services that no server takes, and runtimes that cannot exist: known before anything is decided.
+//! Services that no server takes, ModelServings in error and runtimes that cannot exist: known
+//! before anything is decided.
 
 use super::input::Session;
 use crate::api::{Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::pipeline::serving::refusal;
 use crate::source::{SourceId, Span};
 use std::collections::HashMap;
 
@@ -27,14 +29,16 @@ fn refuses_name(finding: &Diagnostic) -> bool {
 }
 
 impl Session {
-    /// Finds what no server takes, as the settings grade findings.
+    /// Finds what no server takes, as the settings grade findings, and ModelServings that are not
+    /// rendered.
     pub(super) fn refuse(&mut self) {
-        let is_graver = |finding: &&Diagnostic| refuses(finding);
+        let is_graver = |finding: &&Diagnostic| finding.severity == Severity::Error;
         let found: Vec<Diagnostic> =
             self.world.diagnostics.iter().filter(is_graver).cloned().collect();
         if found.is_empty() {
             return;
         }
+        let in_error = self.servings_in_error();
         let found = self.grade(found);
         let catalogs: Vec<_> = std::iter::once(&self.world.catalog)
             .chain(self.world.views.iter().map(|view| &view.catalog))
@@ -51,7 +55,7 @@ impl Session {
                 names.entry(place(object)).or_insert((object.name_span(), false));
             }
         }
-        let mut refused: HashMap<Span, Failure> = HashMap::new();
+        let mut refused = in_error;
         for finding in found.iter().filter(|finding| refuses(finding)) {
             let owner = finding
                 .span()
@@ -60,17 +64,72 @@ impl Session {
                 continue;
             };
             if *is_service || refuses_name(finding) {
-                refused.entry(*name).or_insert_with(|| Failure {
-                    code: finding.code,
-                    message: finding.message.clone(),
-                    help: finding.help.clone(),
-                    span: finding.span(),
-                });
+                refused.entry(*name).or_insert_with(|| failure(finding));
             }
         }
         for view in &mut self.world.views {
             view.catalog.set_refused(refused.clone());
         }
         self.world.catalog.set_refused(refused);
+    }
+
+    /// ModelServings with a finding of error level inside them, by their names.
+    fn servings_in_error(&self) -> HashMap<Span, Failure> {
+        let catalogs = std::iter::once(&self.world.catalog)
+            .chain(self.world.views.iter().map(|view| &view.catalog));
+        let servings = catalogs.flat_map(|catalog| catalog.model_servings());
+        let in_error = servings.filter_map(|serving| {
+            Some((serving.object.name_span(), failure(refusal(&self.world, serving)?)))
+        });
+        in_error.collect()
+    }
+}
+
+fn failure(finding: &Diagnostic) -> Failure {
+    Failure {
+        code: finding.code,
+        message: finding.message.clone(),
+        help: finding.help.clone(),
+        span: finding.span(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_refused_for_errors_that_a_server_has_too() {
+        let of = |code: Code, severity: Severity| {
+            refuses(&Diagnostic::new(code, "x").severity(severity))
+        };
+        for (code, expected) in [
+            (Code::UnknownKind, true),
+            (Code::InvalidName, true),
+            (Code::RequiredField, true),
+            (Code::InvalidType, true),
+            (Code::InvalidValue, true),
+            (Code::RemovedField, true),
+            (Code::UnknownField, false),
+            (Code::ModelNotFound, false),
+            (Code::ServerRefuses, false),
+        ] {
+            assert_eq!(of(code, Severity::Error), expected, "{code:?}");
+            assert!(!of(code, Severity::Warning), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_identity_of_a_runtime_keeps_others_from_naming_it() {
+        for (code, path, expected) in [
+            (Code::InvalidName, "metadata.name", true),
+            (Code::InvalidName, "metadata.namespace", true),
+            (Code::InvalidName, "metadata.labels", false),
+            (Code::InvalidValue, "metadata.name", false),
+        ] {
+            let finding = Diagnostic::new(code, "x").path(path);
+            assert_eq!(refuses_name(&finding), expected, "{code:?} {path}");
+        }
+        assert!(!refuses_name(&Diagnostic::new(Code::InvalidName, "x")));
     }
 }

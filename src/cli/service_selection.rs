@@ -7,7 +7,6 @@ use super::input::Session;
 use super::{Failure, names};
 use crate::api::{ModelServing, Object, Views};
 use crate::diag::{Severity, nearest};
-use crate::pipeline::serving::{PlannedServing, plan_servings, refusal};
 use crate::report::findings;
 
 impl Session {
@@ -178,19 +177,7 @@ impl Session {
 
     /// Whether a ModelServing has a finding of error level, so that it is not rendered.
     pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
-        refusal(&self.world, serving).is_some()
-    }
-
-    /// Plans ModelServings, with the error of those that are not rendered.
-    pub(super) fn plan_servings<'a>(
-        &self,
-        servings: &[&'a ModelServing],
-    ) -> Vec<PlannedServing<'a>> {
-        let mut planned = plan_servings(&self.world.catalog, servings);
-        for planned in &mut planned {
-            planned.refused = refusal(&self.world, planned.serving).map(|found| found.code);
-        }
-        planned
+        self.world.catalog.refused(&serving.object).is_some()
     }
 
     /// The services of a namespace, or of all of them.

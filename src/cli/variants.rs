@@ -5,7 +5,7 @@ use super::input::Session;
 use super::names;
 use crate::api::{Api, Object, ObjectRef};
 use crate::diag::quoted;
-use crate::pipeline::serving::PlannedServing;
+use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::pipeline::{Depth, Planned, Planner, Variant};
 use crate::source::Span;
 use ecow::EcoString;
@@ -84,7 +84,7 @@ impl Session {
                     view.adds(own.object.name_span()) && is_wanted(&own.object, &own.namespace)
                 })
                 .collect();
-            variants.servings.extend(self.plan_servings(&servings));
+            variants.servings.extend(plan_servings(&view.catalog, &servings));
         }
         let several: HashSet<Key<'_>> = variants.services.iter().map(key).collect();
         for own in planned.iter_mut().filter(|own| several.contains(&key(own))) {

@@ -21,7 +21,7 @@ use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
-use crate::quantity::{Memory, Range};
+use crate::quantity::{Memory, Range, is_accelerator};
 use crate::workspace::World;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -458,6 +458,28 @@ impl Planner<'_> {
     }
 }
 
+/// Why devices are not counted: a request is no number of devices.
+pub(super) const UNCOUNTED_REQUEST: &str = "the request of a container is not";
+/// Why nothing is counted although every number is valid.
+const UNCOUNTED_TOTAL: &str = "are more than";
+
+/// Whether a finding about an invalid number tells why something is not counted.
+pub(crate) fn tells_why(invalid: &Diagnostic, not_counted: &Diagnostic) -> bool {
+    let message = &not_counted.message;
+    if not_counted.code != Code::NotCounted || message.contains(UNCOUNTED_TOTAL) {
+        return false;
+    }
+    let is_of_devices = invalid.path.as_deref().is_some_and(|path| {
+        let path = path.replace("\\.", "\0");
+        path.rsplit('.').next().is_some_and(|name| is_accelerator(&name.replace('\0', ".")))
+    });
+    if message.contains(UNCOUNTED_REQUEST) {
+        invalid.code == Code::InvalidQuantity && is_of_devices
+    } else {
+        invalid.code == Code::InvalidValue
+    }
+}
+
 /// Reports a component whose pods or GPUs are not counted.
 fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagnostic> {
     let what = match (component.least_pods().is_known(), component.least_gpus().is_known()) {
@@ -470,9 +492,9 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
     let why = match (replicas, pods, component.gpus().known()) {
         (None, ..) => format!("minReplicas is not {}", Range::COUNT),
         (_, None, _) => format!("the number of workers is not {}", Range::COUNT),
-        (.., None) => format!("the request of a container is not {}", Range::DEVICES),
+        (.., None) => format!("{UNCOUNTED_REQUEST} {}", Range::DEVICES),
         (Some(replicas), Some(pods), Some(gpus)) => format!(
-            "{replicas} replicas of {pods} pods and {gpus} GPUs are more than {}",
+            "{replicas} replicas of {pods} pods and {gpus} GPUs {UNCOUNTED_TOTAL} {}",
             Range::TOTAL.most()
         ),
     };
@@ -508,7 +530,7 @@ pub(super) fn refusal<'d>(found: impl IntoIterator<Item = &'d Diagnostic>) -> Op
 /// Findings about the choice of model and accelerators.
 pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Diagnostic> {
     let named = service.runtime.as_ref().filter(|_| {
-        service.object.api == Api::Ome
+        service.object.api.has_model_objects()
             && resolution.model.is_none()
             && resolution.chosen().is_some()
     });

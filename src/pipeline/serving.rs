@@ -6,6 +6,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators::servings::objects::{MOST_PODS, pod_group};
 use crate::operators::servings::{ServingRules, rules};
 use crate::pipeline::placement::Placement;
+use crate::pipeline::plan::UNCOUNTED_REQUEST;
 use crate::pods::gpus::by_resource as of_pod;
 use crate::quantity::is_accelerator;
 use crate::quantity::{Count, Range};
@@ -38,13 +39,18 @@ pub struct PlannedServing<'a> {
     /// Devices that its pods request, by the classes of their nodes. For pods that wait, this is
     /// the class of the node that is closest to a match and lacks only free resources.
     pub by_class: Vec<(&'a AcceleratorClass, i64)>,
-    /// The finding for which it is not rendered; set by the caller, who knows what was read.
+    /// Why it is not rendered, if it is in error: it then has no pods, and none is placed.
     pub refused: Option<Code>,
     /// Findings.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl PlannedServing<'_> {
+    /// Whether its pods are created and few enough to be looked at one by one.
+    pub fn is_expanded(&self) -> bool {
+        self.refused.is_none() && self.serving.extent() <= MOST_PODS
+    }
+
     /// GPUs of all pods.
     pub fn gpus(&self) -> Count {
         self.gpus_by_resource.as_ref().map(|found| found.values().sum::<i64>()).into()
@@ -76,15 +82,17 @@ pub(crate) fn refusal<'w>(world: &'w World, serving: &ModelServing) -> Option<&'
         .find(|found| found.severity == Severity::Error && found.span().is_some_and(inside))
 }
 
-/// Plans ModelServings. Those with too many pods, or with invalid numbers of pods, are left out;
-/// reading reports them.
+/// Plans ModelServings, with the error of those that are not rendered.
 pub fn plan_servings<'a>(
     catalog: &Catalog,
     servings: &[&'a ModelServing],
 ) -> Vec<PlannedServing<'a>> {
     let policy = rules(catalog);
-    let small = servings.iter().filter(|serving| serving.counted && serving.extent() <= MOST_PODS);
-    small.map(|serving| plan(serving, policy)).collect()
+    let planned = |serving: &&'a ModelServing| PlannedServing {
+        refused: catalog.refused(&serving.object).map(|refused| refused.code),
+        ..plan(serving, policy)
+    };
+    servings.iter().map(planned).collect()
 }
 
 fn plan<'a>(serving: &'a ModelServing, policy: &ServingRules) -> PlannedServing<'a> {
@@ -133,15 +141,13 @@ fn plan<'a>(serving: &'a ModelServing, policy: &ServingRules) -> PlannedServing<
     for (index, role) in serving.roles.iter().enumerate() {
         gpus_in_limits(serving, role, index, &mut diagnostics);
     }
-    let gpus_by_resource = by_resource(serving);
-    if gpus_by_resource.is_none() {
+    // A number of pods that was clamped says nothing about their devices.
+    let gpus_by_resource = by_resource(serving).filter(|_| serving.counted);
+    if gpus_by_resource.is_none() && serving.counted {
         diagnostics.push(
             Diagnostic::new(
                 Code::NotCounted,
-                format!(
-                    "the GPUs are not counted: the request of a container is not {}",
-                    Range::DEVICES
-                ),
+                format!("the GPUs are not counted: {UNCOUNTED_REQUEST} {}", Range::DEVICES),
             )
             .at(serving.object.name_span())
             .object(serving.object.id.to_string())
@@ -222,4 +228,44 @@ fn by_resource(serving: &ModelServing) -> Option<BTreeMap<EcoString, i64>> {
 /// GPUs of all pods of a ModelServing.
 pub(crate) fn serving_gpus(serving: &ModelServing) -> Count {
     by_resource(serving).map(|found| found.values().sum::<i64>()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::testing::{serving, world};
+
+    fn planned(
+        groups: &str,
+        gpus: &str,
+        change: impl Fn(String) -> String,
+    ) -> (bool, Option<i64>, Vec<&'static str>) {
+        let world = world(&change(serving("s", groups, gpus)));
+        let servings: Vec<&ModelServing> = world.catalog.model_servings().iter().collect();
+        let planned = plan_servings(&world.catalog, &servings);
+        let one = planned.first().expect("every ModelServing has a plan");
+        (one.is_expanded(), one.gpus().known(), crate::testing::codes(&one.diagnostics))
+    }
+
+    #[test]
+    fn devices_of_all_groups_are_counted() {
+        for (groups, gpus, expected) in [("1", "2", 2), ("3", "2", 6), ("0", "2", 0)] {
+            assert_eq!(planned(groups, gpus, |text| text), (true, Some(expected), vec![]));
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_counted_as_unknown() {
+        assert_eq!(planned("-1", "2", |text| text), (true, None, vec![]));
+        assert_eq!(planned("1", "1.5", |text| text), (true, None, vec!["not-counted"]));
+        assert!(planned("200000", "1", |text| text).0);
+        assert!(!planned("200001", "1", |text| text).0);
+    }
+
+    #[test]
+    fn devices_in_limits_alone_are_reported_for_the_gang() {
+        let without = |text: String| text.replace("requests: {nvidia.com/gpu: 2}, ", "");
+        assert_eq!(planned("1", "2", without).2, ["gpu-limits-only"]);
+    }
 }

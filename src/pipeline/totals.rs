@@ -24,6 +24,8 @@ pub struct Totals {
     pub unplanned: usize,
     /// ModelServings.
     pub servings: usize,
+    /// Those of `servings` in error, which request nothing.
+    pub servings_failed: usize,
     /// Pods at minReplicas.
     pub pods: i64,
     /// Devices at minReplicas, by resource.
@@ -89,6 +91,7 @@ pub fn totals(
         services,
         failed,
         servings: servings.len(),
+        servings_failed: servings.iter().filter(|own| own.refused.is_some()).count(),
         ..Totals::default()
     };
     let components = planned
@@ -104,7 +107,7 @@ pub fn totals(
         );
         totals.components_not_counted += usize::from(!component.is_counted());
     }
-    for own in servings {
+    for own in servings.iter().filter(|own| own.refused.is_none()) {
         let pods = i64::try_from(own.serving.pods()).ok().into();
         let devices = own.gpus_by_resource.iter().flatten();
         totals.add(pods, devices.map(|(name, count)| (name, *count)), 1.into());

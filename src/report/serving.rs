@@ -52,15 +52,18 @@ pub fn json(planned: &PlannedServing<'_>, sources: &SourceMap) -> Value {
     let mut out = json!({
         "name": serving.name().as_str(),
         "namespace": serving.namespace.as_str(),
-        "pods": serving.pods(),
-        "gpus": planned.gpus(),
-        "gangTotal": gang_total,
+        "pods": if planned.refused.is_some() { 0 } else { serving.pods() },
+        "gpus": if planned.refused.is_some() { 0.into() } else { planned.gpus() },
+        "gangTotal": if planned.refused.is_some() { 0 } else { gang_total },
         "scheduler": serving.scheduler.value.as_str(),
         "recoveryPolicy": serving.recovery.value.as_str(),
         "restartGracePeriodSeconds": serving.restart_grace_seconds,
         "placement": planned.placement.as_ref().map(super::together::of_component),
-        "groups": (0..groups).map(|ordinal| group(planned, ordinal)).collect::<Vec<_>>(),
+        "groups": shown_groups(planned).map(|ordinal| group(planned, ordinal)).collect::<Vec<_>>(),
     });
+    if let Some(code) = planned.refused {
+        out["error"] = json!({ "code": code.as_str() });
+    }
     if let Some(directory) = &planned.directory {
         out["directory"] = directory.as_str().into();
     }
@@ -68,6 +71,11 @@ pub fn json(planned: &PlannedServing<'_>, sources: &SourceMap) -> Value {
         out["variants"] = super::variants::json(&planned.variants, sources);
     }
     out
+}
+
+/// The ordinals of its groups; none of one in error, or with more pods than are expanded.
+fn shown_groups(planned: &PlannedServing<'_>) -> std::ops::Range<i64> {
+    0..if planned.is_expanded() { planned.serving.replicas.value } else { 0 }
 }
 
 fn group(planned: &PlannedServing<'_>, ordinal: i64) -> Value {
@@ -126,8 +134,14 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
         })
         .collect();
     let variant = planned.variant.as_ref().map_or(String::new(), |own| format!(" ({own})"));
+    let name = format!("{}/{}{variant}", serving.namespace, serving.name());
+    if let Some(code) = planned.refused {
+        let none = || "-".to_owned();
+        let error = format!("✗ {}", code.as_str());
+        return [name, none(), none(), none(), none(), none(), error];
+    }
     [
-        format!("{}/{}{variant}", serving.namespace, serving.name()),
+        name,
         serving.replicas.value.to_string(),
         roles.join(", "),
         serving.pods().to_string(),
@@ -136,11 +150,7 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
             || "-".to_owned(),
             |gang| format!("{} of {}", gang.min_member, plural(serving.pods_per_group(), "pod")),
         ),
-        match (planned.refused, fitting(planned)) {
-            (Some(code), _) => format!("✗ {}", code.as_str()),
-            (None, Some((fit, all))) => format!("{fit} of {all}"),
-            (None, None) => "-".to_owned(),
-        },
+        fitting(planned).map_or_else(|| "-".to_owned(), |(fit, all)| format!("{fit} of {all}")),
     ]
 }
 

@@ -203,7 +203,7 @@ fn summary(totals: &Totals) -> String {
         some => format!(", {some} not planned"),
     };
     let failed = failed
-        + &match totals.failed {
+        + &match totals.failed + totals.servings_failed {
             0 => String::new(),
             some => format!(", {some} in error"),
         };

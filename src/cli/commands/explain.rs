@@ -8,6 +8,7 @@ use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::refusals::knative_together;
+use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
     Depth, Flip, Layers, PlacementOptions, Planned, Planner, flip, merge, named, together, totals,
 };
@@ -149,7 +150,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         Vec::new()
     };
-    let mut servings = session.plan_servings(&servings);
+    let mut servings = plan_servings(&session.world.catalog, &servings);
     session.list_variants(&mut planned, &mut servings);
     let beside = PlacementOptions { look: true, ..PlacementOptions::default() };
     let placed = together(&planner, &mut planned, &mut servings, beside);

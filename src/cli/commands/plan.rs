@@ -8,6 +8,7 @@ use crate::cli::relevant_findings::{About, beside_page, not_built_line, trees_wi
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::refusals::knative_together;
+use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
     Depth, Lost, PlacementOptions, Planned, Planner, costs, has_current, together, totals,
 };
@@ -121,7 +122,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let variants = session.plan_variants(&args.services, Depth::Plan, &mut planned);
     // Of 100,000 services the remembered decisions are a tenth of the memory.
     planner.forget();
-    let mut servings = session.plan_servings(&servings);
+    let mut servings = plan_servings(&session.world.catalog, &servings);
     for planned in &mut servings {
         let found = planner.engines().of_serving(planned);
         planned.diagnostics.extend(found);

@@ -17,6 +17,7 @@ use crate::load;
 use crate::objects::{CLUSTER_DOMAIN, RenderedObject};
 use crate::operators;
 use crate::pipeline::owners::{self, Owner, Owners};
+use crate::pipeline::plan::tells_why;
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Planner, Renderer};
 use crate::report::phrases::plural;
@@ -302,16 +303,18 @@ fn gathered(
         later.iter().map(|finding| (finding.code, finding.span())).collect();
     let named: BTreeSet<(Code, Vec<String>)> =
         later.iter().map(|finding| (finding.code, finding.objects.clone())).collect();
-    let invalid: Vec<Span> = later
+    let invalid: Vec<Diagnostic> = later
         .iter()
         .chain(&session.world.diagnostics)
         .filter(|finding| finding.severity == Severity::Error)
         .filter(|own| matches!(own.code, Code::InvalidValue | Code::InvalidQuantity))
-        .filter_map(Diagnostic::span)
+        .cloned()
         .collect();
     // The number that is not counted is reported where it is written.
     let is_told = |finding: &Diagnostic, object: &Object| {
-        finding.code == Code::NotCounted && invalid.iter().any(|own| object.span.contains(*own))
+        let inside = |own: &Diagnostic| own.span().is_some_and(|span| object.span.contains(span));
+        finding.code == Code::NotCounted
+            && invalid.iter().any(|own| tells_why(own, finding) && inside(own))
     };
     let renderer = Renderer::new(&session.world, session.semantics, CLUSTER_DOMAIN);
     let decided: Vec<_> = services

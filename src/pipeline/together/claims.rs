@@ -131,7 +131,7 @@ pub(crate) fn of(
             });
         }
     }
-    for (at, planned) in servings.iter().enumerate() {
+    for (at, planned) in servings.iter().enumerate().filter(|(_, one)| one.is_expanded()) {
         let serving = planned.serving;
         let owner: Owner = (servings::API, serving.namespace.clone(), serving.name().clone());
         let own = running.of(&owner, [serving.name()]);

@@ -213,7 +213,7 @@ impl Reasons {
         let blocked = Arc::new(BlockedNodes::new(refused.iter().map(|(_, one)| one.clone())));
         // The sort is stable: equally near nodes keep their order.
         refused.sort_by_key(|(answer, _)| distance(answer));
-        let first = refused.first().filter(|(answer, _)| !distance(answer).1);
+        let first = refused.iter().find(|(answer, _)| could_hold(answer));
         let first = first.map(|(answer, _)| answer.node);
         let nearest = refused.into_iter().take(NEAREST).map(|(_, one)| Example {
             node: one.node,
@@ -281,6 +281,12 @@ fn distance(answer: &Answer) -> (bool, bool, i64) {
     let share = share.max().unwrap_or(0);
     let has_none = answer.lacks.iter().any(|lack| lack.allocatable == 0);
     (has_none, !answer.reasons.iter().all(room), share)
+}
+
+/// Whether a node lacks only resources that others use: empty, it would hold the pod.
+fn could_hold(answer: &Answer) -> bool {
+    let (has_none, other_reason, _) = distance(answer);
+    !has_none && !other_reason && answer.lacks.iter().all(|lack| lack.asked <= lack.allocatable)
 }
 
 /// A requested resource of which no node has any.
