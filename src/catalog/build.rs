@@ -364,7 +364,7 @@ impl Builder {
             .into_iter()
             .map(|(api, runtimes)| {
                 let set = RuntimeSet::new(runtimes, all);
-                (api, if api == Api::KServe { set.with_stock() } else { set })
+                (api, if api.has_stock_runtimes() { set.with_stock() } else { set })
             })
             .collect();
         catalog

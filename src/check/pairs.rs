@@ -146,12 +146,12 @@ fn tie(key: &Key<'_>, a: Candidate<'_>, b: Candidate<'_>, many: Option<&str>) ->
     let (here, there) =
         if rank(&b.runtime.object) < rank(&a.runtime.object) { (b, a) } else { (a, b) };
     let sizes = sizes(a, b);
-    // A KServe runtime lists many formats without sizes, so the message includes the format.
+    // Without models that have sizes, a runtime lists many formats, so the message names the one.
     let format = here
         .entry
         .format
         .as_ref()
-        .filter(|_| key.api == Api::KServe)
+        .filter(|_| !key.api.has_model_objects())
         .map(|format| format!(" of format `{}`", format.name.value));
     let sizes = format.unwrap_or(sizes);
     let two = format!("`{}` and `{}`", a.runtime.object.id.name, b.runtime.object.id.name);

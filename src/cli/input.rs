@@ -25,7 +25,7 @@ use crate::workspace::{self, Distribution, ReadOptions, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::io::Read;
 use std::path::PathBuf;
@@ -56,6 +56,8 @@ pub(crate) struct Session {
     /// How much is read.
     pub(super) limits: Limits,
     all_builtin: bool,
+    /// The built-in catalog is left out because the input is a live cluster.
+    leaves_builtin_out: bool,
     /// Findings about documents that became no object and may matter to an answer.
     pub(super) gaps: Vec<Diagnostic>,
     /// The arguments of the input, for the commands that findings propose.
@@ -238,6 +240,7 @@ impl Session {
         let gaps = incomplete::gaps(&world, ask.follows_cluster);
         let mut proposals = args.proposals();
         proposals.detect(distributions.iter().map(Distribution::name));
+        let leaves_builtin_out = builtin == BuiltinMode::Auto && world.is_live;
         let mut session = Self {
             world,
             semantics,
@@ -252,6 +255,7 @@ impl Session {
             strict: args.strict,
             limits,
             all_builtin: builtin == BuiltinMode::Always,
+            leaves_builtin_out,
             gaps,
             proposals,
         };
@@ -541,6 +545,13 @@ impl Session {
                 let _ = write!(out, ", {builtin} built-in for {} ({why})", api.title());
             }
         }
+        let is_without = |api: Api| {
+            catalog.services().any(|views| views.of(self.semantics).object.api == api)
+                && catalog.runtimes(api).candidates().next().is_none()
+        };
+        if self.leaves_builtin_out && operators::deciding().any(is_without) {
+            out.push_str(", built-in ones left out (a live cluster; `--builtin always` adds them)");
+        }
         // Built-in classes are named only if a service or a runtime mentions accelerators.
         let asked =
             catalog.services().any(|views| !views.of(self.semantics).accelerators.key.is_empty())
@@ -565,16 +576,21 @@ impl Session {
                 let _ = write!(out, " · {many} models completed");
             }
         }
-        let services = self.world.catalog.services();
-        let kserve = services
-            .clone()
-            .filter(|views| views.of(self.semantics).object.api == Api::KServe)
-            .count();
-        match (services.len() - kserve, kserve) {
-            (_, 0) => {}
-            (0, _) => out.push_str(" · services: all of KServe"),
-            (ome, kserve) => {
-                let _ = write!(out, " · services: {ome} of OME, {kserve} of KServe");
+        let mut services: BTreeMap<Api, usize> = BTreeMap::new();
+        for views in self.world.catalog.services() {
+            *services.entry(views.of(self.semantics).object.api).or_default() += 1;
+        }
+        let counts: Vec<(Api, usize)> = services.into_iter().collect();
+        match counts.as_slice() {
+            [] => {}
+            // Services of the default operator are not named.
+            [(api, _)] if api.behind_name().is_empty() => {}
+            [(api, _)] => {
+                let _ = write!(out, " · services: all of {}", api.title());
+            }
+            several => {
+                let each = several.iter().map(|(api, count)| format!("{count} of {}", api.title()));
+                let _ = write!(out, " · services: {}", each.collect::<Vec<_>>().join(", "));
             }
         }
         if let Some(file) = &self.settings.file {

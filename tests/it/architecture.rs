@@ -364,7 +364,7 @@ fn room(modules: &[String]) -> String {
 
 /// Paths, without extension, of modules that a file declares for tests only.
 fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
-    let folder = if path.ends_with("mod.rs") {
+    let folder = if path.ends_with("mod.rs") || path.ends_with("lib.rs") {
         path.parent().expect("a file is in a folder").to_owned()
     } else {
         path.with_extension("")
@@ -494,9 +494,9 @@ fn modules_use_only_modules_allowed_by_the_table() {
 
 /// The most files outside `operators` whose code names an operator other than the first. The number
 /// only shrinks.
-const NAMING_FILES: usize = 27;
+const NAMING_FILES: usize = 25;
 /// The most comparisons of an [`Api`] outside `operators`. The number only shrinks.
-const COMPARISONS: usize = 11;
+const COMPARISONS: usize = 5;
 
 /// A text without its string literals.
 fn without_texts(code: &str) -> String {

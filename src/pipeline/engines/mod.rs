@@ -16,7 +16,7 @@ mod tests;
 
 use super::PlannedComponent;
 use super::serving::PlannedServing;
-use crate::api::{Api, ComponentKind, Object, Runtime, Service};
+use crate::api::{ComponentKind, Object, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::schedule::devices::Published;
@@ -297,9 +297,6 @@ impl<'a> Engines<'a> {
         class: EcoString,
         memory: Memory,
     ) -> Option<(Option<CacheFit>, Option<String>)> {
-        if runtime.object.api != Api::Ome {
-            return None;
-        }
         let part = runtime.object.node.at(&["spec", "engineConfig"])?;
         let main = part.get("leader").unwrap_or(part);
         let workers = part.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0).max(0);
