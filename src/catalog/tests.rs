@@ -183,3 +183,90 @@ fn objects_with_placeholders_are_known_as_unfilled() {
     let world = world_of(&model("ClusterBaseModel", "", "7B"));
     assert!(!world.catalog.has_unfilled());
 }
+
+fn runtimes(text: &str) -> World {
+    world_of(text)
+}
+
+#[test]
+fn a_namespace_sees_its_runtimes_before_those_of_the_cluster() {
+    let text = cluster_runtime("a") + &namespaced("z", "ml") + &namespaced("b", "other");
+    let world = runtimes(&text);
+    let set = world.catalog.runtimes(Api::Ome);
+    for (namespace, all, expected) in [
+        ("ml", false, &["ServingRuntime/ml/z", "ClusterServingRuntime/a"][..]),
+        ("other", false, &["ServingRuntime/other/b", "ClusterServingRuntime/a"]),
+        ("empty", false, &["ClusterServingRuntime/a"]),
+        ("ml", true, &["ServingRuntime/ml/z", "ClusterServingRuntime/a", "ServingRuntime/other/b"]),
+        (
+            "empty",
+            true,
+            &["ClusterServingRuntime/a", "ServingRuntime/ml/z", "ServingRuntime/other/b"],
+        ),
+    ] {
+        assert_eq!(names(set.seen_from(namespace, all)), expected, "{namespace} {all}");
+    }
+}
+
+#[test]
+fn a_runtime_is_found_by_scope_and_name_alone() {
+    let world = runtimes(&(cluster_runtime("a") + &namespaced("a", "ml")));
+    let set = world.catalog.runtimes(Api::Ome);
+    let found =
+        |scope: &Scope, name: &str| set.get(scope, name).map(|own| own.object.id.to_string());
+    assert_eq!(found(&Scope::Cluster, "a").as_deref(), Some("ClusterServingRuntime/a"));
+    assert_eq!(found(&at("ml"), "a").as_deref(), Some("ServingRuntime/ml/a"));
+    assert_eq!(found(&at("other"), "a"), None);
+    assert_eq!(found(&Scope::Cluster, "b"), None);
+    assert!(set.has_namespace("ml") && !set.has_namespace("other"));
+}
+
+#[test]
+fn the_nearest_name_is_one_that_the_namespace_sees() {
+    let text = cluster_runtime("sglang-chat") + &namespaced("vllm-chat", "other");
+    let world = runtimes(&text);
+    let set = world.catalog.runtimes(Api::Ome);
+    for (namespace, name, expected) in [
+        ("ml", "sglang-chta", Some("sglang-chat")),
+        ("other", "vllm-chta", Some("vllm-chat")),
+        ("other", "sglang-chta", Some("sglang-chat")),
+        ("ml", "zzz", None),
+    ] {
+        assert_eq!(set.nearest(namespace, name), expected, "{namespace} {name}");
+    }
+}
+
+#[test]
+fn an_edited_runtime_takes_the_place_of_the_one_that_was_read() {
+    let world = runtimes(&(cluster_runtime("a") + &cluster_runtime("b")));
+    let set = world.catalog.runtimes(Api::Ome);
+    let mut edited = set.get(&Scope::Cluster, "b").expect("it was read").clone();
+    edited.formats.clear();
+    let other = set.with(&edited);
+    assert_eq!(other.len(), set.len());
+    assert!(other.get(&Scope::Cluster, "b").is_some_and(|own| own.formats.is_empty()));
+    assert!(other.get(&Scope::Cluster, "a").is_some_and(|own| !own.formats.is_empty()));
+}
+
+#[test]
+fn objects_are_found_by_any_place_inside_them() {
+    let text = cluster_runtime("a") + &model("ClusterBaseModel", "", "7B");
+    let world = world_of(&text);
+    let model = world.catalog.model(&Scope::Cluster, "m").expect("a model");
+    let span = model.size.as_ref().and_then(|size| size.span()).expect("a place");
+    assert_eq!(world.catalog.owner_kind(span), Some("ClusterBaseModel"));
+    assert_eq!(world.catalog.owner(span).map(|(_, id)| id.name.as_str()), Some("m"));
+}
+
+#[test]
+fn what_was_refused_is_known_by_the_object() {
+    let mut world = runtimes(&(cluster_runtime("a") + &cluster_runtime("b")));
+    let object = |world: &World, name: &str| {
+        world.catalog.runtimes(Api::Ome).get(&Scope::Cluster, name).expect("read").object.clone()
+    };
+    let (one, other) = (object(&world, "a"), object(&world, "b"));
+    let failure = Failure { code: Code::InvalidValue, message: "x".into(), help: None, span: None };
+    world.catalog.set_refused([(one.name_span(), failure)].into());
+    assert_eq!(world.catalog.refused(&one).map(|own| own.code), Some(Code::InvalidValue));
+    assert!(world.catalog.refused(&other).is_none());
+}

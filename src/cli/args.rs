@@ -607,3 +607,35 @@ impl From<AtArg> for At {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lost_is_a_node_a_zone_a_class_or_a_label() {
+        let name = |own: Lost| match own {
+            Lost::Node(name) => format!("node {name}"),
+            Lost::Zone(name) => format!("zone {name}"),
+            Lost::Class(name) => format!("class {name}"),
+            Lost::Label(key, value) => format!("label {key} {value}"),
+        };
+        for (text, expected) in [
+            ("node=n1", Some("node n1")),
+            ("node/n1", Some("node n1")),
+            ("zone=eu-1", Some("zone eu-1")),
+            ("class/h100", Some("class h100")),
+            ("pool=a", Some("label pool a")),
+            ("pool=", Some("label pool ")),
+            ("topology.kubernetes.io/zone=eu-1", Some("label topology.kubernetes.io/zone eu-1")),
+            ("node/a=b", Some("node a=b")),
+            ("node=a/b", Some("node a/b")),
+            ("=a", None),
+            ("n1", None),
+            ("pool/a", None),
+            ("", None),
+        ] {
+            assert_eq!(lost(text).ok().map(name).as_deref(), expected, "{text}");
+        }
+    }
+}

@@ -35,3 +35,21 @@ impl Outcome {
         self.max(other)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_graver_outcome_decides_the_exit_code() {
+        for (one, other, code) in [
+            (Outcome::Done, Outcome::Done, DONE),
+            (Outcome::Done, Outcome::No, NO),
+            (Outcome::No, Outcome::CouldNot, COULD_NOT),
+            (Outcome::Done, Outcome::CouldNot, COULD_NOT),
+        ] {
+            assert_eq!(one.and(other).code(), code, "{one:?} {other:?}");
+            assert_eq!(other.and(one).code(), code, "{other:?} {one:?}");
+        }
+    }
+}

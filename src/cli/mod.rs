@@ -29,6 +29,8 @@ mod service_selection;
 mod session_options;
 mod settings;
 pub mod supported;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod unfilled;
 mod variants;

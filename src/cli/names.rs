@@ -68,3 +68,72 @@ pub(super) fn instead_of<'a>(
         None => format!("the input has {}", first_of(names, OFFERED)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_before_names_belongs_to_each_of_them() {
+        let joined = |names: &[&str]| {
+            joined(&names.iter().map(ToString::to_string).collect::<Vec<_>>()).join(" ")
+        };
+        for (names, expected) in [
+            (&["isvc", "a", "b"][..], "isvc/a isvc/b"),
+            (&["InferenceService", "a"], "InferenceService/a"),
+            (&["isvc"], "isvc"),
+            (&["a", "b"], "a b"),
+            (&["isvc/a", "b"], "isvc/a b"),
+            (&["deployment", "a"], "deployment a"),
+            (&[], ""),
+        ] {
+            assert_eq!(joined(names), expected);
+        }
+    }
+
+    #[test]
+    fn a_name_may_have_its_kind_and_its_namespace() {
+        let world = crate::testing::world(
+            "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: ml}\nspec: {engine: {}}\n",
+        );
+        let service = world.catalog.services().next().expect("a service");
+        let object = &service.documented.object;
+        for (wanted, namespace, expected) in [
+            ("a", None, true),
+            ("a", Some("ml"), true),
+            ("a", Some("other"), false),
+            ("ml/a", None, true),
+            // The namespace of the name holds against `-n`.
+            ("ml/a", Some("other"), true),
+            ("other/a", Some("ml"), false),
+            ("isvc/a", None, true),
+            ("isvc/a", Some("other"), false),
+            ("InferenceService/ml/a", Some("other"), true),
+            ("InferenceService/other/a", None, false),
+            ("Deployment/ml/a", None, false),
+            ("b", None, false),
+            ("isvc/ml/a/x", None, false),
+            ("", None, false),
+        ] {
+            assert_eq!(
+                is_named(wanted, namespace, object, "ml"),
+                expected,
+                "{wanted} {namespace:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_not_there_leads_to_one_that_is() {
+        let known = [("ml", "chat"), ("prod", "chat"), ("ml", "search")];
+        for (wanted, help) in [
+            ("x/chat", "`chat` is in namespace `ml`: write `ml/chat`"),
+            ("chatt", "did you mean `chat`?"),
+            ("zzzzzzzz", "the input has chat, search"),
+        ] {
+            assert_eq!(instead_of(wanted, known.into_iter()), help, "{wanted}");
+        }
+        assert_eq!(instead_of("a", [].into_iter()), "load it with `-f`");
+        assert_eq!([last("a"), last("ml/a"), last("isvc/ml/a"), last("")], ["a", "a", "a", ""]);
+    }
+}

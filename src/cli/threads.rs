@@ -55,3 +55,17 @@ pub(super) fn on_stack<T: Send + 'static>(
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run)?;
     Ok(thread.join().ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_threads_than_requested_are_said() {
+        let most = most();
+        assert!(note(Some(most)).is_none());
+        assert!(note(Some(1)).is_none());
+        let said = note(Some(most + 1)).expect("a note");
+        assert!(said.contains(&format!("{most} threads are used, not {}", most + 1)), "{said}");
+    }
+}

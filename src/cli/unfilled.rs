@@ -35,3 +35,18 @@ pub(super) fn line(what: &str, names: &BTreeSet<String>) -> Option<String> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     (!names.is_empty()).then(|| format!("not {what}: placeholders: {}", names.join(", ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_with_placeholders_are_named_in_order() {
+        let names = |all: &[&str]| all.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        assert_eq!(line("planned", &names(&[])), None);
+        assert_eq!(
+            line("compared", &names(&["ml/b", "ml/a"])).as_deref(),
+            Some("not compared: placeholders: ml/a, ml/b")
+        );
+    }
+}

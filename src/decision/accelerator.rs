@@ -328,3 +328,43 @@ impl AcceleratorDecision<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static RULE: crate::yaml::Rule = crate::yaml::Rule { id: "test", text: "", cite: "" };
+
+    /// A decision without a choice rejects nothing and requires nothing.
+    #[test]
+    fn no_decision_has_no_bounds() {
+        let none = AcceleratorDecision::none(ComponentKind::Engine);
+        assert_eq!(none.bounds().count(), 0);
+        assert_eq!((none.eligible, none.rejected), (0, 0));
+        assert_eq!(none.basis.as_str(), "none");
+        assert!(none.chosen.is_none());
+    }
+
+    /// Only what a file sets bounds the classes, and the strategy orders them.
+    #[test]
+    fn bounds_are_the_requirements_with_a_place() {
+        let placed = crate::testing::node("80Gi");
+        let derived = Node::str("80Gi", crate::yaml::Origin::Default(&RULE));
+        let requirement = |key, value: &Node| Requirement {
+            key,
+            value: value.clone(),
+            layer: "x",
+            overridden: Vec::new(),
+        };
+        let decision = AcceleratorDecision {
+            requirements: vec![
+                requirement("strategy", &placed),
+                requirement("memoryGB", &placed),
+                requirement("clockSpeedMHz", &derived),
+            ],
+            ..AcceleratorDecision::none(ComponentKind::Engine)
+        };
+        let keys: Vec<&str> = decision.bounds().map(|(own, _)| own.key).collect();
+        assert_eq!(keys, ["memoryGB"]);
+    }
+}

@@ -55,4 +55,11 @@ mod tests {
         assert!(!is_open(&help_of_nearest("a", "b", "c")));
         assert!(!is_open("load a ServingRuntime"));
     }
+
+    #[test]
+    fn the_next_step_of_a_nearest_runtime_names_service_and_runtime() {
+        let help = help_of_nearest("ml", "a", "rt");
+        assert!(help.starts_with("`ome explain ml/a --runtime rt`"), "{help}");
+        assert!(!is_open(&help));
+    }
 }

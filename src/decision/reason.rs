@@ -372,4 +372,49 @@ mod tests {
         assert_eq!(note.to_string(), "outranked by b: priority 1 < 2");
         assert_eq!(note.code(), Code::NoteOutranked);
     }
+
+    /// What is nearest to serving is what costs least to change.
+    #[test]
+    fn a_field_of_the_service_costs_less_than_the_runtime_and_that_less_than_the_server() {
+        let attribute =
+            |attribute| Reason::Attribute { attribute, model: None, runtime: None, entry: 0 };
+        let protocol = Reason::Protocol { asked: "v2".into(), listed: Vec::new() };
+        for (less, more) in [
+            (protocol.clone(), Reason::Disabled),
+            (Reason::Disabled, attribute(Attribute::Architecture)),
+            (Reason::AutoSelectOff { entry: None }, attribute(Attribute::Format)),
+        ] {
+            assert!(less.cost() <= more.cost(), "{less} {more}");
+        }
+        assert!(protocol.cost() < attribute(Attribute::Architecture).cost());
+    }
+
+    #[test]
+    fn every_reason_has_a_code_of_reasons() {
+        for (reason, code) in [
+            (Reason::Disabled, "disabled"),
+            (Reason::NoFormats, "no-formats"),
+            (Reason::AutoSelectOff { entry: Some(1) }, "auto-select-off"),
+            (Reason::Protocol { asked: "v2".into(), listed: Vec::new() }, "protocol"),
+            (Reason::ScoreZero(0), "score-zero"),
+            (Reason::MultiModel, "multi-model"),
+            (Reason::MultiNode { runtime: true }, "multinode-mismatch"),
+            (
+                Reason::WrongNamespace { runtime: "a".into(), service: "b".into() },
+                "wrong-namespace",
+            ),
+            (Reason::SizeRange { size: "8B".into(), min: None, max: None }, "size-range"),
+            (Reason::Diffusion("x".into()), "diffusion"),
+        ] {
+            assert_eq!(reason.code().as_str(), code);
+            assert!(!reason.to_string().is_empty(), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_runtime_of_another_namespace_names_both() {
+        let reason = Reason::WrongNamespace { runtime: "team-b".into(), service: "team-a".into() };
+        let text = reason.to_string();
+        assert!(text.contains("team-a") && text.contains("team-b"), "{text}");
+    }
 }

@@ -217,7 +217,9 @@ fn owns(fields: &Node, path: &[Segment]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::fields;
+    use super::{is_of_server, is_replicas, manager};
     use crate::operators::ome::compose::testing::node;
+    use crate::yaml::FieldPath;
 
     fn found(live: &str, wanted: &str) -> Vec<String> {
         let of = |spec: &str| node(&format!("{{apiVersion: apps/v1, kind: Deployment, {spec}}}"));
@@ -272,6 +274,77 @@ mod tests {
                 WANTED.to_owned()
             };
             assert_eq!(found(live, &wanted), expected, "{live}");
+        }
+    }
+
+    fn of_server(live: &str, path: &str) -> bool {
+        let live = crate::testing::node(live);
+        let path = FieldPath::parse(path).expect("a path");
+        let value = live.select(&path).first().copied().cloned().expect("a value");
+        is_of_server(&live, &path, &value)
+    }
+
+    #[test]
+    fn values_that_the_server_derives_are_not_added_by_hand() {
+        let of = |container: &str| format!("{{spec: {{containers: [{{name: c, {container}}}]}}}}");
+        let c = "spec.containers[name=c]";
+        for (container, field, expected) in [
+            ("image: a, imagePullPolicy: Always", "imagePullPolicy", true),
+            ("image: a:latest, imagePullPolicy: Always", "imagePullPolicy", true),
+            ("image: a:v1, imagePullPolicy: IfNotPresent", "imagePullPolicy", true),
+            ("image: a:v1, imagePullPolicy: Always", "imagePullPolicy", false),
+            ("image: a, imagePullPolicy: IfNotPresent", "imagePullPolicy", false),
+            ("image: 'r:5000/a', imagePullPolicy: Always", "imagePullPolicy", true),
+            ("image: 'a@sha256:ab', imagePullPolicy: IfNotPresent", "imagePullPolicy", true),
+            ("resources: {limits: {cpu: 2}, requests: {cpu: 2}}", "resources.requests.cpu", true),
+            ("resources: {limits: {cpu: 2}, requests: {cpu: 1}}", "resources.requests.cpu", false),
+            ("resources: {requests: {cpu: 1}}", "resources.requests.cpu", false),
+            ("stdin: true", "stdin", false),
+        ] {
+            assert_eq!(of_server(&of(container), &format!("{c}.{field}")), expected, "{container}");
+        }
+        assert!(of_server(
+            "{spec: {serviceAccountName: a, serviceAccount: a}}",
+            "spec.serviceAccount"
+        ));
+        assert!(!of_server(
+            "{spec: {serviceAccountName: a, serviceAccount: b}}",
+            "spec.serviceAccount"
+        ));
+    }
+
+    #[test]
+    fn the_managers_of_a_field_are_those_that_own_it_or_one_above() {
+        let live = crate::testing::node(
+            r#"{metadata: {managedFields: [
+                {manager: kubectl, fieldsV1: {"f:spec": {"f:replicas": {}}}},
+                {manager: hpa, fieldsV1: {"f:spec": {"f:replicas": {}, "f:paused": {}}}},
+                {manager: istio, fieldsV1: {"f:spec": {"f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}}}}}},
+                {fieldsV1: {"f:data": {}}}]}}"#,
+        );
+        for (path, expected) in [
+            ("spec.replicas", Some("kubectl, hpa")),
+            ("spec.paused", Some("hpa")),
+            ("spec.template.spec.containers[name=c].image", Some("istio")),
+            ("spec.template.spec.containers[name=d].image", None),
+            ("spec.other", None),
+            ("data", None),
+        ] {
+            let path = FieldPath::parse(path).expect("a path");
+            assert_eq!(manager(&live, &path).as_deref(), expected, "{path}");
+        }
+        assert_eq!(manager(&crate::testing::node("{}"), &FieldPath::root().field("spec")), None);
+    }
+
+    #[test]
+    fn only_replicas_of_the_object_itself_have_rules_of_their_own() {
+        for (path, expected) in [
+            ("spec.replicas", true),
+            ("spec.template.replicas", false),
+            ("replicas", false),
+            ("spec.minReplicas", false),
+        ] {
+            assert_eq!(is_replicas(&FieldPath::parse(path).expect("a path")), expected, "{path}");
         }
     }
 }

@@ -401,3 +401,82 @@ fn layer(kind: &str, path: &FieldPath) -> Layer {
         _ => layer,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf(texts: [Option<&str>; 2]) -> Touched {
+        Touched { texts: texts.map(|text| text.map(Into::into)), ..Touched::default() }
+    }
+
+    fn field(from: Option<&str>, to: Option<&str>) -> Change {
+        let node = |text: &str| crate::testing::node(text);
+        Change {
+            path: FieldPath::root(),
+            from: from.map(node),
+            to: to.map(node),
+            place_before: None,
+            place_after: None,
+            shown: Default::default(),
+        }
+    }
+
+    /// A field explains a leaf whose text has its value on both sides.
+    #[test]
+    fn a_leaf_carries_a_field_whose_values_it_holds() {
+        for (from, to, texts, expected) in [
+            (Some("a"), Some("b"), [Some("x-a"), Some("x-b")], true),
+            (Some("a"), Some("b"), [Some("x-a"), Some("x-c")], false),
+            (Some("a"), Some("b"), [Some("x-c"), Some("x-b")], false),
+            (None, Some("b"), [None, Some("b")], true),
+            (None, Some("b"), [Some("a"), Some("b")], false),
+            (Some("a"), None, [Some("a"), None], true),
+            // A mapping has no text of its own.
+            (Some("{c: d}"), Some("b"), [None, Some("b")], true),
+            (Some("{c: d}"), Some("b"), [Some("d"), Some("b")], false),
+            (None, None, [None, None], false),
+            (Some("''"), Some("b"), [Some("x"), Some("b")], false),
+        ] {
+            assert_eq!(
+                carried(&field(from, to), &leaf(texts)),
+                expected,
+                "{from:?} {to:?} {texts:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_change_has_the_leaves_of_what_is_on_either_side() {
+        for (from, to, expected) in [
+            (Some("1"), Some("2"), vec![[Some("1"), Some("2")]]),
+            (None, Some("2"), vec![[None, Some("2")]]),
+            (
+                Some("{a: 1, b: [2, 3]}"),
+                None,
+                vec![[Some("1"), None], [Some("2"), None], [Some("3"), None]],
+            ),
+            (None, Some("{}"), vec![[None, None]]),
+            (Some("[1]"), Some("{a: 2}"), vec![[Some("1"), None], [None, Some("2")]]),
+        ] {
+            let mut leaves = Vec::new();
+            touched(&field(from, to), &mut leaves);
+            let texts: Vec<[Option<&str>; 2]> =
+                leaves.iter().map(|leaf| leaf.texts.each_ref().map(Option::as_deref)).collect();
+            assert_eq!(texts, expected, "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn objects_that_every_service_reads_are_told_from_those_of_one() {
+        for (kind, expected) in [
+            ("ConfigMap", true),
+            ("FineTunedWeight", true),
+            ("ClusterStorageContainer", true),
+            ("ServingRuntime", false),
+            ("InferenceService", false),
+        ] {
+            assert_eq!(is_shared(kind), expected, "{kind}");
+        }
+    }
+}

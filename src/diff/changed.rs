@@ -177,3 +177,110 @@ fn choices(a: &Made<'_>, b: &Made<'_>) -> usize {
     let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
     usize::from(runtime(a) != runtime(b)) + accelerators(&a.decided, &b.decided).len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::FieldPath;
+
+    const POD: &str = "spec: {containers: [{name: c, image: IMAGE}]}";
+
+    fn deployment(more: &str, image: &str) -> Node {
+        crate::testing::node(&format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: a}}, spec: {{{more} template: {{metadata: {{labels: {{a: b}}}}, {}}}}}}}",
+            POD.replace("IMAGE", image)
+        ))
+    }
+
+    #[test]
+    fn pods_are_replaced_by_a_change_of_their_template_alone() {
+        let before = deployment("replicas: 1,", "i:1");
+        for (after, expected) in [
+            (deployment("replicas: 1,", "i:1"), false),
+            (deployment("replicas: 3,", "i:1"), false),
+            (deployment("paused: true,", "i:1"), false),
+            (deployment("replicas: 1,", "i:2"), true),
+        ] {
+            assert_eq!(restarts(Some(&before), &after), Some(expected), "{after:?}");
+        }
+        // A new workload replaces no pod.
+        assert_eq!(restarts(None, &before), Some(false));
+    }
+
+    #[test]
+    fn kinds_without_pods_replace_none() {
+        for kind in ["{apiVersion: v1, kind: Service}", "{apiVersion: v1, kind: ConfigMap}", "{}"] {
+            let node = crate::testing::node(kind);
+            assert_eq!(restarts(Some(&node), &node), None, "{kind}");
+        }
+    }
+
+    fn change(kind: &str, paths: &[&str]) -> ObjectChange {
+        let changes = paths.iter().map(|path| Change {
+            path: FieldPath::parse(path).expect("a path"),
+            from: None,
+            to: None,
+            place_before: None,
+            place_after: None,
+            shown: Default::default(),
+        });
+        ObjectChange {
+            id: ObjectRef {
+                kind: kind.into(),
+                scope: crate::api::Scope::Namespace("ml".into()),
+                name: "a".into(),
+            },
+            action: Action::Update,
+            restart: false,
+            changes: changes.collect(),
+            immutable: Vec::new(),
+            left_behind: false,
+            whole: None,
+            component: None,
+            runs_pods: false,
+        }
+    }
+
+    #[test]
+    fn the_shipped_controller_does_not_update_labels_of_some_kinds_alone() {
+        for (kind, paths, expected) in [
+            ("Service", &["metadata.labels.a"][..], true),
+            ("HorizontalPodAutoscaler", &["metadata.annotations.b"], true),
+            ("PodDisruptionBudget", &["metadata.labels.a", "metadata.labels.b"], true),
+            ("Service", &["metadata.labels.a", "spec.type"], false),
+            ("Deployment", &["metadata.labels.a"], false),
+        ] {
+            let one = change(kind, paths);
+            assert_eq!(keeps_metadata(&one), expected, "{kind} {paths:?}");
+            assert!(!keeps_metadata(&ObjectChange { action: Action::Create, ..one }));
+        }
+        let mut scaler = change("HorizontalPodAutoscaler", &["metadata.annotations"]);
+        scaler.changes[0].path = scaler.changes[0].path.field("ome.io/autoscalerClass");
+        assert!(!keeps_metadata(&scaler), "{}", scaler.changes[0].path);
+    }
+
+    #[test]
+    fn pods_are_replaced_by_a_restart_or_by_another_workload() {
+        let object = |action: Action, runs_pods: bool, restart: bool| ObjectChange {
+            action,
+            runs_pods,
+            restart,
+            component: Some(ComponentKind::Engine),
+            ..change("Deployment", &[])
+        };
+        for (objects, expected) in [
+            (vec![], false),
+            (vec![object(Action::Update, true, false)], false),
+            (vec![object(Action::Update, true, true)], true),
+            (vec![object(Action::Create, true, false)], false),
+            (vec![object(Action::Delete, true, false)], false),
+            (vec![object(Action::Delete, true, false), object(Action::Create, true, false)], true),
+            (
+                vec![object(Action::Delete, false, false), object(Action::Create, true, false)],
+                false,
+            ),
+        ] {
+            assert_eq!(restart(&objects), expected);
+        }
+    }
+}

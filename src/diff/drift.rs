@@ -329,3 +329,30 @@ fn written_for(object: &Object) -> Vec<(EcoString, EcoString)> {
     names.dedup();
     names.into_iter().map(|name| (namespace.clone(), name)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicas_are_drift_only_outside_of_what_the_autoscaler_sets() {
+        let hpa = |most| Limits { stops_at_zero: true, most };
+        let keda = |most| Limits { stops_at_zero: false, most };
+        for (replicas, limits, expected) in [
+            ("3", hpa(Some(5)), None),
+            ("5", hpa(Some(5)), None),
+            ("6", hpa(Some(5)), Some(5)),
+            ("0", hpa(Some(5)), Some(1)),
+            ("0", keda(Some(5)), None),
+            ("9", keda(Some(5)), Some(5)),
+            ("9", hpa(None), None),
+            ("x", hpa(Some(5)), None),
+        ] {
+            let live = crate::testing::node(&format!("{{spec: {{replicas: {replicas}}}}}"));
+            let found = out_of_range(&live, limits);
+            let to = found.and_then(|field| field.to?.as_int());
+            assert_eq!(to, expected, "{replicas}");
+        }
+        assert!(out_of_range(&crate::testing::node("{spec: {}}"), hpa(Some(1))).is_none());
+    }
+}

@@ -359,4 +359,34 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn fields_at_or_below_one_are_told_from_those_above() {
+        let path = |text: &str| FieldPath::parse(text).expect("a path");
+        for (own, field, below, over) in [
+            ("spec.template", "spec.template", true, true),
+            ("spec.template.spec.nodeName", "spec.template", true, false),
+            ("spec", "spec.template", false, true),
+            ("spec.replicas", "spec.template", false, false),
+            ("metadata", "spec.template", false, false),
+            ("spec.anything.spec", "spec.*.spec", true, false),
+        ] {
+            assert_eq!(at_or_below(&path(own), field), below, "{own} {field}");
+            assert_eq!(above(&path(own), field), over, "{own} {field}");
+        }
+    }
+
+    #[test]
+    fn kinds_are_known_by_their_group_too() {
+        for (version, kind, runs_pods) in [
+            ("apps/v1", "Deployment", Some(true)),
+            ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", Some(true)),
+            ("v1", "Deployment", None),
+            ("example.com/v1", "Deployment", None),
+            ("v1", "ConfigMap", None),
+        ] {
+            let found = of(version, kind).map(Effect::runs_pods);
+            assert_eq!(found.filter(|runs| *runs), runs_pods, "{version} {kind}");
+        }
+    }
 }

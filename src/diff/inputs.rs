@@ -178,3 +178,22 @@ fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
         }],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_sets_is_no_change_of_an_input() {
+        for (path, expected) in [
+            ("metadata.uid", true),
+            ("metadata.resourceVersion", true),
+            ("metadata.managedFields[0].manager", true),
+            ("metadata.labels.uid", false),
+            ("spec.uid", false),
+            ("metadata", false),
+        ] {
+            assert_eq!(is_of_server(&FieldPath::parse(path).expect("a path")), expected, "{path}");
+        }
+    }
+}

@@ -27,6 +27,8 @@ pub(crate) mod ignored;
 pub(crate) mod inputs;
 pub(crate) mod serving_upgrade;
 pub(crate) mod side;
+#[cfg(test)]
+mod tests;
 pub(crate) mod trial;
 pub(crate) mod upgrade;
 pub(crate) mod waves;

@@ -90,3 +90,41 @@ impl Costs {
         own
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::testing::{catalog, plan, service};
+
+    /// Two services on one class with a price.
+    fn priced(cost: &str) -> crate::testing::Ran {
+        let class = format!(
+            "---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {{vendor: nvidia, discovery: {{nodeSelector: {{a: b}}}}, capabilities: {{memoryGB: 80Gi}}, cost: {{{cost}}}, resources: [{{name: nvidia.com/gpu, quantity: \"1\"}}]}}\n"
+        );
+        let runtime = catalog(2).replace(
+            "  modelSizeRange",
+            "  acceleratorRequirements: {acceleratorClasses: [c]}\n  modelSizeRange",
+        );
+        let services = service("a", "minReplicas: 1") + &service("b", "minReplicas: 3");
+        crate::testing::ome("plan -o json", &(runtime + &class + &services))
+    }
+
+    #[test]
+    fn a_plan_costs_the_devices_of_the_least_replicas() {
+        for (cost, expected) in [
+            ("perHour: 1.5", serde_json::json!(12)),
+            ("spotPerHour: 0.5", serde_json::json!(4)),
+            ("perHour: 1.5, spotPerHour: 0.5", serde_json::json!(12)),
+        ] {
+            let ran = priced(cost);
+            assert_eq!(ran.at("/costs/perHour"), expected, "{cost}");
+        }
+    }
+
+    #[test]
+    fn without_a_price_nothing_costs_anything() {
+        let ran = plan(&(catalog(1) + &service("a", "minReplicas: 1")));
+        assert!(!ran.out.contains("perHour\": 0"), "{}", ran.out);
+    }
+}

@@ -92,3 +92,37 @@ impl Owners {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_that_write_one_object_are_found_by_its_key() {
+        for (written, expected) in [
+            (vec![vec![1, 2], vec![3]], vec![]),
+            (vec![vec![1, 2], vec![2], vec![3]], vec![0, 1]),
+            (vec![vec![1], vec![2], vec![1], vec![1]], vec![0, 2, 3]),
+            // One service that writes an object twice shares it with nobody.
+            (vec![vec![1, 1], vec![2]], vec![]),
+        ] {
+            assert_eq!(sharing(&written).into_iter().collect::<Vec<_>>(), expected, "{written:?}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_its_version_kind_namespace_and_name() {
+        let of = |text: &str| key(&crate::testing::node(text));
+        let one =
+            "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: b}, spec: {x: 1}}";
+        assert_eq!(of(one), of(&one.replace("x: 1", "x: 2")));
+        for (from, to) in [
+            ("apiVersion: v1", "apiVersion: v2"),
+            ("kind: Service", "kind: ConfigMap"),
+            ("name: a,", "name: c,"),
+            ("namespace: b", "namespace: c"),
+        ] {
+            assert_ne!(of(one), of(&one.replace(from, to)), "{to}");
+        }
+    }
+}

@@ -8,6 +8,8 @@ mod distribution;
 mod in_cluster;
 mod pruning;
 mod read;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 pub use distribution::{Distribution, distributions, without_runtimes};

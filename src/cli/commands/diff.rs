@@ -447,3 +447,27 @@ fn has(side: &State<'_>, session: &Session, wanted: &str) -> bool {
 fn statement(found: &Diagnostic) -> String {
     format!("{} {:?} {:?} {}", found.code.as_str(), found.objects, found.path, found.message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Code;
+    use crate::source::Span;
+
+    #[test]
+    fn a_finding_that_moved_is_not_a_new_one() {
+        let finding = |code: Code, path: &str, message: &str| {
+            Diagnostic::new(code, message).path(path).object("InferenceService/ml/a")
+        };
+        let one = finding(Code::InvalidValue, "spec.a", "wrong");
+        let span = Span { source: crate::source::SourceId(0), start: 5, end: 9 };
+        assert_eq!(statement(&one), statement(&one.clone().at(Some(span))));
+        for other in [
+            finding(Code::InvalidType, "spec.a", "wrong"),
+            finding(Code::InvalidValue, "spec.b", "wrong"),
+            finding(Code::InvalidValue, "spec.a", "still wrong"),
+        ] {
+            assert_ne!(statement(&one), statement(&other));
+        }
+    }
+}

@@ -316,3 +316,29 @@ fn stands_alone(span: Span, text: &str, name: &str) -> bool {
             is(&["kind"], "AcceleratorClass") && is(&["metadata", "name"], name)
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_rewritten_only_where_it_is_a_document_of_its_own() {
+        let class = "kind: AcceleratorClass\nmetadata: {name: a}\n";
+        let of = |before: &str, after: &str| {
+            let text = format!("{before}{class}{after}");
+            let start = u32::try_from(before.len()).expect("short");
+            let end = start + u32::try_from(class.len()).expect("short");
+            let span = Span { source: crate::source::SourceId(0), start, end };
+            stands_alone(span, &text, "a")
+        };
+        for (before, after, expected) in [
+            ("", "", true),
+            ("# of the team\n", "", true),
+            ("---\n", "---\nkind: Node\n", true),
+            ("kind: Node\n---\n", "", true),
+            ("a: b\n", "", false),
+        ] {
+            assert_eq!(of(before, after), expected, "{before:?} {after:?}");
+        }
+    }
+}

@@ -196,3 +196,22 @@ fn write_all(directory: &Path, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     io.say_line(&format!("{}: {} schemas written", directory.display(), files.len() - 2));
     Ok(Outcome::Done)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kind_and_field_are_one_word_or_two() {
+        for (word, field, expected) in [
+            ("isvc", None, ("isvc", None)),
+            ("isvc.spec.engine", None, ("isvc", Some("spec.engine"))),
+            ("isvc", Some("spec"), ("isvc", Some("spec"))),
+            ("isvc.spec", Some("engine"), ("isvc.spec", Some("engine"))),
+            ("nothing.spec", None, ("nothing.spec", None)),
+            ("inferenceservices.ome.io", None, ("inferenceservices.ome.io", None)),
+        ] {
+            assert_eq!(split(word, field), expected, "{word} {field:?}");
+        }
+    }
+}

@@ -6,6 +6,8 @@
 pub(crate) mod actual;
 pub(crate) mod judge;
 pub(crate) mod read;
+#[cfg(test)]
+mod tests;
 
 pub use judge::{is_object, is_service, object, service};
 pub use read::cases;

@@ -22,6 +22,8 @@ pub(crate) mod serving;
 pub(crate) mod side;
 pub(crate) mod stages;
 mod steps;
+#[cfg(test)]
+mod tests;
 pub(crate) mod track;
 
 pub use changes::{Before, Changes, ServiceChange, ServingChange, State};

@@ -18,6 +18,8 @@ pub(crate) mod quota;
 pub(crate) mod reasons;
 pub(crate) mod remedies;
 pub(crate) mod settled;
+#[cfg(test)]
+mod tests;
 mod workload_kinds;
 pub(crate) mod workloads;
 

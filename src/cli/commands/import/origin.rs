@@ -208,3 +208,15 @@ fn finding(refusal: &Refusal) -> Diagnostic {
     };
     Diagnostic::new(code, refusal.to_string()).help(help)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_without_a_config_is_itself() {
+        let path = Path::new("src/cli");
+        assert_eq!(config_of(path), path);
+        assert_eq!(config_of(Path::new("no/such/config.json")), Path::new("no/such/config.json"));
+    }
+}

@@ -1,0 +1,475 @@
+//! Whole commands in this process: exit codes, what is named, which findings belong to an answer.
+
+use crate::testing::{catalog, gpu_node, ome, ome_on, plan, service, serving};
+
+/// The codes of every command for an input that is right, wrong, or does not fit.
+#[test]
+fn exit_codes_are_those_of_the_table() {
+    let right = catalog(1) + &service("a", "minReplicas: 1");
+    let wrong = catalog(1) + &service("a", "minReplicas: x");
+    let absent = service("a", "minReplicas: 1");
+    let full = right.clone() + &gpu_node("one", 0, "");
+    for (command, input, code) in [
+        ("plan", &right, 0),
+        ("plan", &absent, 1),
+        ("plan", &wrong, 1),
+        ("plan", &full, 2),
+        ("validate", &right, 0),
+        ("validate", &wrong, 2),
+        ("render", &right, 0),
+        ("render", &absent, 1),
+        ("explain a", &right, 0),
+        ("explain a", &absent, 1),
+        ("explain b", &right, 1),
+        ("plan --at sometimes", &right, 1),
+        ("why a spec.replicas", &right, 1),
+        ("endpoints", &right, 0),
+    ] {
+        let ran = ome(command, input);
+        assert_eq!(ran.code, code, "{command}\n{}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let ran = ome_on("plan -f /nowhere/of/ome.yaml", &[]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("/nowhere/of/ome.yaml"), "{}", ran.err);
+}
+
+#[test]
+fn a_name_that_is_not_in_the_input_offers_the_nearest() {
+    let input = catalog(1) + &service("chat", "") + &service("search", "");
+    for (name, help) in [
+        ("chta", "did you mean `chat`?"),
+        ("other/chat", "`chat` is in namespace `ml`: write `ml/chat`"),
+        ("x", "the input has chat, search"),
+    ] {
+        let ran = ome(&format!("explain {name}"), &input);
+        assert!(ran.err.contains(help), "{name}: {}", ran.err);
+        assert_eq!(ran.code, 1, "{name}");
+    }
+}
+
+/// A ModelServing in error has a row with its error, no pods, and no place on a node.
+#[test]
+fn a_model_serving_in_error_counts_nowhere() {
+    let node = gpu_node("one", 8, "");
+    for (groups, gpus, code) in [
+        ("-3", "2", "invalid-value"),
+        ("99999999999", "2", "invalid-value"),
+        ("1", "99999999999", "invalid-quantity"),
+        ("1", "1.5", "invalid-quantity"),
+    ] {
+        let input = serving("good", "1", "2") + &serving("bad", groups, gpus) + &node;
+        let ran = plan(&input);
+        assert_eq!(ran.code, 1, "{groups} {gpus}");
+        assert_eq!(ran.at("/totals/pods"), 1, "{groups} {gpus}");
+        assert_eq!(ran.at("/totals/gpus/nvidia.com~1gpu"), 2, "{groups} {gpus}");
+        assert_eq!(ran.at("/totals/modelServings"), 2, "{groups} {gpus}");
+        assert_eq!(ran.at("/placement/pods/wanted"), 1, "{groups} {gpus}");
+        assert_eq!(ran.at("/placement/verdict"), "fits", "{groups} {gpus}");
+        assert_eq!(ran.at("/modelServings/0/name"), "bad");
+        assert_eq!(ran.at("/modelServings/0/error/code"), code, "{groups} {gpus}");
+        assert_eq!(ran.at("/modelServings/0/pods"), 0);
+        assert_eq!(ran.at("/modelServings/0/placement"), serde_json::Value::Null);
+        assert_eq!(ran.at("/modelServings/1/error"), serde_json::Value::Null);
+        let text = ome("plan", &input);
+        assert!(text.out.contains("2 ModelServings, 1 in error; 1 pod and 2 GPUs"), "{}", text.out);
+        assert_eq!(ome("render", &input).code, 1);
+    }
+}
+
+/// More pods than are looked at one by one: counted, not placed, not in error.
+#[test]
+fn a_model_serving_with_too_many_pods_has_a_row() {
+    let ran = plan(&(serving("huge", "300000", "1") + &gpu_node("one", 8, "")));
+    assert_eq!(ran.at("/modelServings/0/pods"), 300_000);
+    assert_eq!(ran.at("/modelServings/0/error"), serde_json::Value::Null);
+    assert_eq!(ran.at("/modelServings/0/groups"), serde_json::json!([]));
+    assert!(ran.findings().contains(&"too-many-pods".to_owned()), "{:?}", ran.findings());
+}
+
+#[test]
+fn a_model_serving_needs_a_spec_in_both_modes() {
+    let head = "apiVersion: workload.serving.volcano.sh/v1alpha1\nkind: ModelServing\nmetadata: {name: a, namespace: d}\n";
+    for semantics in ["documented", "controller"] {
+        for spec in ["", "spec:\n", "spec: null\n", "spec: {}\n", "spec: {template: {}}\n"] {
+            let command = format!("validate --semantics {semantics} -o json");
+            let ran = ome(&command, &format!("{head}{spec}"));
+            assert_eq!(ran.findings(), ["required-field"], "{semantics} {spec}");
+            assert_eq!(ran.code, 2, "{semantics} {spec}");
+        }
+    }
+}
+
+/// The values that are offered are those of the profile.
+#[test]
+fn an_unsupported_value_names_the_values_of_the_profile() {
+    let text = |fields: &str| {
+        format!(
+            "apiVersion: workload.serving.volcano.sh/v1alpha1\nkind: ModelServing\nmetadata: {{name: a, namespace: d}}\nspec:\n  {fields}\n  template:\n    roles: [{{name: r, replicas: 1, workerReplicas: 0, entryTemplate: {{spec: {{containers: [{{name: c, image: i}}]}}}}}}]\n"
+        )
+    };
+    for (fields, documented, controller) in [
+        (
+            "recoveryPolicy: Bogus",
+            "write `ServingGroupRecreate` or `RoleRecreate`",
+            "write `ServingGroupRecreate`, `RoleRecreate` or `None`",
+        ),
+        (
+            "rolloutStrategy: {type: Bogus}",
+            "write `ServingGroupRollingUpdate`",
+            "write `ServingGroupRollingUpdate` or `RoleRollingUpdate`",
+        ),
+    ] {
+        for (semantics, help) in [("documented", documented), ("controller", controller)] {
+            let command = format!("validate --semantics {semantics} -o json");
+            let ran = ome(&command, &text(fields));
+            assert_eq!(ran.findings(), ["invalid-value"], "{semantics} {fields}");
+            assert_eq!(ran.at("/findings/0/help"), help, "{semantics} {fields}");
+        }
+    }
+}
+
+/// What cannot be counted is reported once: where the number is, or as the sum that is too large.
+#[test]
+fn not_counted_is_reported_unless_the_number_itself_is() {
+    let of = |engine: &str| {
+        let ran = ome("validate -o json", &(catalog(1) + &service("a", engine)));
+        let numbers = ["invalid-quantity", "invalid-value", "not-counted"];
+        let found = ran.findings().into_iter().filter(|code| numbers.contains(&code.as_str()));
+        found.collect::<Vec<_>>().join(" ")
+    };
+    let runner = |limits: &str| {
+        format!("runner: {{name: x, image: i, resources: {{limits: {{{limits}}}}}}}")
+    };
+    for (engine, expected) in [
+        (runner("nvidia.com/gpu: 1.5"), "invalid-quantity"),
+        (format!("minReplicas: 2000000000, {}", runner("nvidia.com/gpu: 1000000")), "not-counted"),
+        (
+            format!("minReplicas: 2000000000, {}", runner("nvidia.com/gpu: 1000000, cpu: abc")),
+            "invalid-quantity not-counted",
+        ),
+        ("minReplicas: -1".to_owned(), "invalid-value"),
+    ] {
+        let mut found: Vec<String> = of(&engine).split(' ').map(str::to_owned).collect();
+        found.sort();
+        assert_eq!(found.join(" "), expected, "{engine}");
+    }
+}
+
+/// An input with identities of a server is a cluster, which has no built-in runtimes.
+#[test]
+fn a_live_input_says_that_built_in_runtimes_are_left_out() {
+    let model = catalog(1);
+    let model = model.split("---").next().expect("the model");
+    let live = |uid: &str| {
+        format!(
+            "{model}---\napiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d{uid}}}\nspec: {{model: {{name: m}}, engine: {{}}}}\n"
+        )
+    };
+    let uid = ", uid: 8d1a2d2c-0000-0000-0000-000000000001, resourceVersion: \"5\"";
+    let said = "built-in ones left out (a live cluster; `--builtin always` adds them)";
+    for (text, flags, expected) in [
+        (live(uid), "", true),
+        (live(""), "", false),
+        (live(uid), "--builtin always", false),
+        (live(uid), "--builtin never", false),
+    ] {
+        let ran = ome_on(&format!("plan {flags} -f {{in.yaml}}"), &[("in.yaml", &text)]);
+        assert_eq!(ran.out.contains(said), expected, "{flags}\n{}", ran.out);
+    }
+}
+
+#[test]
+fn an_annotation_of_an_unknown_mode_names_the_modes() {
+    let service = |place: &str| {
+        let (metadata, engine) = match place {
+            "service" => (", annotations: {ome.io/deploymentMode: Bogus}", ""),
+            _ => ("", "annotations: {ome.io/deploymentMode: Bogus}"),
+        };
+        format!(
+            "---\napiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d{metadata}}}\nspec: {{model: {{name: m}}, runtime: {{name: rt}}, engine: {{{engine}}}}}\n"
+        )
+    };
+    for place in ["service", "engine"] {
+        let ran = ome("validate -o json", &(catalog(1) + &service(place)));
+        assert_eq!(ran.findings(), ["no-effect"], "{place}");
+        let help = ran.at("/findings/0/help").to_string();
+        assert!(
+            help.contains("write one of RawDeployment, Serverless, MultiNode"),
+            "{place}: {help}"
+        );
+    }
+}
+
+/// Knative has no `serviceAccount`: the server drops it.
+#[test]
+fn a_service_account_of_knative_is_named_and_left_out() {
+    let text = |mode: &str, field: &str| {
+        format!(
+            "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d, annotations: {{serving.kserve.io/deploymentMode: {mode}}}}}\nspec: {{predictor: {{{field}: own, containers: [{{name: kserve-container, image: i}}]}}}}\n"
+        )
+    };
+    for semantics in ["documented", "controller"] {
+        for (mode, field, finding, written) in [
+            ("Serverless", "serviceAccount", true, false),
+            ("Serverless", "serviceAccountName", false, true),
+            ("RawDeployment", "serviceAccount", false, true),
+        ] {
+            let text = text(mode, field);
+            let found = ome(&format!("validate --semantics {semantics} -o json"), &text);
+            assert_eq!(
+                !found.findings().is_empty(),
+                finding,
+                "{semantics} {mode} {field}: {}",
+                found.out
+            );
+            let ran = ome(&format!("render --semantics {semantics}"), &text);
+            assert_eq!(ran.code, 0, "{semantics} {mode} {field}: {}", ran.err);
+            assert_eq!(ran.out.contains(": own"), written, "{semantics} {mode} {field}");
+        }
+    }
+}
+
+/// A new service has the generation 1; the documents say nothing about it.
+#[test]
+fn the_generation_of_a_service_that_is_not_there_is_one() {
+    let text = |generation: &str| {
+        format!(
+            "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d{generation}, annotations: {{serving.kserve.io/deploymentMode: RawDeployment}}}}\nspec: {{predictor: {{model: {{modelFormat: {{name: sk}}, runtime: r, storageUri: \"s3://b/m\"}}}}}}\n---\napiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {{name: r, namespace: d}}\nspec:\n  supportedModelFormats: [{{name: sk, autoSelect: true}}]\n  containers: [{{name: kserve-container, image: i, args: [\"--g={{{{.Generation}}}}\"]}}]\n"
+        )
+    };
+    for (semantics, generation, expected) in [
+        ("controller", "", Some("--g=1")),
+        ("controller", ", generation: 7", Some("--g=7")),
+        ("documented", ", generation: 7", Some("--g=7")),
+        ("documented", "", None),
+    ] {
+        let ran = ome(&format!("render --semantics {semantics}"), &text(generation));
+        let written = ran.out.lines().find(|line| line.contains("--g="));
+        let written = written.map(|line| line.trim_start_matches([' ', '-']));
+        assert_eq!(
+            written.map(|own| format!("--{own}")),
+            expected.map(str::to_owned),
+            "{semantics}{generation}: {}",
+            ran.err
+        );
+    }
+}
+
+/// A requirement that runtime and service set has the place of the layer that is named.
+#[test]
+fn features_of_two_layers_have_the_place_of_the_named_layer() {
+    let text = |own: &str| {
+        let runtime = catalog(1).replace(
+            "  modelSizeRange",
+            "  acceleratorRequirements: {acceleratorClasses: [c], requiredFeatures: [tensor-cores, fp8]}\n  modelSizeRange",
+        );
+        format!(
+            "{runtime}---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {{vendor: nvidia, discovery: {{nodeSelector: {{a: b}}}}, capabilities: {{memoryGB: 80Gi, features: [tensor-cores]}}, resources: [{{name: nvidia.com/gpu, quantity: \"1\"}}]}}\n---\napiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d}}\nspec:\n  model: {{name: m}}\n  runtime: {{name: rt}}\n  acceleratorSelector: {{constraints: {{requiredFeatures: [{own}]}}}}\n  engine: {{}}\n"
+        )
+    };
+    for (own, layer, in_service, reason_in_service) in [
+        ("nvlink", "service", true, false),
+        ("fp8, nvlink", "service", true, true),
+        ("fp8", "runtime", false, true),
+    ] {
+        let text = text(own);
+        let line =
+            |part: &str| text.lines().position(|line| line.contains(part)).expect("a line") + 1;
+        let (runtime, service) = (line("acceleratorRequirements"), line("acceleratorSelector"));
+        let page = ome("explain a", &text).out;
+        let row = page.lines().find(|row| row.starts_with("features ")).expect("a row");
+        let place = if in_service { service } else { runtime };
+        assert!(row.contains(layer) && row.ends_with(&format!(":{place}")), "{own}: {row}");
+        let ran = ome("explain a -o json", &text);
+        let at = ran.at("/services/0/accelerators/0/candidates/0/reasons/0/at").to_string();
+        let place = if reason_in_service { service } else { runtime };
+        assert!(at.ends_with(&format!(":{place}\"")), "{own}: {at}");
+    }
+}
+
+#[test]
+fn why_names_the_layer_of_a_field() {
+    let input = catalog(2)
+        + &service(
+            "a",
+            "minReplicas: 3, runner: {name: ome-container, env: [{name: A, value: b}]}",
+        );
+    for (path, place) in [
+        ("spec.template.spec.containers[name=ome-container].image", "engineConfig"),
+        ("spec.template.spec.containers[name=ome-container].env[name=A].value", "engine:"),
+    ] {
+        let ran = ome(&format!("why a Deployment/a-engine {path}"), &input);
+        let line = input.lines().position(|line| line.contains(place)).map(|at| at + 1);
+        assert_eq!(ran.code, 0, "{path}: {}", ran.err);
+        let is_named = line.is_some_and(|line| {
+            (line..line + 6).any(|line| ran.out.contains(&format!("in.yaml:{line}")))
+        });
+        assert!(is_named, "{path}: {}", ran.out);
+    }
+}
+
+#[test]
+fn rendered_objects_are_the_same_in_each_format() {
+    let input = catalog(1) + &service("a", "minReplicas: 1");
+    let list = ome("render -o json", &input);
+    let items = list.at("/items");
+    let names: Vec<String> = items
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|own| format!("{} {}", own["kind"], own["metadata"]["name"]).replace('"', ""))
+        .collect();
+    let yaml = ome("render", &input).out;
+    assert_eq!(
+        yaml.matches("\nkind: ").count() + usize::from(yaml.starts_with("kind: ")),
+        names.len()
+    );
+    assert!(names.contains(&"Deployment a-engine".to_owned()), "{names:?}");
+    assert!(names.contains(&"Service a".to_owned()), "{names:?}");
+}
+
+#[test]
+fn a_service_in_error_renders_nothing_and_others_are_rendered() {
+    let broken = service("b", "minReplicas: 1").replace("name: rt", "name: other");
+    let ran = ome("render -o json", &(catalog(1) + &service("a", "minReplicas: 1") + &broken));
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("a-engine") && !ran.out.contains("b-engine"));
+    assert!(ran.err.contains("runtime-not-found"), "{}", ran.err);
+}
+
+#[test]
+fn selection_is_explained_with_the_rule_that_rejects() {
+    let input = |text: &str| text.replace("runtime: {name: rt}, ", "");
+    let all = catalog(1) + &service("a", "");
+    for (from, to, code) in [
+        ("autoSelect: true", "autoSelect: false", "auto-select-off"),
+        ("{min: 1B, max: 10B}", "{min: 10B, max: 20B}", "size-range"),
+        (
+            "modelArchitecture: LlamaForCausalLM\n    autoSelect",
+            "modelArchitecture: Other\n    autoSelect",
+            "architecture",
+        ),
+        (
+            "spec:\n  supportedModelFormats",
+            "spec:\n  disabled: true\n  supportedModelFormats",
+            "disabled",
+        ),
+    ] {
+        let ran = ome("explain a -o json", &input(&all.replace(from, to)));
+        let reasons = ran.at("/services/0/runtime/candidates/0/reasons").to_string();
+        assert!(reasons.contains(&format!("\"{code}\"")), "{code}: {reasons}");
+        assert_eq!(ran.at("/services/0/error/code"), "no-compatible-runtime", "{code}");
+        assert_eq!(ran.code, 1, "{code}");
+    }
+    let ran = ome("explain a -o json", &input(&all));
+    assert_eq!(ran.at("/services/0/runtime/chosen/name"), "rt");
+    assert_eq!(ran.at("/services/0/runtime/basis"), "auto");
+}
+
+#[test]
+fn the_bounds_of_a_size_range_are_inside_it() {
+    for (size, expected) in [("1B", true), ("10B", true), ("0.9B", false), ("10.1B", false)] {
+        let input = (catalog(1) + &service("a", ""))
+            .replace("runtime: {name: rt}, ", "")
+            .replace("modelParameterSize: 8B", &format!("modelParameterSize: {size}"));
+        assert_eq!(plan(&input).code == 0, expected, "{size}");
+    }
+}
+
+#[test]
+fn findings_of_other_objects_touch_no_answer() {
+    let service = service("a", "minReplicas: 1");
+    let other = "---\napiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: other}\nspec: {supportedModelFormats: x}\n";
+    let ran = plan(&(catalog(1) + &service + other));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(ran.findings(), Vec::<String>::new());
+    assert_eq!(ome("validate", &(catalog(1) + &service + other)).code, 2);
+}
+
+#[test]
+fn a_namespace_limits_the_services() {
+    let two =
+        catalog(1) + &service("a", "") + &service("b", "").replace("namespace: ml", "namespace: x");
+    for (flags, names) in
+        [("", &["a", "b"][..]), ("-n ml", &["a"]), ("-n x", &["b"]), ("-n none", &[])]
+    {
+        let ran = ome(&format!("plan -o json {flags}"), &two);
+        let services = ran.at("/services");
+        let mut found: Vec<&str> = services
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|own| own["name"].as_str())
+            .collect();
+        found.sort_unstable();
+        assert_eq!(found, names, "{flags}");
+    }
+}
+
+#[test]
+fn a_template_takes_a_part_of_the_document() {
+    let input = catalog(1) + &service("a", "minReplicas: 2");
+    for (template, expected) in [
+        ("{.services[0].name}", "a"),
+        ("{.totals.pods}", "2"),
+        ("{.services[*].namespace}", "ml"),
+        ("{.nothing}", ""),
+    ] {
+        let ran = ome(&format!("plan -o jsonpath={template}"), &input);
+        assert_eq!(ran.out.trim(), expected, "{template}");
+    }
+    assert_eq!(ome("plan -o jsonpath={.a", &input).code, 1);
+}
+
+#[test]
+fn quiet_leaves_errors_and_the_answer() {
+    let input = catalog(1) + &service("a", "minReplicas: 1, nodeSelektor: {a: b}");
+    let loud = ome("validate", &input);
+    let quiet = ome("-q plan", &input);
+    assert_eq!(loud.code, 2);
+    assert!(quiet.err.contains("unknown-field"), "{}", quiet.err);
+    assert!(quiet.out.contains("ml"), "{}", quiet.out);
+}
+
+#[test]
+fn users_of_a_runtime_are_the_services_that_it_serves() {
+    let input =
+        catalog(1) + &service("a", "") + &service("b", "").replace("runtime: {name: rt}, ", "");
+    let ran = ome("explain runtime/rt", &input);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("ml/a") && ran.out.contains("ml/b"), "{}", ran.out);
+}
+
+#[test]
+fn a_model_that_is_disabled_is_an_error() {
+    let input =
+        (catalog(1) + &service("a", "")).replacen("spec:\n", "spec:\n  disabled: true\n", 1);
+    let ran = plan(&input);
+    assert_eq!(ran.at("/services/0/error/code"), "model-disabled");
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn a_runtime_that_is_named_must_fit_the_model() {
+    for (from, to, code) in [
+        ("max: 10B", "max: 7B", "runtime-incompatible"),
+        (
+            "spec:\n  supportedModelFormats",
+            "spec:\n  disabled: true\n  supportedModelFormats",
+            "runtime-disabled",
+        ),
+        ("metadata: {name: rt}", "metadata: {name: other}", "runtime-not-found"),
+    ] {
+        let ran = plan(&(catalog(1) + &service("a", "")).replace(from, to));
+        assert_eq!(ran.at("/services/0/error/code"), code);
+        assert_eq!(ran.code, 1, "{code}");
+    }
+    // A named runtime need not allow automatic selection.
+    let ran =
+        plan(&(catalog(1) + &service("a", "")).replace("autoSelect: true", "autoSelect: false"));
+    assert_eq!(ran.code, 0);
+}

@@ -1,0 +1,265 @@
+//! Two small states compared: what changes, what causes it, and what it means for pods.
+
+use crate::testing::{Ran, catalog, gpu_node, ome_on, service};
+use serde_json::{Value, json};
+
+fn diff(before: &str, after: &str) -> Ran {
+    ome_on(
+        "diff --no-builtin -o json --base {before.yaml} -f {after.yaml}",
+        &[("before.yaml", before), ("after.yaml", after)],
+    )
+}
+
+/// One service whose engine changes.
+fn of_engine(before: &str, after: &str) -> Ran {
+    diff(&(catalog(1) + &service("a", before)), &(catalog(1) + &service("a", after)))
+}
+
+/// Object and path of each cause.
+fn causes(ran: &Ran) -> Vec<(String, String)> {
+    let text = |own: &Value, key: &str| own[key].as_str().unwrap_or_default().to_owned();
+    let all = ran.at("/groups/0/cause");
+    let all = all.as_array().into_iter().flatten();
+    all.map(|own| (text(own, "object"), text(own, "path"))).collect()
+}
+
+fn cause(object: &str, path: &str) -> (String, String) {
+    (object.to_owned(), path.to_owned())
+}
+
+const SERVICE: &str = "InferenceService/ml/a";
+const RUNTIME: &str = "ClusterServingRuntime/rt";
+
+#[test]
+fn equal_states_have_no_difference() {
+    let ran = of_engine("minReplicas: 1", "minReplicas: 1");
+    assert_eq!(ran.at("/summary/changed"), 0);
+    assert_eq!(ran.at("/groups"), json!([]));
+    assert_eq!(ran.code, 0);
+}
+
+#[test]
+fn pods_restart_for_what_is_in_their_template() {
+    for (before, after, restarts, pods) in [
+        ("minReplicas: 2", "minReplicas: 2, runner: {name: ome-container, image: 'i:2'}", 1, 2),
+        ("minReplicas: 1", "minReplicas: 3", 0, 0),
+        ("minReplicas: 1, maxReplicas: 2", "minReplicas: 1, maxReplicas: 4", 0, 0),
+        ("minReplicas: 2", "minReplicas: 2, labels: {a: b}", 1, 2),
+        ("minReplicas: 1", "minReplicas: 1, nodeSelector: {a: b}", 1, 1),
+    ] {
+        let ran = of_engine(before, after);
+        assert_eq!(ran.at("/summary/restarts"), restarts, "{after}");
+        assert_eq!(ran.at("/summary/podsRestarted"), pods, "{after}");
+        assert_eq!(ran.code, 2, "{after}");
+    }
+}
+
+#[test]
+fn the_cause_is_the_field_that_was_edited() {
+    for (before, after, path) in [
+        ("minReplicas: 1", "minReplicas: 2", "spec.engine.minReplicas"),
+        ("minReplicas: 1", "minReplicas: 1, maxReplicas: 5", "spec.engine.maxReplicas"),
+        ("minReplicas: 1", "minReplicas: 1, nodeSelector: {a: b}", "spec.engine.nodeSelector"),
+        (
+            "runner: {name: ome-container, image: 'i:1'}",
+            "runner: {name: ome-container, image: 'i:2'}",
+            "spec.engine.runner.image",
+        ),
+    ] {
+        let ran = of_engine(before, after);
+        assert_eq!(causes(&ran), [cause(SERVICE, path)], "{after}");
+    }
+}
+
+/// Of two edits, only the one with an effect is a cause.
+#[test]
+fn a_field_without_an_effect_is_no_cause() {
+    let before = catalog(1) + &service("a", "minReplicas: 1");
+    for (from, to, expected) in [
+        (
+            "image: example/server:v1",
+            "image: example/server:v2",
+            vec![(RUNTIME, "spec.engineConfig.runner.image")],
+        ),
+        ("autoSelect: true", "autoSelect: false", vec![]),
+        (
+            "storage: {storageUri",
+            "vendor: acme\n  storage: {storageUri",
+            vec![("ClusterBaseModel/m", "spec.vendor")],
+        ),
+    ] {
+        let ran = diff(&before, &before.replace(from, to));
+        let expected: Vec<(String, String)> =
+            expected.into_iter().map(|(object, path)| cause(object, path)).collect();
+        assert_eq!(causes(&ran), expected, "{to}");
+    }
+}
+
+#[test]
+fn edits_of_runtime_and_service_are_both_causes_where_both_reach_the_pods() {
+    let before = catalog(1) + &service("a", "minReplicas: 1");
+    let after = catalog(1).replace("server:v1", "server:v2")
+        + &service("a", "minReplicas: 1, nodeSelector: {a: b}");
+    let mut found = causes(&diff(&before, &after));
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            cause(RUNTIME, "spec.engineConfig.runner.image"),
+            cause(SERVICE, "spec.engine.nodeSelector")
+        ]
+    );
+}
+
+/// The service overrides the runtime, so that the runtime's edit changes nothing.
+#[test]
+fn an_edit_that_is_overridden_is_no_cause() {
+    let own = "minReplicas: 1, runner: {name: ome-container, image: 'own:1'}";
+    let before = catalog(1) + &service("a", own);
+    let after = catalog(1).replace("server:v1", "server:v2") + &service("a", own);
+    let ran = diff(&before, &after);
+    assert_eq!(ran.at("/summary/changed"), 0);
+    assert_eq!(ran.code, 0);
+}
+
+#[test]
+fn one_edit_of_a_runtime_changes_every_service_that_it_serves() {
+    let services = service("a", "minReplicas: 1") + &service("b", "minReplicas: 2");
+    let before = catalog(1) + &services;
+    let after = catalog(1).replace("server:v1", "server:v2") + &services;
+    let ran = diff(&before, &after);
+    assert_eq!(ran.at("/summary/changed"), 2);
+    assert_eq!(ran.at("/summary/podsRestarted"), 3);
+    assert_eq!(causes(&ran), [cause(RUNTIME, "spec.engineConfig.runner.image")]);
+}
+
+#[test]
+fn services_that_come_and_go_are_counted_apart() {
+    let (one, two) = (service("a", "minReplicas: 1"), service("b", "minReplicas: 1"));
+    let [first, both] = [catalog(1) + &one, catalog(1) + &one + &two];
+    for (before, after, added, removed) in [(&first, &both, 1, 0), (&both, &first, 0, 1)] {
+        let ran = diff(before, after);
+        assert_eq!(ran.at("/summary/added"), added);
+        assert_eq!(ran.at("/summary/removed"), removed);
+        assert_eq!(ran.at("/summary/changed"), 0);
+        assert_eq!(ran.at("/summary/restarts"), 0);
+    }
+}
+
+#[test]
+fn devices_before_and_after_are_those_of_the_least_replicas() {
+    for (before, after, devices) in
+        [("minReplicas: 1", "minReplicas: 3", [2, 6]), ("minReplicas: 3", "minReplicas: 1", [6, 2])]
+    {
+        let of = |engine: &str| catalog(2) + &service("a", engine);
+        let ran = diff(&of(before), &of(after));
+        assert_eq!(ran.at("/summary/gpus/before"), devices[0]);
+        assert_eq!(ran.at("/summary/gpus/after"), devices[1]);
+    }
+}
+
+#[test]
+fn a_service_that_fails_after_the_change_is_an_error() {
+    let before = catalog(1) + &service("a", "minReplicas: 1");
+    let after = before.replace("runtime: {name: rt}", "runtime: {name: other}");
+    let ran = diff(&before, &after);
+    assert_eq!(causes(&ran), [cause(SERVICE, "spec.runtime.name")]);
+    assert!(ran.out.contains("runtime-not-found"));
+    assert_eq!(ran.code, 2);
+    // One that failed before, too, is no difference.
+    assert_eq!(diff(&after, &after).at("/summary/changed"), 0);
+}
+
+#[test]
+fn a_removed_runtime_is_the_cause_of_the_error() {
+    let service = service("a", "minReplicas: 1");
+    let before = catalog(1) + &service;
+    let after = before.split("---\n").next().expect("the model").to_owned() + &service;
+    let ran = diff(&before, &after);
+    assert!(ran.out.contains("runtime-not-found"));
+    assert_eq!(causes(&ran), [cause(RUNTIME, "metadata.name")]);
+}
+
+#[test]
+fn capacity_is_judged_on_both_sides() {
+    let of = |replicas: i64| {
+        catalog(4)
+            + &service("a", &format!("minReplicas: {replicas}, maxReplicas: {replicas}"))
+            + &gpu_node("one", 8, "")
+    };
+    for (before, after, verdicts) in [
+        (1, 2, ["fits", "fits"]),
+        (2, 3, ["fits", "does-not-fit"]),
+        (3, 1, ["does-not-fit", "fits"]),
+    ] {
+        let ran = diff(&of(before), &of(after));
+        assert_eq!(ran.at("/capacity/before/verdict"), verdicts[0], "{before} {after}");
+        assert_eq!(ran.at("/capacity/after/verdict"), verdicts[1], "{before} {after}");
+    }
+}
+
+#[test]
+fn a_restart_that_gets_stuck_is_named() {
+    let of = |image: &str| {
+        let engine = format!(
+            "minReplicas: 2, maxReplicas: 2, runner: {{name: ome-container, image: '{image}'}}"
+        );
+        catalog(4) + &service("a", &engine) + &gpu_node("one", 8, "")
+    };
+    let ran = diff(&of("i:1"), &of("i:2"));
+    let stuck = ran.at("/capacity/stuck");
+    assert_eq!(stuck.as_array().map(Vec::len), Some(1), "{stuck}");
+    assert!(stuck.to_string().contains("ml/a"), "{stuck}");
+}
+
+#[test]
+fn comments_order_and_spelling_are_no_difference() {
+    let before = catalog(1) + &service("a", "minReplicas: 1, maxReplicas: 2, labels: {a: b, c: d}");
+    for after in [
+        "minReplicas: 1, maxReplicas: 2, labels: {c: d, a: b}",
+        "maxReplicas: 2, minReplicas: 1, labels: {a: \"b\", c: 'd'}",
+    ] {
+        let ran =
+            diff(&before, &(String::from("# of the team\n") + &catalog(1) + &service("a", after)));
+        assert_eq!(ran.at("/summary/changed"), 0, "{after}");
+    }
+}
+
+#[test]
+fn the_layer_of_a_cause_is_that_of_its_object() {
+    let before = catalog(1) + &service("a", "minReplicas: 1");
+    for (from, to, layer) in [
+        ("server:v1", "server:v2", "runtime"),
+        ("minReplicas: 1", "minReplicas: 2", "service"),
+        ("modelParameterSize: 8B", "vendor: acme\n  modelParameterSize: 8B", "model"),
+    ] {
+        let ran = diff(&before, &before.replace(from, to));
+        assert_eq!(ran.at("/groups/0/cause/0/layer"), layer, "{to}");
+    }
+}
+
+#[test]
+fn conditions_of_an_exit_code_are_met_or_not() {
+    let before = catalog(1) + &service("a", "minReplicas: 1");
+    let [scaled, restarted] = [
+        before.replace("minReplicas: 1", "minReplicas: 2"),
+        before.replace("server:v1", "server:v2"),
+    ];
+    for (condition, after, code) in [
+        ("restarts", &scaled, 0),
+        ("restarts", &restarted, 2),
+        ("gpus>0", &scaled, 2),
+        ("gpus>1", &scaled, 0),
+        ("errors", &restarted, 0),
+        ("any", &scaled, 2),
+        ("any", &before, 0),
+    ] {
+        let ran = ome_on(
+            &format!(
+                "diff --no-builtin -o json --fail-on {condition} --base {{before.yaml}} -f {{after.yaml}}"
+            ),
+            &[("before.yaml", &before), ("after.yaml", after)],
+        );
+        assert_eq!(ran.code, code, "{condition}: {}", ran.err);
+    }
+}

@@ -1,0 +1,178 @@
+//! Rollouts of one service on few nodes: how they start, in which order they go, how they end.
+
+use crate::testing::{Ran, catalog, gpu_node, ome_on, service};
+use serde_json::Value;
+
+const NEW: &str = "runner: {name: ome-container, image: 'example/server:v2'}";
+
+/// A service before and after, on nodes with these devices.
+fn roll(gpus: i64, nodes: &[i64], before: &str, after: &str) -> Ran {
+    let nodes = nodes.iter().enumerate();
+    let nodes: String = nodes.map(|(at, gpus)| gpu_node(&format!("n{at}"), *gpus, "")).collect();
+    let of = |engine: &str| catalog(gpus) + &service("a", engine) + &nodes;
+    ome_on(
+        "rollout a --no-builtin -o json --base {before.yaml} -f {after.yaml}",
+        &[("before.yaml", &of(before)), ("after.yaml", &of(after))],
+    )
+}
+
+fn end(ran: &Ran) -> Value {
+    ran.at("/components/0/rollout/end")
+}
+
+/// Old and new pods of each stage, ready and all.
+fn stages(ran: &Ran) -> Vec<[i64; 4]> {
+    let stages = ran.at("/components/0/rollout/stages");
+    let number = |stage: &Value, side: &str, key: &str| stage[side][key].as_i64().unwrap_or(-1);
+    let all = stages.as_array().into_iter().flatten();
+    all.map(|own| {
+        [("old", "ready"), ("old", "total"), ("new", "ready"), ("new", "total")]
+            .map(|(side, key)| number(own, side, key))
+    })
+    .collect()
+}
+
+#[test]
+fn a_rollout_begins_with_the_old_pods_ready() {
+    for replicas in [1, 2, 3] {
+        let engine = format!("minReplicas: {replicas}, maxReplicas: {replicas}");
+        let ran = roll(1, &[8], &engine, &format!("{engine}, {NEW}"));
+        let stages = stages(&ran);
+        assert_eq!(stages.first(), Some(&[replicas, replicas, 0, 1]), "{replicas}");
+        assert_eq!(stages.last(), Some(&[0, 0, replicas, replicas]), "{replicas}");
+        assert_eq!(end(&ran), "complete", "{replicas}");
+        assert_eq!(ran.code, 0);
+    }
+}
+
+/// One pod more than the replicas starts before an old one stops.
+#[test]
+fn a_surge_needs_room_for_one_pod_more() {
+    let engine = "minReplicas: 2, maxReplicas: 2";
+    for (nodes, expected) in
+        [(&[12][..], "complete"), (&[8, 4], "complete"), (&[8], "stuck"), (&[8, 3], "stuck")]
+    {
+        let ran = roll(4, nodes, engine, &format!("{engine}, {NEW}"));
+        assert_eq!(end(&ran), expected, "{nodes:?}");
+        assert_eq!(ran.code, if expected == "stuck" { 2 } else { 0 }, "{nodes:?}");
+    }
+}
+
+#[test]
+fn recreating_needs_no_room_and_has_no_pod_ready_meanwhile() {
+    let engine = "minReplicas: 2, maxReplicas: 2, deploymentStrategy: {type: Recreate}";
+    let ran = roll(4, &[8], engine, &format!("{engine}, {NEW}"));
+    assert_eq!(end(&ran), "complete");
+    assert_eq!(ran.at("/components/0/rollout/strategy"), "Recreate");
+    assert_eq!(ran.at("/components/0/rollout/lowestReady"), 0);
+    assert_eq!(ran.at("/components/0/rollout/peakGpus"), 8);
+}
+
+#[test]
+fn without_a_surge_an_old_pod_stops_first() {
+    let engine = "minReplicas: 2, maxReplicas: 2, deploymentStrategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}";
+    let ran = roll(4, &[8], engine, &format!("{engine}, {NEW}"));
+    assert_eq!(end(&ran), "complete");
+    assert_eq!(ran.at("/components/0/rollout/lowestReady"), 1);
+    assert_eq!(ran.at("/components/0/rollout/peakGpus"), 8);
+    assert_eq!(ran.at("/components/0/rollout/maxSurge"), 0);
+    assert_eq!(ran.at("/components/0/rollout/maxUnavailable"), 1);
+}
+
+#[test]
+fn what_does_not_change_has_nothing_to_do() {
+    let engine = "minReplicas: 2, maxReplicas: 2";
+    let ran = roll(4, &[8], engine, engine);
+    assert_eq!(end(&ran), "nothing-to-do");
+    assert_eq!(stages(&ran), [[0, 0, 2, 2]]);
+    assert_eq!(ran.code, 0);
+}
+
+#[test]
+fn more_replicas_start_beside_those_that_run() {
+    for (replicas, nodes, expected) in [(3, &[12][..], "complete"), (3, &[8], "stuck")] {
+        let of = |count: i64| format!("minReplicas: {count}, maxReplicas: {count}");
+        let ran = roll(4, nodes, &of(2), &of(replicas));
+        assert_eq!(end(&ran), expected, "{replicas} {nodes:?}");
+        assert_eq!(ran.at("/components/0/rollout/lowestReady"), 2, "{replicas} {nodes:?}");
+    }
+}
+
+#[test]
+fn fewer_replicas_stop_and_free_their_devices() {
+    let of = |count: i64| format!("minReplicas: {count}, maxReplicas: {count}");
+    let ran = roll(4, &[8], &of(2), &of(1));
+    assert_eq!(end(&ran), "complete");
+    let stages = ran.at("/components/0/rollout/stages");
+    let last = stages.as_array().and_then(|all| all.last()).cloned().unwrap_or_default();
+    assert_eq!(last["gpus"], 4);
+}
+
+#[test]
+fn a_rollout_that_is_stuck_names_the_pod_and_what_helps() {
+    let engine = "minReplicas: 2, maxReplicas: 2";
+    let ran = roll(4, &[8], engine, &format!("{engine}, {NEW}"));
+    let stuck = ran.at("/components/0/rollout/stuck").to_string();
+    assert!(stuck.contains("Insufficient nvidia.com/gpu"), "{stuck}");
+    assert!(stuck.contains("a-engine-"), "{stuck}");
+    let fixes = ran.at("/components/0/rollout/fix");
+    let first = &fixes[0]["edits"];
+    assert_eq!(first[0]["path"], "spec.engine.deploymentStrategy.rollingUpdate.maxSurge");
+    assert_eq!(first[1]["path"], "spec.engine.deploymentStrategy.rollingUpdate.maxUnavailable");
+    // Each of them was played.
+    for fix in fixes.as_array().into_iter().flatten() {
+        assert_eq!(fix["end"], "complete", "{fix}");
+    }
+}
+
+#[test]
+fn a_larger_request_waits_where_no_node_holds_it() {
+    let engine = "minReplicas: 1, maxReplicas: 1";
+    let of = |gpus: i64| {
+        format!(
+            "{engine}, runner: {{name: ome-container, image: 'example/server:v1', resources: {{requests: {{nvidia.com/gpu: {gpus}}}, limits: {{nvidia.com/gpu: {gpus}}}}}}}"
+        )
+    };
+    for (gpus, expected) in [(4, "complete"), (5, "stuck"), (9, "stuck")] {
+        let ran = roll(4, &[8], engine, &of(gpus));
+        let expected = if gpus == 4 { "nothing-to-do" } else { expected };
+        assert_eq!(end(&ran), expected, "{gpus}");
+    }
+}
+
+#[test]
+fn two_groups_before_and_after_are_counted_as_groups() {
+    let engine = |image: &str| {
+        format!(
+            "minReplicas: 1, maxReplicas: 1, leader: {{runner: {{name: ome-container, image: '{image}', resources: {{requests: {{nvidia.com/gpu: 4}}, limits: {{nvidia.com/gpu: 4}}}}}}}}, worker: {{size: 1, runner: {{name: ome-container, image: '{image}', resources: {{requests: {{nvidia.com/gpu: 4}}, limits: {{nvidia.com/gpu: 4}}}}}}}}"
+        )
+    };
+    let ran = roll(4, &[8], &engine("i:1"), &engine("i:2"));
+    assert_eq!(ran.at("/components/0/rollout/kind"), "LeaderWorkerSet");
+    assert_eq!(end(&ran), "complete");
+    let stages = stages(&ran);
+    assert_eq!(stages.last().map(|own| own[2..].to_vec()), Some(vec![1, 1]));
+}
+
+#[test]
+fn events_name_what_changed_since_the_stage_before() {
+    use super::stages::event;
+    use super::{Amounts, RollStage};
+    let stage = |old: i64, starting: i64, new: i64, terminating: i64| RollStage {
+        old: Amounts { ready: old, total: old, ..Amounts::default() },
+        new: Amounts { ready: new, total: new + starting, ..Amounts::default() },
+        terminating,
+        ..RollStage::default()
+    };
+    for (before, now, expected) in [
+        (None, stage(2, 1, 0, 0), "2 old ready, 1 new starting"),
+        (Some(stage(2, 1, 0, 0)), stage(1, 0, 1, 1), "1 new ready, 1 terminating"),
+        (Some(stage(1, 0, 1, 1)), stage(1, 0, 1, 0), "1 terminated"),
+        (Some(stage(1, 1, 1, 0)), stage(1, 1, 1, 0), "still starting"),
+        (Some(stage(1, 0, 1, 1)), stage(1, 0, 1, 1), "still terminating"),
+        (Some(stage(1, 0, 1, 0)), stage(1, 0, 1, 0), "no change"),
+        (None, stage(0, 0, 0, 0), ""),
+    ] {
+        assert_eq!(event(before.as_ref(), &now), expected);
+    }
+}

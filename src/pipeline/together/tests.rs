@@ -1,0 +1,239 @@
+//! Small fleets on few nodes: what fits, what waits and why, and what is counted.
+
+use crate::testing::{Ran, catalog, gpu_node, plan, service, serving};
+use serde_json::{Value, json};
+
+/// Services of one replica each with this many devices, on nodes with these.
+fn fleet(gpus: i64, services: &[&str], nodes: &[i64]) -> String {
+    let services: String = services.iter().map(|name| service(name, "minReplicas: 1")).collect();
+    let nodes = nodes.iter().enumerate();
+    let nodes: String =
+        nodes.map(|(at, gpus)| gpu_node(&format!("n{}", at + 1), *gpus, "")).collect();
+    catalog(gpus) + &services + &nodes
+}
+
+fn pods(ran: &Ran) -> [Value; 3] {
+    ["wanted", "placed", "pending"].map(|key| ran.at(&format!("/placement/pods/{key}")))
+}
+
+/// Services that wait, with the code of the reason.
+fn waiting(ran: &Ran) -> Vec<(String, String)> {
+    let pending = ran.at("/placement/pending");
+    let text = |own: &Value, key: &str| own[key].as_str().unwrap_or_default().to_owned();
+    let all = pending.as_array().into_iter().flatten();
+    all.map(|own| (text(own, "service"), text(own, "code"))).collect()
+}
+
+#[test]
+fn what_fits_is_placed_and_nothing_waits() {
+    for (gpus, nodes) in [(8, &[8, 8][..]), (4, &[8]), (1, &[2]), (2, &[3, 3])] {
+        let ran = plan(&fleet(gpus, &["a", "b"], nodes));
+        assert_eq!(ran.at("/placement/verdict"), "fits", "{gpus} {nodes:?}");
+        assert_eq!(pods(&ran), [2, 2, 0].map(Value::from), "{gpus} {nodes:?}");
+        assert_eq!(waiting(&ran), [], "{gpus} {nodes:?}");
+        assert_eq!(ran.code, 0);
+    }
+}
+
+/// Pods of equal priority are placed in the order of their services.
+#[test]
+fn the_last_services_by_name_wait() {
+    for (gpus, nodes, expected) in [
+        (8, &[8][..], &["ml/b", "ml/c"][..]),
+        (8, &[8, 8], &["ml/c"]),
+        (4, &[8], &["ml/c"]),
+        (3, &[8], &["ml/c"]),
+        (9, &[8, 8], &["ml/a", "ml/b", "ml/c"]),
+    ] {
+        let ran = plan(&fleet(gpus, &["c", "b", "a"], nodes));
+        let names: Vec<String> = waiting(&ran).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, expected, "{gpus} {nodes:?}");
+        assert_eq!(ran.at("/placement/verdict"), "does-not-fit", "{gpus} {nodes:?}");
+        assert_eq!(ran.code, 2);
+    }
+}
+
+#[test]
+fn a_service_that_waits_says_what_the_scheduler_says() {
+    let ran = plan(&fleet(4, &["a"], &[2]));
+    let message = ran.at("/placement/pending/0/message").to_string();
+    assert!(
+        message.contains("0/1 nodes are available: 1 Insufficient nvidia.com/gpu"),
+        "{message}"
+    );
+    let placement = "/services/0/components/0/placement";
+    let example = ran.at(&format!("{placement}/reason/example"));
+    assert_eq!(example["node"], "n1");
+    assert_eq!(example["detail"], "nvidia.com/gpu: 4 requested, 2 free");
+}
+
+#[test]
+fn closed_nodes_hold_no_pod() {
+    for (spec, code) in [
+        ("unschedulable: true", "cordoned"),
+        ("taints: [{key: team, value: x, effect: NoSchedule}]", "taint"),
+        ("taints: [{key: team, value: x, effect: NoExecute}]", "taint"),
+    ] {
+        let input = catalog(1) + &service("a", "minReplicas: 1") + &gpu_node("one", 8, spec);
+        let ran = plan(&input);
+        assert_eq!(waiting(&ran), [("ml/a".to_owned(), code.to_owned())], "{spec}");
+    }
+    let soft = "taints: [{key: team, value: x, effect: PreferNoSchedule}]";
+    let input = catalog(1) + &service("a", "minReplicas: 1") + &gpu_node("one", 8, soft);
+    assert_eq!(waiting(&plan(&input)), []);
+}
+
+#[test]
+fn a_selector_that_no_node_meets_is_named() {
+    let engine = |label: &str| format!("minReplicas: 1, nodeSelector: {{{label}}}");
+    for (label, waits) in [
+        ("kubernetes.io/hostname: one", false),
+        ("kubernetes.io/hostname: other", true),
+        ("pool: a", true),
+    ] {
+        let ran = plan(&(catalog(1) + &service("a", &engine(label)) + &gpu_node("one", 8, "")));
+        let expected: &[(String, String)] = &[("ml/a".to_owned(), "selector".to_owned())];
+        assert_eq!(waiting(&ran), if waits { expected } else { &[] }, "{label}");
+    }
+}
+
+#[test]
+fn replicas_that_fit_are_counted_beyond_those_that_are_wanted() {
+    for (gpus, nodes, fits) in [(2, &[8][..], 4), (3, &[8], 2), (8, &[8, 8], 2), (9, &[8], 0)] {
+        let ran = plan(&fleet(gpus, &["a"], nodes));
+        let found = ran.at("/services/0/components/0/fitsReplicas");
+        assert_eq!(found, fits, "{gpus} {nodes:?}");
+    }
+}
+
+#[test]
+fn at_the_most_replicas_more_pods_are_placed() {
+    let input =
+        catalog(4) + &service("a", "minReplicas: 1, maxReplicas: 3") + &gpu_node("one", 8, "");
+    for (at, wanted, verdict) in [("min", 1, "fits"), ("max", 3, "does-not-fit")] {
+        let ran = crate::testing::ome(&format!("plan -o json --at {at}"), &input);
+        assert_eq!(ran.at("/placement/pods/wanted"), wanted, "{at}");
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{at}");
+    }
+}
+
+#[test]
+fn a_selection_of_services_is_placed_among_all() {
+    let input = fleet(8, &["a", "b"], &[8]);
+    let ran = crate::testing::ome("plan b -o json", &input);
+    assert_eq!(ran.at("/services").as_array().map(Vec::len), Some(1));
+    assert_eq!(waiting(&ran), [("ml/b".to_owned(), "gpu".to_owned())]);
+    assert_eq!(crate::testing::ome("plan a -o json", &input).code, 0);
+}
+
+#[test]
+fn a_service_in_error_takes_no_node() {
+    let broken = service("a", "minReplicas: 1").replace("name: rt", "name: other");
+    let ran =
+        plan(&(catalog(8) + &broken + &service("b", "minReplicas: 1") + &gpu_node("one", 8, "")));
+    assert_eq!(ran.at("/placement/verdict"), "fits");
+    assert_eq!(pods(&ran), [1, 1, 0].map(Value::from));
+    assert_eq!(ran.at("/totals/failed"), 1);
+    assert_eq!(ran.at("/totals/pods"), 1);
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn running_pods_keep_their_nodes() {
+    let pod = |gpus: i64, phase: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p, namespace: x}}\nspec: {{nodeName: n1, containers: [{{name: c, image: i, resources: {{requests: {{nvidia.com/gpu: {gpus}}}, limits: {{nvidia.com/gpu: {gpus}}}}}}}]}}\nstatus: {{phase: {phase}}}\n"
+        )
+    };
+    for (gpus, phase, verdict) in [
+        (4, "Running", "fits"),
+        (5, "Running", "does-not-fit"),
+        (5, "Pending", "does-not-fit"),
+        (5, "Succeeded", "fits"),
+        (5, "Failed", "fits"),
+    ] {
+        let ran = plan(&(fleet(4, &["a"], &[8]) + &pod(gpus, phase)));
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{gpus} {phase}");
+    }
+}
+
+#[test]
+fn nodes_to_add_are_those_that_hold_what_waits() {
+    for (gpus, services, nodes, expected) in [
+        (8, &["a", "b"][..], &[8][..], json!([{"class": null, "nodes": 1, "like": "n1"}])),
+        (8, &["a", "b", "c"], &[8], json!([{"class": null, "nodes": 2, "like": "n1"}])),
+        (4, &["a", "b", "c", "d"], &[4], json!([{"class": null, "nodes": 3, "like": "n1"}])),
+        (9, &["a"], &[8], json!([])),
+        (8, &["a"], &[8], json!([])),
+    ] {
+        let ran = plan(&fleet(gpus, services, nodes));
+        assert_eq!(ran.at("/placement/add"), expected, "{gpus} {services:?} {nodes:?}");
+    }
+}
+
+#[test]
+fn totals_are_those_of_the_least_replicas() {
+    let input = catalog(2) + &service("a", "minReplicas: 3") + &service("b", "minReplicas: 0");
+    let ran = plan(&input);
+    assert_eq!(ran.at("/totals/services"), 2);
+    assert_eq!(ran.at("/totals/pods"), 3);
+    assert_eq!(ran.at("/totals/gpus/nvidia.com~1gpu"), 6);
+    assert_eq!(ran.at("/totals/failed"), 0);
+    assert_eq!(ran.at("/placement"), Value::Null);
+}
+
+#[test]
+fn workloads_that_no_operator_writes_take_nodes_too() {
+    let deployment = |replicas: i64, gpus: i64| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: x}}\nspec: {{replicas: {replicas}, selector: {{matchLabels: {{a: b}}}}, template: {{metadata: {{labels: {{a: b}}}}, spec: {{containers: [{{name: c, image: i, resources: {{requests: {{nvidia.com/gpu: {gpus}}}, limits: {{nvidia.com/gpu: {gpus}}}}}}}]}}}}}}\n"
+        )
+    };
+    for (replicas, gpus, verdict) in [(1, 4, "fits"), (2, 4, "does-not-fit"), (0, 8, "fits")] {
+        let ran = plan(&(fleet(4, &["a"], &[8]) + &deployment(replicas, gpus)));
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{replicas} of {gpus}");
+    }
+}
+
+#[test]
+fn groups_of_a_model_serving_fit_one_by_one() {
+    for (groups, gpus, node, fits) in [
+        ("2", "4", 8, json!([true, true])),
+        ("3", "4", 8, json!([true, true, false])),
+        ("1", "9", 8, json!([false])),
+    ] {
+        let ran = plan(&(serving("s", groups, gpus) + &gpu_node("one", node, "")));
+        let all = ran.at("/modelServings/0/groups");
+        let found: Vec<Value> = all
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|group| group["gang"]["fits"].clone())
+            .collect();
+        assert_eq!(Value::from(found), fits, "{groups} of {gpus}");
+    }
+}
+
+/// Devices of pods that wait are booked on the class of the nearest node, if a node of it, empty,
+/// could hold the pod.
+#[test]
+fn pods_that_wait_are_booked_where_they_could_run() {
+    let class = "---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: h100}\nspec: {discovery: {nodeSelector: {kubernetes.io/hostname: one}}, resources: [{name: nvidia.com/gpu, quantity: \"1\"}], capabilities: {memoryGB: 80Gi}}\n";
+    let busy = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: x}\nspec: {nodeName: one, containers: [{name: c, image: i, resources: {requests: {nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 2}}}]}\nstatus: {phase: Running}\n";
+    for (gpus, booked) in [("4", Some(4)), ("8", Some(8)), ("9", None), ("16", None)] {
+        let input = serving("s", "1", gpus) + &gpu_node("one", 8, "") + class + busy;
+        let ran = plan(&input);
+        assert_eq!(ran.at("/totals/byClass/h100/asked").as_i64(), booked, "{gpus}");
+    }
+}
+
+#[test]
+fn the_advice_names_each_step_once() {
+    let of = |largest_first, packed, moves| {
+        super::advice(super::Packing { largest_first, packed, moves, searched: false })
+    };
+    assert_eq!(of(false, false, false), "nothing to do");
+    assert_eq!(of(true, false, false), "start the services with most GPUs first");
+    assert_eq!(of(false, false, true), "let pods that run move");
+    assert!(of(true, true, true).matches(", ").count() == 2);
+}

@@ -1,0 +1,133 @@
+//! What becomes of the objects of an input.
+
+use super::accounting::Handling;
+use crate::testing::{codes, world};
+
+/// Kind and handling of each row.
+fn rows(text: &str) -> Vec<(String, usize, &'static str)> {
+    let world = world(text);
+    world.input.iter().map(|row| (row.kind.to_string(), row.count, row.handling.as_str())).collect()
+}
+
+fn object(version: &str, kind: &str, rest: &str) -> String {
+    format!(
+        "---\napiVersion: {version}\nkind: {kind}\nmetadata: {{name: a, namespace: d}}\n{rest}\n"
+    )
+}
+
+#[test]
+fn every_object_has_a_row_with_what_becomes_of_it() {
+    for (version, kind, rest, handling) in [
+        ("ome.io/v1beta1", "InferenceService", "spec: {engine: {}}", "planned"),
+        (
+            "serving.kserve.io/v1beta1",
+            "InferenceService",
+            "spec: {predictor: {containers: [{name: kserve-container, image: i}]}}",
+            "planned",
+        ),
+        ("ome.io/v1beta1", "BaseModel", "spec: {storage: {storageUri: 'hf://a/b'}}", "used"),
+        ("apps/v1", "Deployment", "spec: {}", "workload"),
+        ("v1", "ConfigMap", "data: {}", "used"),
+        ("example.com/v1", "Thing", "spec: {}", "unread"),
+    ] {
+        let found = rows(&object(version, kind, rest));
+        assert!(
+            found.iter().any(|(own, count, how)| own == kind && *count == 1 && *how == handling),
+            "{kind}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn objects_of_one_kind_share_a_row() {
+    let two = object("example.com/v1", "Thing", "")
+        + &object("example.com/v1", "Thing", "").replace("name: a", "name: b");
+    assert_eq!(rows(&two), [("Thing".to_owned(), 2, "unread")]);
+}
+
+#[test]
+fn handlings_are_ordered_from_the_most_to_the_least() {
+    let all = [
+        Handling::Planned,
+        Handling::Workload,
+        Handling::Used,
+        Handling::Built,
+        Handling::Checked,
+        Handling::Unread,
+    ];
+    assert!(all.is_sorted());
+}
+
+/// Devices of a kind that no table has are a warning.
+#[test]
+fn devices_that_nothing_counts_are_reported() {
+    let of = |resources: &str| {
+        object(
+            "example.com/v1",
+            "Thing",
+            &format!(
+                "spec: {{template: {{spec: {{containers: [{{name: c, image: i, resources: {{limits: {{{resources}}}}}}}]}}}}}}"
+            ),
+        )
+    };
+    for (resources, expected) in [("nvidia.com/gpu: 2", true), ("cpu: 2", false), ("", false)] {
+        let world = world(&of(resources));
+        let found = codes(&world.diagnostics).contains(&"devices-not-counted");
+        assert_eq!(found, expected, "{resources}");
+    }
+}
+
+#[test]
+fn an_input_with_identities_of_a_server_is_a_cluster() {
+    let service = object("ome.io/v1beta1", "InferenceService", "spec: {engine: {}}");
+    for (text, expected) in [
+        (service.clone(), false),
+        (
+            service.replace(
+                "namespace: d}",
+                "namespace: d, uid: 8d1a2d2c-0000-0000-0000-000000000001}",
+            ),
+            true,
+        ),
+    ] {
+        assert_eq!(world(&text).is_live, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_document_that_is_broken_hides_no_other() {
+    let text =
+        format!("a: [\n{}", object("ome.io/v1beta1", "InferenceService", "spec: {engine: {}}"));
+    let world = world(&text);
+    assert_eq!(world.catalog.services().count(), 1);
+    assert!(codes(&world.diagnostics).contains(&"syntax"), "{:?}", codes(&world.diagnostics));
+}
+
+#[test]
+fn names_of_objects_are_those_that_a_server_takes() {
+    for (name, expected) in [("a", false), ("A", true), ("-a", true), ("a.b", true), ("a_b", true)]
+    {
+        let text = object("ome.io/v1beta1", "InferenceService", "spec: {engine: {}}")
+            .replace("name: a,", &format!("name: \"{name}\","));
+        let found = codes(&world(&text).diagnostics).contains(&"invalid-name");
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_model_serving_is_read_with_the_defaults_of_its_definition() {
+    let text = crate::testing::serving("s", "2", "1");
+    let world = world(&text);
+    let serving = world.catalog.model_servings().first().expect("it was read");
+    assert_eq!(serving.replicas.value, 2);
+    assert_eq!((serving.pods(), serving.extent()), (2, 2));
+    assert_eq!(serving.recovery.value.as_str(), "RoleRecreate");
+    assert!(serving.counted);
+    for (groups, counted, pods) in
+        [("0", true, 0), ("-1", false, 0), ("99999999999", false, 2_147_483_647)]
+    {
+        let world = crate::testing::world(&crate::testing::serving("s", groups, "1"));
+        let serving = world.catalog.model_servings().first().expect("it was read");
+        assert_eq!((serving.counted, serving.pods()), (counted, pods), "{groups}");
+    }
+}
