@@ -129,11 +129,12 @@ pub(super) fn read(path: &Path, limits: &Limits) -> Result<String, Unread> {
     let failed = |error: io::Error| {
         Unread::Finding(Box::new(not_read(&path.display().to_string(), &reason(&error))))
     };
-    if std::fs::metadata(path).is_ok_and(|data| is_fifo(data.file_type())) {
+    let data = std::fs::metadata(path);
+    if data.as_ref().is_ok_and(|data| is_fifo(data.file_type())) {
         return read_fifo(path, limits, DEADLINE).map_err(failed)?;
     }
     let file = File::open(path).map_err(failed)?;
-    read_from(file, limits).map_err(failed)?
+    read_sized(file, data.map_or(0, |data| data.len()), limits).map_err(failed)?
 }
 
 /// Reads a FIFO once. Opening waits for a writer, and reading for the next byte, so both are done
@@ -153,9 +154,18 @@ fn read_fifo(path: &Path, limits: &Limits, time: Duration) -> io::Result<Result<
     })
 }
 
+/// Room for reading the end of a file without growing.
+const ROOM: usize = 64;
+
 /// Reads standard input, or an opened file, within the limit.
 pub(super) fn read_from(reader: impl Read, limits: &Limits) -> io::Result<Result<String, Unread>> {
-    let mut bytes = Vec::new();
+    read_sized(reader, 0, limits)
+}
+
+/// The same with room for so many bytes from the beginning: one call reads a file of this size.
+fn read_sized(reader: impl Read, size: u64, limits: &Limits) -> io::Result<Result<String, Unread>> {
+    let room = usize::try_from(size.min(limits.file_size)).unwrap_or_default();
+    let mut bytes = Vec::with_capacity(room + ROOM);
     reader.take(limits.file_size.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limits.file_size {
         return Ok(Err(Unread::Finding(Box::new(too_large(limits)))));

@@ -1,26 +1,58 @@
 //! Helm templates: recognized, reported and ignored.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Directories of a chart whose files are input of templates, or templates.
 const PARTS: [&str; 4] = ["templates", "files", "ci", "tests"];
 
-/// Whether a file is a part of a chart: below a directory with a `Chart.yaml` only `crds` is plain
-/// YAML (Helm docs, Charts, The Chart File Structure). Manifests in a directory of another name,
-/// which the chart does not read, are plain as well if they have no actions.
-pub(super) fn in_chart(path: &Path, text: &str) -> bool {
-    let chart = path.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file());
-    let Some(chart) = chart else { return false };
-    let Ok(below) = path.strip_prefix(chart) else { return false };
-    let mut parts = below.iter().filter_map(|part| part.to_str());
-    match (parts.next(), parts.next()) {
-        (Some("crds"), Some(_)) => false,
-        // The chart's own files: values, its schema, its lock.
-        (Some(_), None) => true,
-        (Some(first), Some(_)) => {
-            PARTS.contains(&first) || (text.contains("{{") && has_actions(text))
+/// The charts around the files of an input: each directory is looked at once.
+#[derive(Default)]
+pub(super) struct Charts<'p> {
+    /// The nearest chart that holds a directory, or is it.
+    around: HashMap<&'p Path, Option<&'p Path>>,
+}
+
+impl<'p> Charts<'p> {
+    /// The charts around these files: directories with a `Chart.yaml`.
+    pub(super) fn of(paths: impl IntoIterator<Item = &'p Path>) -> Self {
+        let mut around = HashMap::new();
+        for path in paths {
+            let is_new = |folder: &&Path| !around.contains_key(folder);
+            let new: Vec<&Path> = path.ancestors().skip(1).take_while(is_new).collect();
+            for folder in new.into_iter().rev() {
+                let chart = if folder.join("Chart.yaml").is_file() {
+                    Some(folder)
+                } else {
+                    folder.parent().and_then(|above| around.get(above).copied().flatten())
+                };
+                around.insert(folder, chart);
+            }
         }
-        _ => false,
+        Self { around }
+    }
+
+    /// The nearest chart around one of the files.
+    pub(super) fn around(&self, path: &Path) -> Option<&'p Path> {
+        self.around.get(path.parent()?).copied().flatten()
+    }
+
+    /// Whether a file is a part of a chart: below a directory with a `Chart.yaml` only `crds` is
+    /// plain YAML (Helm docs, Charts, The Chart File Structure). Manifests in a directory of another
+    /// name, which the chart does not read, are plain as well if they have no actions.
+    pub(super) fn hold(&self, path: &Path, text: &str) -> bool {
+        let Some(chart) = self.around(path) else { return false };
+        let Ok(below) = path.strip_prefix(chart) else { return false };
+        let mut parts = below.iter().filter_map(|part| part.to_str());
+        match (parts.next(), parts.next()) {
+            (Some("crds"), Some(_)) => false,
+            // The chart's own files: values, its schema, its lock.
+            (Some(_), None) => true,
+            (Some(first), Some(_)) => {
+                PARTS.contains(&first) || (text.contains("{{") && has_actions(text))
+            }
+            _ => false,
+        }
     }
 }
 
@@ -63,6 +95,32 @@ pub(super) fn has_actions(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_chart_holds_a_file() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        for folder in ["a/templates", "a/crds", "a/charts/b/other", "c"] {
+            std::fs::create_dir_all(at(folder)).unwrap();
+        }
+        for chart in ["a/Chart.yaml", "a/charts/b/Chart.yaml"] {
+            std::fs::write(at(chart), "").unwrap();
+        }
+        let cases = [
+            ("a/values.yaml", Some("a"), true),
+            ("a/templates/x.yaml", Some("a"), true),
+            ("a/crds/x.yaml", Some("a"), false),
+            ("a/charts/b/other/x.yaml", Some("a/charts/b"), false),
+            ("c/x.yaml", None, false),
+        ];
+        let paths: Vec<_> = cases.iter().map(|(name, ..)| at(name)).collect();
+        let charts = Charts::of(paths.iter().map(|path| &**path));
+        for (path, (name, chart, is_part)) in paths.iter().zip(cases) {
+            let expected = chart.map(at);
+            assert_eq!(charts.around(path), expected.as_deref(), "{name}");
+            assert_eq!(charts.hold(path, "a: b"), is_part, "{name}");
+        }
+    }
 
     #[test]
     fn helm_actions_are_distinguished_from_ome_placeholders() {

@@ -12,7 +12,7 @@ use super::listed::{Listed, NAMES, plain};
 use crate::diag::{Code, Diagnostic, quoted};
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -288,7 +288,7 @@ pub(super) fn set_aside<T: AsRef<str>>(
     found: &mut Vec<(Input, Option<Result<T, Unread>>)>,
     limits: &Limits,
 ) -> (Vec<Diagnostic>, Listed, Vec<Overlay>) {
-    let mut no_objects: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut no_objects: HashSet<PathBuf> = HashSet::new();
     let mut included: BTreeSet<PathBuf> = BTreeSet::new();
     let mut trees: Vec<Overlay> = Vec::new();
     let mut listed_by = Listed::default();
@@ -323,6 +323,7 @@ pub(super) fn set_aside<T: AsRef<str>>(
     }
     let is_aside = |input: &Input| {
         !input.named
+            && !no_objects.is_empty()
             && input
                 .path
                 .as_deref()

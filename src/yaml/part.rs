@@ -1,5 +1,6 @@
 //! The place of one document within a text.
 
+use super::limits::Limits;
 use std::ops::Range;
 
 /// The place of one document.
@@ -9,12 +10,40 @@ pub struct Part {
     pub range: Range<usize>,
     /// It is read as JSON if it is JSON, which has other escapes than YAML.
     pub json: bool,
+    /// What splitting the text has found out about it; JSON only.
+    pub outline: Option<Outline>,
+}
+
+/// What is known of a JSON value that was passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Levels of lists and mappings.
+    pub(super) depth: usize,
+    /// Values, the lists and mappings counted.
+    pub(super) nodes: usize,
+    /// It is a mapping.
+    pub(super) is_mapping: bool,
+    /// A mapping with a key that an object of Kubernetes has: `apiVersion` or `kind`.
+    pub(super) may_be_object: bool,
+}
+
+impl Part {
+    /// Whether it is a JSON mapping that is no object and lies within the limits: it has no finding
+    /// and no content that anything reads.
+    pub fn is_plain(&self, limits: &Limits) -> bool {
+        self.outline.is_some_and(|own| {
+            own.is_mapping
+                && !own.may_be_object
+                && own.depth <= limits.depth.min(Limits::DEEPEST)
+                && own.nodes <= limits.nodes
+        })
+    }
 }
 
 impl From<Range<usize>> for Part {
     /// A separate text: whether it is JSON depends on the text.
     fn from(range: Range<usize>) -> Self {
-        Self { range, json: true }
+        Self { range, json: true, outline: None }
     }
 }
 

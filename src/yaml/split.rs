@@ -9,6 +9,7 @@ use super::parse::json_value;
 use super::part::{Part, content};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::source::{SourceId, Span};
+use memchr::memchr;
 use std::ops::Range;
 
 /// The documents of a text, in order, without those that have only white space and comments.
@@ -23,7 +24,7 @@ pub fn split(source: SourceId, text: &str) -> Checked<Vec<Part>> {
 
 /// Where the line after the one at `from` begins.
 fn next_line(bytes: &[u8], from: usize) -> usize {
-    bytes[from..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |feed| from + feed + 1)
+    memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |feed| from + feed + 1)
 }
 
 struct Splitter<'a> {
@@ -54,7 +55,7 @@ impl Splitter<'_> {
                 return next;
             }
             self.tab(at, next);
-            let Some(length) = json_value(&self.text[next..]) else {
+            let Some((length, outline)) = json_value(&self.text[next..]) else {
                 return self.after_objects(at, next, count);
             };
             if count == 1 {
@@ -62,7 +63,7 @@ impl Splitter<'_> {
             }
             at = next + length;
             count += 1;
-            self.parts.push(Part { range: next..at, json: true });
+            self.parts.push(Part { range: next..at, json: true, outline: Some(outline) });
         }
     }
 
@@ -193,6 +194,6 @@ impl Splitter<'_> {
         if marked.split('\n').all(blank) {
             return;
         }
-        self.parts.push(Part { range: start..end, json: false });
+        self.parts.push(Part { range: start..end, json: false, outline: None });
     }
 }

@@ -29,6 +29,40 @@ fn read_within(text: &str, limits: &Limits) -> (Vec<Node>, Vec<Diagnostic>) {
     (nodes, diagnostics)
 }
 
+#[test]
+fn json_that_is_no_object_is_told_while_the_text_is_split() {
+    let limits = Limits { depth: 3, nodes: 6, ..Limits::default() };
+    for (text, expected) in [
+        ("{}", true),
+        ("{\"a\": {\"kind\": \"b\"}, \"items\": []}", true),
+        ("{\"a\": \"\\u006bind \\\" kind\"}", true),
+        ("{\"kind\": \"b\"}", false),
+        ("{\"a\": 1, \"apiVersion\": null}", false),
+        ("{\"\\u006bind\": \"b\"}", false),
+        // Limits have findings.
+        ("{\"a\": [[1]]}", true),
+        ("{\"a\": [[[]]]}", false),
+        ("{\"a\": [1, 2, 3, 4]}", true),
+        ("{\"a\": [1, 2, 3, 4, 5]}", false),
+        // YAML.
+        ("{a: b}", false),
+    ] {
+        let part = split(SOURCE, text).value.remove(0);
+        assert_eq!(part.is_plain(&limits), expected, "{text}");
+        if expected {
+            let found = parse(SOURCE, text, part.clone(), &limits);
+            let node = found.value.expect("a mapping");
+            assert!(found.diagnostics.is_empty(), "{text}");
+            assert!(node.get("kind").is_none() && node.get("apiVersion").is_none(), "{text}");
+            let span = node.origin.span().expect("a place");
+            assert_eq!(span.start as usize..span.end as usize, part.range, "{text}");
+        }
+    }
+    let rest = split(SOURCE, "{} [] 1").value;
+    let plain: Vec<bool> = rest.iter().map(|part| part.is_plain(&limits)).collect();
+    assert_eq!(plain, [true, false, false]);
+}
+
 fn node(value: &Json) -> Node {
     Node::from_json(value, Origin::Derived(&TEST))
 }

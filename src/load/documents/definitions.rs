@@ -5,6 +5,7 @@
 
 use super::reading::is_left_out;
 use crate::load::find::Input;
+use crate::load::helm::Charts;
 use crate::source::{SourceId, SourceMap, definition_head};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -22,7 +23,11 @@ struct Found<'t> {
 
 /// The definitions that are read by their heads. Those of the first directory that is none of tests
 /// are read whole, as `catalog::preferred` selects them.
-pub(super) fn skimmed(readable: &[(SourceId, Option<Input>)], sources: &SourceMap) -> Skimmed {
+pub(super) fn skimmed(
+    readable: &[(SourceId, Option<Input>)],
+    sources: &SourceMap,
+    charts: &Charts<'_>,
+) -> Skimmed {
     let found: Vec<Found<'_>> = readable
         .par_iter()
         .flat_map_iter(|(id, input)| {
@@ -31,7 +36,7 @@ pub(super) fn skimmed(readable: &[(SourceId, Option<Input>)], sources: &SourceMa
                 input.as_ref().filter(|input| !input.named && sources.get(*id).root.is_some());
             let reads = in_tree.is_some_and(|input| {
                 text.contains("\nkind: CustomResourceDefinition")
-                    && !is_left_out(input.path.as_deref(), text)
+                    && !is_left_out(input.path.as_deref(), charts, text)
             });
             reads.then(|| definitions(*id, text)).into_iter().flatten()
         })

@@ -25,8 +25,10 @@ pub(super) fn items(text: &str, part: &Part) -> Option<LongList> {
     let single = kind.strip_suffix("List")?;
     let typed = (!single.is_empty()).then(|| (api_version.into(), single.into()));
     let start = part.range.start;
-    let place =
-        |own: Range<usize>| Part { range: start + own.start..start + own.end, json: is_json };
+    let place = |own: Range<usize>| Part {
+        json: is_json,
+        ..Part::from(start + own.start..start + own.end)
+    };
     Some(LongList { items: found.into_iter().map(place).collect(), typed })
 }
 

@@ -17,6 +17,7 @@ use super::placeholders::Placeholder;
 use super::revision;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::documents::reading::{Outcome, Reading};
+use crate::load::helm::Charts;
 use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node};
 use ecow::EcoString;
@@ -324,8 +325,11 @@ fn documents(
     // Limits do not apply to built-in texts.
     let usual = Limits::default();
     let limits = |input: &Option<Input>| if input.is_some() { limits } else { &usual };
+    let found = readable.iter().filter_map(|(_, input)| input.as_ref());
+    let charts =
+        Charts::of(found.filter(|input| !input.named).filter_map(|own| own.path.as_deref()));
     let skimmed = if request.skims && memory.is_none() {
-        definitions::skimmed(&readable, sources)
+        definitions::skimmed(&readable, sources, &charts)
     } else {
         definitions::Skimmed::new()
     };
@@ -336,18 +340,20 @@ fn documents(
             let known =
                 memory.as_deref().and_then(|memory| memory.outcome(*id, source, input.as_ref()));
             known.unwrap_or_else(|| {
-                Reading::new(*id, source, input.as_ref(), limits(input)).read(skimmed.get(id))
+                Reading::new(*id, source, input.as_ref(), limits(input), &charts)
+                    .read(skimmed.get(id))
             })
         })
         .collect();
     if let Some(memory) = memory {
         memory.keep_outcomes(&readable, &outcomes, sources);
     }
-    let mut charts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut of_charts: BTreeMap<String, usize> = BTreeMap::new();
     for ((_, input), outcome) in readable.iter().zip(outcomes) {
         if outcome.helm {
-            let folder = input.as_ref().map_or_else(|| ".".to_owned(), chart_of);
-            *charts.entry(folder).or_default() += 1;
+            let folder =
+                input.as_ref().map_or_else(|| ".".to_owned(), |own| chart_of(own, &charts));
+            *of_charts.entry(folder).or_default() += 1;
             continue;
         }
         loaded.documents.extend(outcome.documents);
@@ -356,7 +362,7 @@ fn documents(
     let is_asked = |input: &&Input| {
         input.reported && (input.named || !input.path.as_deref().is_some_and(is_expectation))
     };
-    if charts.is_empty() && loaded.diagnostics.is_empty() {
+    if of_charts.is_empty() && loaded.diagnostics.is_empty() {
         loaded.diagnostics.extend(nothing_in(
             &loaded,
             readable.iter().filter_map(|(id, input)| {
@@ -364,7 +370,7 @@ fn documents(
             }),
         ));
     }
-    for (folder, count) in charts {
+    for (folder, count) in of_charts {
         let what = if count == 1 {
             "1 file is a Helm template and was".to_owned()
         } else {
@@ -389,9 +395,10 @@ fn documents(
 }
 
 /// The name of the chart that a file is a part of; its directory, if it is of none.
-fn chart_of(input: &Input) -> String {
+fn chart_of(input: &Input, charts: &Charts<'_>) -> String {
     let path = input.path.as_deref().unwrap_or(Path::new(""));
-    let depth = path.ancestors().skip(1).position(|folder| folder.join("Chart.yaml").is_file());
+    let chart = charts.around(path);
+    let depth = path.ancestors().skip(1).position(|folder| Some(folder) == chart);
     let name = Path::new(&input.name);
     let folder = name.ancestors().nth(depth.unwrap_or(0) + 1).unwrap_or(Path::new(""));
     if folder.as_os_str().is_empty() { ".".to_owned() } else { folder.display().to_string() }

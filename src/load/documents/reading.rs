@@ -10,7 +10,7 @@ use crate::load::encrypted;
 use crate::load::files;
 use crate::load::find::{Input, is_expectation};
 use crate::load::fragments;
-use crate::load::helm;
+use crate::load::helm::{self, Charts};
 use crate::load::kinds::{self, Whose};
 use crate::load::kustomize;
 use crate::load::openshift;
@@ -18,7 +18,7 @@ use crate::load::placeholders::{self, Placeholder};
 use crate::load::verbatim::{self, Item};
 use crate::load::ytt;
 use crate::source::{Source, SourceId, SourceKind, Span};
-use crate::yaml::{Limits, Node, Part, parse, split};
+use crate::yaml::{Limits, Node, Origin, Part, parse, split};
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -44,6 +44,7 @@ pub(super) struct Reading<'a> {
     /// The input file; `None` for built-in texts.
     pub(super) input: Option<&'a Input>,
     pub(super) limits: &'a Limits,
+    charts: &'a Charts<'a>,
     pub(super) outcome: Outcome,
     /// Documents that are no objects.
     pub(super) plain: Vec<Span>,
@@ -73,13 +74,13 @@ fn offset(at: usize) -> u32 {
 }
 
 /// Whether a file that was found in a directory belongs to a chart.
-fn is_of_chart(found_at: Option<&Path>, text: &str) -> bool {
-    found_at.is_some_and(|path| helm::in_chart(path, text) || helm::is_template(text))
+fn is_of_chart(found_at: Option<&Path>, charts: &Charts<'_>, text: &str) -> bool {
+    found_at.is_some_and(|path| charts.hold(path, text) || helm::is_template(text))
 }
 
 /// Whether nothing is read of a file that was found in a directory.
-pub(super) fn is_left_out(found_at: Option<&Path>, text: &str) -> bool {
-    found_at.is_some_and(is_expectation) || is_of_chart(found_at, text)
+pub(super) fn is_left_out(found_at: Option<&Path>, charts: &Charts<'_>, text: &str) -> bool {
+    found_at.is_some_and(is_expectation) || is_of_chart(found_at, charts, text)
 }
 
 impl<'a> Reading<'a> {
@@ -88,12 +89,14 @@ impl<'a> Reading<'a> {
         source: &'a Source,
         input: Option<&'a Input>,
         limits: &'a Limits,
+        charts: &'a Charts<'a>,
     ) -> Self {
         Self {
             id,
             source,
             input,
             limits,
+            charts,
             outcome: Outcome::default(),
             plain: Vec::new(),
             foreign: Vec::new(),
@@ -114,7 +117,7 @@ impl<'a> Reading<'a> {
         if found_at.is_some_and(is_expectation) {
             return Outcome::default();
         }
-        if is_of_chart(found_at, text) {
+        if is_of_chart(found_at, self.charts, text) {
             return Outcome { helm: true, ..Outcome::default() };
         }
         let parts = split(self.id, text);
@@ -125,7 +128,14 @@ impl<'a> Reading<'a> {
             part.range.end = inner.copied().unwrap_or(part.range.end);
         }
         let list_of = |index: usize| lists.iter().find(|list| list.range.contains(&index));
-        let parse = |(index, part)| {
+        // Values of ytt are read from the covered text.
+        let is_code = self.input.is_some() && ytt::is_in(text);
+        let parse = |(index, part): (usize, Part)| {
+            if !is_code && part.is_plain(self.limits) {
+                let (start, end) = (offset(part.range.start), offset(part.range.end));
+                let span = Span { source: self.id, start, end };
+                return Checked::clean(Some(Node::map(Origin::File(span))));
+            }
             let mut parsed = parse(self.id, text, part, self.limits);
             if let Some(item) = parsed.value.as_mut().filter(|_| list_of(index).is_some()) {
                 long_list::trim(item);
@@ -137,7 +147,7 @@ impl<'a> Reading<'a> {
         } else {
             parts.clone().into_par_iter().enumerate().map(parse).collect()
         };
-        self.covered(&parts, &mut parsed);
+        self.covered(&parts, &mut parsed, is_code);
         self.may_hold = placeholders::may_hold(text);
         let mut broken = false;
         for (index, document) in parsed.into_iter().enumerate() {
@@ -199,12 +209,11 @@ impl<'a> Reading<'a> {
 
     /// Reads documents that are no YAML again with their placeholders covered; those that are YAML
     /// then replace what was read. So do those whose values are comments to YAML.
-    fn covered(&mut self, parts: &[Part], parsed: &mut [Checked<Option<Node>>]) {
+    fn covered(&mut self, parts: &[Part], parsed: &mut [Checked<Option<Node>>], is_code: bool) {
         let text = &*self.source.text;
         let is_broken = |document: &Checked<Option<Node>>| {
             document.diagnostics.iter().any(|found| found.code == Code::YamlSyntax)
         };
-        let is_code = self.input.is_some() && ytt::is_in(text);
         if !is_code && !parsed.iter().any(is_broken) {
             return;
         }

@@ -5,6 +5,7 @@
 
 use super::super::limits::Limits;
 use super::super::node::{Node, Origin, Value};
+use super::super::part::Outline;
 use super::offset;
 use super::tree::{Key, Stopped, Tree};
 use crate::diag::{Checked, Code, Diagnostic};
@@ -47,13 +48,16 @@ pub(super) fn parse(
     Some(Checked { value: root.filter(|_| complete), diagnostics })
 }
 
-/// The length of the JSON value at the beginning of a text, white space before it counted.
-pub(in super::super) fn value(text: &str) -> Option<usize> {
+/// The length of the JSON value at the beginning of a text, white space before it counted, and what
+/// it is.
+pub(in super::super) fn value(text: &str) -> Option<(usize, Outline)> {
     let mut json = Json { text, base: 0, position: 0, odd: Vec::new() };
+    let mut outline = Outline::default();
     // Whether each open collection is a mapping.
     let mut open: Vec<bool> = Vec::new();
     loop {
         json.space();
+        outline.nodes += 1;
         match json.byte() {
             byte @ (b'{' | b'[') => {
                 json.position += 1;
@@ -61,27 +65,30 @@ pub(in super::super) fn value(text: &str) -> Option<usize> {
                 let mapping = byte == b'{';
                 let empty = json.byte() == if mapping { b'}' } else { b']' };
                 open.push(mapping);
+                outline.depth = outline.depth.max(open.len());
+                outline.is_mapping |= mapping && open.len() == 1;
                 if !empty {
                     if mapping {
-                        json.pass_key().ok()?;
+                        outline.may_be_object |= json.pass_key().ok()? && open.len() == 1;
                     }
                     continue;
                 }
                 open.pop();
                 json.position += 1;
             }
+            b'"' => json.pass_string().ok()?,
             _ => {
                 json.scalar().ok()?;
             }
         }
         loop {
-            let Some(mapping) = open.last().copied() else { return Some(json.position) };
+            let Some(mapping) = open.last().copied() else { return Some((json.position, outline)) };
             json.space();
             match json.byte() {
                 b',' => {
                     json.position += 1;
                     if mapping {
-                        json.pass_key().ok()?;
+                        outline.may_be_object |= json.pass_key().ok()? && open.len() == 1;
                     }
                     break;
                 }
@@ -188,12 +195,40 @@ impl Json<'_> {
         Ok(tree.close(Some(self.here()))?)
     }
 
-    /// Moves over a key and its colon.
-    fn pass_key(&mut self) -> Result<(), End> {
+    /// Moves over a key and its colon; whether it may be one that objects of Kubernetes have.
+    fn pass_key(&mut self) -> Result<bool, End> {
         self.space();
-        self.string()?;
+        let start = self.position;
+        self.pass_string()?;
+        let key = &self.text[start + 1..self.position - 1];
         self.space();
-        self.expect(b':')
+        self.expect(b':')?;
+        Ok(matches!(key, "apiVersion" | "kind") || key.contains('\\'))
+    }
+
+    /// Moves over a string.
+    fn pass_string(&mut self) -> Result<(), End> {
+        self.expect(b'"')?;
+        loop {
+            self.pass_characters();
+            match self.byte() {
+                b'"' => break,
+                b'\\' => {
+                    self.position += 1;
+                    self.escape()?;
+                }
+                _ => return Err(End::NotJson),
+            }
+        }
+        self.position += 1;
+        Ok(())
+    }
+
+    /// Moves over characters of a string that stand for themselves.
+    fn pass_characters(&mut self) {
+        let rest = &self.text.as_bytes()[self.position..];
+        let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+        self.position += rest.iter().position(ends).unwrap_or(rest.len());
     }
 
     fn key(&mut self, tree: &mut Tree<'_>) -> Result<(), End> {
@@ -307,6 +342,7 @@ impl Json<'_> {
         let mut start = self.position;
         let mut decoded: Option<String> = None;
         loop {
+            self.pass_characters();
             match self.byte() {
                 b'"' => break,
                 b'\\' => {
@@ -320,8 +356,7 @@ impl Json<'_> {
                     decoded.get_or_insert_default().push(c);
                     start = self.position;
                 }
-                0..=0x1f => return Err(End::NotJson),
-                _ => self.position += 1,
+                _ => return Err(End::NotJson),
             }
         }
         let rest = &self.text[start..self.position];
