@@ -1,8 +1,8 @@
 //! Secrets in the texts of sources, and findings without those that they quote.
 
-use super::text::{may_hold, replaced, secrets};
+use super::text::{may_hold, redacted, replaced, secrets};
 use super::{MASK, Place};
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::source::{SourceId, SourceKind, SourceMap, Span, definition_head};
 use crate::yaml::{Limits, Node, Part, Value, parse, split};
 use std::collections::HashSet;
@@ -72,6 +72,11 @@ impl Secrets {
     /// Removes secrets from a finding. The path of its field stays as it is: it has names of fields,
     /// and a value may be a part of one.
     pub fn redact(&self, finding: &mut Diagnostic, sources: &SourceMap) {
+        // Of the text these say its `apiVersion` and kind at most. A repository has one of them for
+        // each of thousands of files, none of which is searched for it.
+        if matches!(finding.code, Code::NotKubernetes | Code::OtherKind) {
+            return said(finding).for_each(|said| *said = redacted(said).into_owned());
+        }
         const PATH: &str = "\u{0}";
         let path = finding.path.as_ref().map(|path| format!("`{path}`"));
         let Some(path) = path else { return self.redact_values(finding, sources) };
@@ -260,8 +265,20 @@ fn in_lines(text: &str, mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Code;
     use crate::source::Source;
+
+    #[test]
+    fn a_kind_that_is_a_token_is_not_shown() {
+        let mut sources = SourceMap::new();
+        let token = "hf_abcdefghijklmnopqrstuvwxyz";
+        let text = format!("apiVersion: a.b/v1\nkind: {token}\npassword: supported\n");
+        let id = sources.add(Source::new("a.yaml", SourceKind::File, text));
+        let at = Span { source: id, start: 0, end: 30 };
+        let said = format!("`a.b/v1 {token}` is not supported");
+        let mut finding = Diagnostic::new(Code::OtherKind, said).at(at);
+        Secrets::new(&sources).redact(&mut finding, &sources);
+        assert_eq!(finding.message, "`a.b/v1 •••` is not supported");
+    }
 
     #[test]
     fn the_path_of_a_field_is_shown_where_a_value_is_a_part_of_it() {

@@ -103,45 +103,45 @@ pub(super) fn replaced(text: &str, secrets: Vec<Range<usize>>) -> String {
     out
 }
 
-/// Hints of secrets in a text: words of names, beginnings of tokens, and the character after a
+/// Hints of secrets in a text: words of names, beginnings of flags, and the character after a
 /// password in a URL.
-const HINTS: [&str; 18] = [
+const HINTS: [&str; 21] = [
     "token", "pass", "pwd", "secret", "key", "cred", "auth", "@", "bearer", "basic", "cookie",
-    "jwt", "eyj", "sig", "salt", "sas", "hook", "bot",
+    "jwt", "eyj", "sig", "salt", "sas", "hook", "bot", "-u", "-p=", "licen",
 ];
+
+/// A hint, or the beginning of a token.
+const fn known(at: usize) -> &'static str {
+    if at < HINTS.len() { HINTS[at] } else { TOKENS[at - HINTS.len()].0 }
+}
 
 /// Whether a text is worth a search. Most sources are not.
 pub(super) fn may_hold(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let hint = |at: usize, hint: &str| {
-        bytes
-            .get(at..at + hint.len())
-            .is_some_and(|part| part.eq_ignore_ascii_case(hint.as_bytes()))
-    };
-    let tokens = || TOKENS.iter().map(|(start, _)| start);
-    (0..bytes.len()).any(|at| {
-        STARTS[bytes[at] as usize]
-            && (HINTS.iter().chain(tokens()).any(|known| hint(at, known))
-                || hint(at, "-u")
-                || hint(at, "-p=")
-                || hint(at, "licen"))
+    bytes.iter().enumerate().any(|(at, byte)| {
+        let mut starts = STARTS[*byte as usize];
+        while starts != 0 {
+            let known = known(starts.trailing_zeros() as usize).as_bytes();
+            let own = bytes.get(at..at + known.len());
+            if own.is_some_and(|own| own.eq_ignore_ascii_case(known)) {
+                return true;
+            }
+            starts &= starts - 1;
+        }
+        false
     })
 }
 
-/// The bytes with which a hint or a token starts, in either case.
-const STARTS: [bool; 256] = {
-    let mut starts = [false; 256];
+/// Of each byte which of the [`known`] begin with it, in either case, as bits.
+const STARTS: [u128; 256] = {
+    let mut starts = [0; 256];
     let mut at = 0;
     while at < HINTS.len() + TOKENS.len() {
-        let known = if at < HINTS.len() { HINTS[at] } else { TOKENS[at - HINTS.len()].0 };
-        let first = known.as_bytes()[0];
-        starts[first.to_ascii_lowercase() as usize] = true;
-        starts[first.to_ascii_uppercase() as usize] = true;
+        let first = known(at).as_bytes()[0];
+        starts[first.to_ascii_lowercase() as usize] |= 1 << at;
+        starts[first.to_ascii_uppercase() as usize] |= 1 << at;
         at += 1;
     }
-    starts[b'-' as usize] = true;
-    starts[b'l' as usize] = true;
-    starts[b'L' as usize] = true;
     starts
 };
 
