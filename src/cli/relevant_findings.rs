@@ -127,18 +127,23 @@ impl About {
     ) -> Self {
         let mut objects: Vec<&Object> =
             servings.iter().map(|planned| &planned.serving.object).collect();
+        // Once, however many services lack one: a fleet has thousands of both.
+        let (mut lacks_runtime, mut lacks_class) = (false, false);
         for own in planned {
             objects.extend(own.resolution.model.map(|model| &model.object));
-            match own.resolution.chosen() {
-                Some(runtime) => objects.push(&runtime.object),
-                None => objects.extend(catalog.all_runtimes().map(|runtime| &runtime.object)),
-            }
+            let runtime = own.resolution.chosen();
+            lacks_runtime |= runtime.is_none();
+            objects.extend(runtime.map(|runtime| &runtime.object));
             for decision in &own.resolution.accelerators {
-                match decision.chosen {
-                    Some(class) => objects.push(&class.object),
-                    None => objects.extend(catalog.accelerator_classes()),
-                }
+                lacks_class |= decision.chosen.is_none();
+                objects.extend(decision.chosen.map(|class| &class.object));
             }
+        }
+        if lacks_runtime {
+            objects.extend(catalog.all_runtimes().map(|runtime| &runtime.object));
+        }
+        if lacks_class {
+            objects.extend(catalog.accelerator_classes());
         }
         let services = planned.iter().map(|own| own.service.place);
         let names = services.chain(objects.into_iter().map(Object::name_span));
