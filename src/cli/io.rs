@@ -2,6 +2,7 @@
 //!
 //! Results go to stdout, diagnostics to stderr. This is the only place that prints.
 
+use super::json_lines;
 use super::jsonpath::Template;
 use crate::emit::stream;
 use crate::report::screen::{guarded, printable};
@@ -272,7 +273,7 @@ impl<'a> Io<'a> {
                 return self.print_data(&text);
             }
         }
-        serde_json::to_writer_pretty(Escaping(&mut *self.out), value).map_err(io::Error::from)?;
+        json_lines::write(&mut Escaping(&mut *self.out), value)?;
         self.out.write_all(b"\n")
     }
 }

@@ -17,6 +17,7 @@ mod failure;
 mod incomplete;
 mod input;
 mod io;
+mod json_lines;
 mod jsonpath;
 mod names;
 mod pager;

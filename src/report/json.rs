@@ -55,11 +55,14 @@ impl Serialize for Plan<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schemaVersion", SCHEMA_VERSION)?;
         map.serialize_entry("semantics", self.semantics.run().as_str())?;
+        // Of a fleet, nobody reads the same ten nodes below each of thousands of services.
+        let counts_nodes = self.depth == Depth::Plan && self.planned.len() > super::plan::MANY;
+        let named = if counts_nodes { 0 } else { super::together::LISTED };
         map.serialize_entry(
             "services",
             &Streamed(|| {
                 self.planned.iter().enumerate().map(|(index, planned)| {
-                    let mut out = service(planned, self.depth, self.sources);
+                    let mut out = service(planned, self.depth, named, self.sources);
                     if let Some(found) = self.flips.get(index) {
                         out["flip"] = flip(found, self.sources);
                     }
@@ -147,8 +150,9 @@ pub(super) fn reference(id: &ObjectRef) -> Value {
     json!({ "kind": id.kind.as_str(), "namespace": id.scope.namespace().map(EcoString::as_str), "name": id.name.as_str() })
 }
 
-/// One service; `flip` is added by `explain --runtime`.
-pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Value {
+/// One service; `flip` is added by `explain --runtime`. Of the nodes that take none of its pods so
+/// many are named.
+fn service(planned: &Planned<'_>, depth: Depth, named: usize, sources: &SourceMap) -> Value {
     let mut out = json!({
         "name": planned.service.name.as_str(),
         "namespace": planned.service.namespace.as_str(),
@@ -157,7 +161,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "model": planned.resolution.model.map(|model| self::model(model, planned.policy, depth, sources)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
         "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth, sources)).collect::<Vec<_>>(),
-        "components": planned.components.iter().map(|found| component(found, planned, sources)).collect::<Vec<_>>(),
+        "components": planned.components.iter().map(|found| component(found, planned, named, sources)).collect::<Vec<_>>(),
         "error": planned.error.as_ref().map(|found| json!({
             "code": found.code.as_str(),
             "message": super::accelerator::message(found, planned, sources),
@@ -262,7 +266,12 @@ fn controller(difference: &Difference) -> Value {
     Value::Object(out)
 }
 
-fn component(component: &PlannedComponent, planned: &Planned<'_>, sources: &SourceMap) -> Value {
+fn component(
+    component: &PlannedComponent,
+    planned: &Planned<'_>,
+    named: usize,
+    sources: &SourceMap,
+) -> Value {
     let mut out = json!({
         "name": component.kind.as_str(),
         "deploymentMode": planned.mode_name(component.mode),
@@ -273,7 +282,7 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>, sources: &Sour
         "fits": component.fits(),
         "fitsAlone": component.placement.as_ref().and_then(|own| own.alone),
         "fitsReplicas": component.placement.as_ref().filter(|own| !own.unjudged).map(|own| own.replicas),
-        "blocked": super::together::blocked_json(super::together::blocked(component)),
+        "blocked": super::together::blocked_json(super::together::blocked(component), named),
     });
     if let Some(placement) = &component.placement {
         out["placement"] = super::together::of_component(placement);

@@ -26,7 +26,7 @@ const UNLIMITED: u16 = 120;
 const FEW: usize = 8;
 
 /// Up to this number of services are shown one by one.
-const MANY: usize = 200;
+pub(super) const MANY: usize = 200;
 
 /// Of more services, how many are shown.
 const WORST: usize = 20;

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// Number of nodes to list one by one; the others are counted by code.
-const LISTED: usize = 10;
+pub(super) const LISTED: usize = 10;
 /// Number of services to name in a sentence.
 const NAMED: usize = 3;
 
@@ -328,10 +328,10 @@ pub(super) fn blocked(component: &PlannedComponent) -> Option<&BlockedNodes> {
     Some(&*waiting.blocked)
 }
 
-/// Up to `LISTED` nodes; the others are counted by code.
-pub(super) fn blocked_json(blocked: Option<&BlockedNodes>) -> Value {
+/// So many nodes by name; the others are counted by code.
+pub(super) fn blocked_json(blocked: Option<&BlockedNodes>, named: usize) -> Value {
     let Some(blocked) = blocked else { return json!([]) };
-    let listed = &blocked.first()[..blocked.first().len().min(LISTED)];
+    let listed = &blocked.first()[..blocked.first().len().min(named)];
     let mut counts = blocked.counts().clone();
     for one in listed {
         *counts.entry(one.code).or_default() -= 1;
@@ -528,4 +528,29 @@ pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
 pub(super) fn said(component: &PlannedComponent) -> Option<&str> {
     let waiting = component.placement.as_ref()?.waiting.as_ref()?;
     Some(waiting.message.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Blocked;
+
+    #[test]
+    fn nodes_that_are_not_named_are_counted_by_code() {
+        let nodes = (0..12).map(|at| Blocked {
+            node: eco_format!("n{at}"),
+            code: if at == 3 { "cpu" } else { "gpu" },
+            detail: "x".into(),
+        });
+        let blocked = BlockedNodes::new(nodes);
+        let counted = |named| {
+            let all = blocked_json(Some(&blocked), named);
+            let all = all.as_array().cloned().unwrap_or_default();
+            let named = all.iter().filter(|own| own.get("node").is_some()).count();
+            (named, all[named..].to_vec())
+        };
+        assert_eq!(counted(LISTED), (10, vec![json!({ "code": "gpu", "nodes": 2 })]));
+        let all = [json!({ "code": "cpu", "nodes": 1 }), json!({ "code": "gpu", "nodes": 11 })];
+        assert_eq!(counted(0), (0, all.to_vec()));
+    }
 }
