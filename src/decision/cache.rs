@@ -42,6 +42,8 @@ pub struct CacheFit {
     pub weights: Option<Operand<u64>>,
     /// Maximum number of concurrent requests, as set by the engine's flags.
     pub most: Option<Operand<u64>>,
+    /// Tokens that the cache of one copy holds at most, as set by the engine's flags.
+    pub held: Option<Operand<u64>>,
     /// The engine.
     pub engine: Option<Engine>,
     /// What the engine leaves for the cache on one accelerator; `None` when unknown.
@@ -112,13 +114,17 @@ impl CacheFit {
     /// Returns the number of requests of so many tokens that fit in one replica.
     pub fn requests_of(&self, tokens: u64) -> Option<u64> {
         let (left, request) = (self.promised()?, self.cache.request(tokens, self.layout()));
-        let held = left.checked_div(request)?.saturating_mul(self.copies);
+        let by_memory = left.checked_div(request)?;
+        let by_tokens = self.held.as_ref().and_then(|held| held.value.checked_div(tokens));
+        let held = by_tokens.map_or(by_memory, |by_tokens| by_memory.min(by_tokens));
+        let held = held.saturating_mul(self.copies);
         Some(self.most.as_ref().map_or(held, |most| held.min(most.value)))
     }
 
     /// Returns the tokens of the longest request that fits in one replica, at most the context.
     pub fn longest(&self) -> Option<u64> {
         let most = self.context.as_ref()?.value;
+        let most = self.held.as_ref().map_or(most, |held| most.min(held.value));
         Some(self.cache.longest(self.promised()?, most, self.layout()))
     }
 }
@@ -148,6 +154,7 @@ mod tests {
             share: Some(operand(0.5)),
             weights: Some(operand(8 * GIB)),
             most: None,
+            held: None,
             engine: Some(Engine::VLlm),
             estimate: Some(Estimate {
                 middle: 4.0,
@@ -184,6 +191,15 @@ mod tests {
         assert_eq!(CacheFit { most: Some(operand(16)), ..fit() }.requests(), Some(16));
         // A cache in 8 bits holds twice as many.
         assert_eq!(CacheFit { width: operand(1), ..fit() }.requests(), Some(48));
+    }
+
+    #[test]
+    fn a_flag_limits_the_tokens_of_the_cache() {
+        let limited = |tokens| CacheFit { held: Some(operand(tokens)), ..fit() };
+        assert_eq!(limited(8192 * 3 + 1).requests(), Some(3));
+        assert_eq!((limited(1600).requests(), limited(1600).longest()), (Some(0), Some(1600)));
+        // More than there is memory for.
+        assert_eq!(limited(u64::MAX).requests(), Some(24));
     }
 
     #[test]

@@ -72,13 +72,13 @@ pub(super) fn of(container: &Node) -> Command {
     if identity::is_ray(&texts) {
         return Command::RayMember;
     }
-    if let Some(first) = words.first()
-        && first.text.contains(char::is_whitespace)
-        && let parts = first.text.split_whitespace().map(EcoString::from).collect::<Vec<_>>()
-        && identity::of_command(&parts).is_some()
+    // The program and its first words, one of which is several.
+    if let Some(whole) = words.iter().take(3).find(|own| own.text.contains(char::is_whitespace))
+        && let parts = texts.iter().flat_map(|text| text.split_whitespace()).map(EcoString::from)
+        && identity::of_command(&parts.collect::<Vec<_>>()).is_some()
         && (!by_entry_point || identity::of_image(image).is_some())
     {
-        return Command::OneElement(first.text.clone(), first.origin);
+        return Command::OneElement(whole.text.clone(), whole.origin);
     }
     // With a command of another program the image shows nothing; so do arguments that name one.
     let names_program = words.first().is_some_and(|word| {

@@ -11,6 +11,7 @@
 //! | llama.cpp | `common/arg.cpp`, `common_params_parser_init` |
 
 use super::identity::Engine;
+use ecow::{EcoString, eco_format};
 
 /// What a flag sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,6 +72,18 @@ pub enum Field {
     Model,
     /// Values that replace those of the model's config.
     Overrides,
+    /// The format of the files that are loaded.
+    LoadFormat,
+    /// Blocks of the cache, in place of those that fit.
+    Blocks,
+    /// Tokens of a block of the cache.
+    BlockSize,
+    /// Tokens of the cache at most.
+    CacheTokens,
+    /// Adapters on the devices at once.
+    Adapters,
+    /// The largest rank of an adapter.
+    AdapterRank,
 }
 
 /// The form of a value.
@@ -103,6 +116,11 @@ pub(super) struct Flag {
     absent: (Release, Release),
     /// The last release that reads digits only, where later ones read units.
     digits: Release,
+    /// The least number that is taken, whether it is taken itself, and the first release that was seen to
+    /// refuse less.
+    least: Option<(f64, bool, Release)>,
+    /// The largest number that is taken.
+    most: Option<f64>,
 }
 
 /// Major, minor and patch number.
@@ -133,6 +151,53 @@ impl Flag {
         release <= self.absent.0 || release >= self.absent.1
     }
 
+    /// Releases from this one on refuse less than this number.
+    const fn at_least(mut self, least: f64, from: Release) -> Self {
+        self.least = Some((least, true, from));
+        self
+    }
+
+    /// Releases from this one on refuse this number and less.
+    const fn above(mut self, least: f64, from: Release) -> Self {
+        self.least = Some((least, false, from));
+        self
+    }
+
+    /// Every release refuses more than this number.
+    const fn at_most(mut self, most: f64) -> Self {
+        self.most = Some(most);
+        self
+    }
+
+    /// What the engine takes, in words, where its release is known to refuse this number; `None` for a
+    /// release stands for one that is not known.
+    pub(super) fn refuses(&self, number: f64, release: Option<Release>) -> Option<EcoString> {
+        let least = self.least.filter(|(_, _, from)| release.unwrap_or_default() >= *from);
+        let too_little =
+            least.is_some_and(|(least, itself, _)| number < least || (!itself && number <= least));
+        let too_much = self.most.is_some_and(|most| number > most);
+        if !too_little && !too_much {
+            return None;
+        }
+        let lower = least.map(|(least, itself, _)| {
+            if itself { eco_format!("at least {least}") } else { eco_format!("above {least}") }
+        });
+        let upper = self.most.map(|most| eco_format!("at most {most}"));
+        let bounds: Vec<EcoString> = lower.into_iter().chain(upper).collect();
+        Some(
+            eco_format!("a number of {}", bounds.join(" and ")).replace("of above", "above").into(),
+        )
+    }
+
+    /// Whether its value is an object of JSON, whose fields vLLM also takes as `--flag.field`.
+    pub(super) fn is_object(&self) -> bool {
+        matches!(self.field, Field::Overrides | Field::Speculative)
+            && self
+                .names
+                .iter()
+                .any(|name| matches!(*name, "--hf-overrides" | "--speculative-config"))
+    }
+
     /// Whether a release is known to read digits only.
     pub(super) fn is_digits(&self, release: Release) -> bool {
         release <= self.digits
@@ -151,16 +216,17 @@ const fn or_variable(
     names: &'static [&'static str],
     variable: &'static str,
 ) -> Flag {
-    Flag { field, form, names, variable, absent: ALWAYS, digits: [0; 3] }
+    Flag { field, form, names, variable, absent: ALWAYS, digits: [0; 3], least: None, most: None }
 }
 
 use Field as F;
 use Form::{Float, Int, Off, Switch, Text, Tokens};
 
 // Of vLLM the sources of 0.5.5, 0.6.6, 0.7.3, 0.8.2 to 0.8.5, 0.9.2, 0.10.2, 0.11.0, 0.12.0 and 0.14.0
-// were looked at, of SGLang those of 0.2.15, 0.3.6, 0.4.1, 0.4.4 to 0.4.6, 0.4.8, 0.5.2 and 0.5.5.
+// were looked at, for what a number may be and for what is loaded 0.13.0, 0.16.0 and 0.17.0 too, of SGLang those of 0.2.15, 0.3.6, 0.4.1, 0.4.4 to 0.4.6, 0.4.8, 0.5.2 and 0.5.5.
 static VLLM: &[Flag] = &[
-    flag(F::Tensor, Int, &["--tensor-parallel-size", "-tp"]),
+    // Heads are divided by it.
+    flag(F::Tensor, Int, &["--tensor-parallel-size", "-tp"]).at_least(1.0, [0; 3]),
     flag(F::Pipeline, Int, &["--pipeline-parallel-size", "-pp"]),
     flag(F::Data, Int, &["--data-parallel-size", "-dp"]).after([0, 8, 2]),
     flag(F::DataLocal, Int, &["--data-parallel-size-local", "-dpl"]).after([0, 8, 5]),
@@ -172,10 +238,14 @@ static VLLM: &[Flag] = &[
     flag(F::Expert, Switch, &["--enable-expert-parallel"]).after([0, 7, 3]),
     flag(F::Expert, Switch, &["-ep"]).after([0, 12, 0]),
     flag(F::Headless, Switch, &["--headless"]).after([0, 8, 5]),
-    flag(F::Context, Tokens, &["--max-model-len"]).digits_until([0, 8, 3]),
-    flag(F::Sequences, Int, &["--max-num-seqs"]),
-    flag(F::BatchedTokens, Tokens, &["--max-num-batched-tokens"]).digits_until([0, 8, 3]),
-    flag(F::Share, Float, &["--gpu-memory-utilization"]),
+    flag(F::Context, Tokens, &["--max-model-len"])
+        .digits_until([0, 8, 3])
+        .at_least(-1.0, [0, 14, 0]),
+    flag(F::Sequences, Int, &["--max-num-seqs"]).at_least(1.0, [0, 12, 0]),
+    flag(F::BatchedTokens, Tokens, &["--max-num-batched-tokens"])
+        .digits_until([0, 8, 3])
+        .at_least(1.0, [0, 12, 0]),
+    flag(F::Share, Float, &["--gpu-memory-utilization"]).above(0.0, [0, 12, 0]).at_most(1.0),
     flag(F::CacheBytes, Tokens, &["--kv-cache-memory-bytes"]).after([0, 9, 2]),
     flag(F::CacheType, Text, &["--kv-cache-dtype"]),
     flag(F::Quantization, Text, &["--quantization", "-q"]),
@@ -192,6 +262,11 @@ static VLLM: &[Flag] = &[
     flag(F::Model, Text, &["--model"]),
     flag(F::Overrides, Text, &["--hf-overrides"]).after([0, 5, 5]),
     flag(F::Overrides, Text, &["--rope-scaling"]).before([0, 12, 0]),
+    flag(F::LoadFormat, Text, &["--load-format"]),
+    flag(F::Blocks, Int, &["--num-gpu-blocks-override"]),
+    flag(F::BlockSize, Int, &["--block-size"]),
+    flag(F::Adapters, Int, &["--max-loras"]),
+    flag(F::AdapterRank, Int, &["--max-lora-rank"]),
 ];
 
 static SGLANG: &[Flag] = &[
@@ -204,7 +279,8 @@ static SGLANG: &[Flag] = &[
     flag(F::Context, Int, &["--context-length"]),
     flag(F::Sequences, Int, &["--max-running-requests"]),
     flag(F::BatchedTokens, Int, &["--chunked-prefill-size"]),
-    flag(F::Share, Float, &["--mem-fraction-static"]),
+    // Cache and weights together, which are allocated at once.
+    flag(F::Share, Float, &["--mem-fraction-static"]).at_most(1.0),
     flag(F::CacheType, Text, &["--kv-cache-dtype"]),
     flag(F::Quantization, Text, &["--quantization"]),
     flag(F::WeightsType, Text, &["--dtype"]),
@@ -215,6 +291,8 @@ static SGLANG: &[Flag] = &[
     flag(F::File, Text, &["--config"]).after([0, 5, 2]),
     flag(F::Model, Text, &["--model-path", "--model"]),
     flag(F::Overrides, Text, &["--json-model-override-args"]),
+    flag(F::LoadFormat, Text, &["--load-format"]),
+    flag(F::CacheTokens, Int, &["--max-total-tokens"]),
 ];
 
 static TENSORRT_LLM: &[Flag] = &[

@@ -250,6 +250,17 @@ const LARGE: f64 = 70.0;
 
 const GIB: f64 = 1_073_741_824.0;
 
+/// The largest default share of an engine in the releases that it may be of.
+pub fn largest_share(engine: Engine, version: Option<[u32; 3]>) -> f64 {
+    if engine != Engine::VLlm {
+        return 1.0;
+    }
+    let own = version.map(|[major, minor, _]| [major, minor]);
+    let of = |range: &&Releases| own.is_none_or(|own| own >= range.from && own < range.until);
+    let shares = VLLM.iter().filter(of).flat_map(|range| range.shares);
+    shares.copied().fold(0.0, f64::max)
+}
+
 impl Load {
     /// The memory that is left for the cache; nothing for an engine without a formula.
     pub fn estimate(&self, model: &Dimensions) -> Option<Estimate> {

@@ -6,6 +6,7 @@
 //! known (another program, a variable without a value) stays unknown: nothing is assumed about it.
 //! This module must not depend on a service, a model or a cluster.
 
+mod adapters;
 mod command;
 mod document;
 mod file;
@@ -14,6 +15,7 @@ mod identity;
 pub mod logs;
 mod memory;
 mod number;
+mod overrides;
 mod ranks;
 mod setting;
 mod settings;
@@ -22,11 +24,13 @@ mod values;
 mod variables;
 mod weights;
 
+pub use adapters::Adapters;
 pub(crate) use document::tensor_parallel_by_document;
 pub use identity::Engine;
-pub use memory::{CONSTANTS, Constants, Estimate, Load};
+pub use memory::{CONSTANTS, Constants, Estimate, Load, Term, largest_share};
+pub use overrides::{draft_model, only_context};
 pub use ranks::Ranks;
 pub use setting::{Fault, Known, Setting};
 pub(crate) use settings::is_own_server;
 pub use settings::{Container, EngineSettings};
-pub use weights::loaded_weights;
+pub use weights::{holds_unquantized, loaded_weights};

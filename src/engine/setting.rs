@@ -57,13 +57,6 @@ impl<T: Clone> Known<T> {
 /// A part of a command line that the engine cannot read.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// One element holds a flag and its value.
-    FlagAndValue {
-        /// The element.
-        text: EcoString,
-        /// Its place.
-        origin: Origin,
-    },
     /// One element holds a whole command line.
     CommandLine {
         /// The element.
@@ -78,6 +71,37 @@ pub enum Fault {
         /// The release.
         release: EcoString,
         /// Its place.
+        origin: Origin,
+    },
+    /// Flags and their values that are one element.
+    Joined {
+        /// The element.
+        text: EcoString,
+        /// Its words, as a shell splits them.
+        words: Vec<EcoString>,
+        /// The server does not start with it; it does where a flag that takes any text takes it.
+        stops: bool,
+        /// Its place.
+        origin: Origin,
+    },
+    /// A number that the engine refuses.
+    Range {
+        /// The flag.
+        flag: EcoString,
+        /// The value.
+        text: EcoString,
+        /// The numbers that are taken.
+        expected: EcoString,
+        /// Its place.
+        origin: Origin,
+    },
+    /// A step has fewer tokens than requests.
+    FewTokens {
+        /// The flag of the tokens, and its number.
+        tokens: (EcoString, u64),
+        /// The flag of the requests, and its number.
+        requests: (EcoString, u64),
+        /// The place of the tokens.
         origin: Origin,
     },
     /// A value is no number as the engine reads it.

@@ -77,6 +77,18 @@ pub struct EngineSettings {
     pub model: Known<EcoString>,
     /// Values that replace those of the model's config.
     pub overrides: Known<EcoString>,
+    /// The format of the files that are loaded.
+    pub load_format: Known<EcoString>,
+    /// Blocks of the cache, in place of those that fit.
+    pub blocks: Known<u64>,
+    /// Tokens of a block of the cache.
+    pub block_size: Known<u64>,
+    /// Tokens of the cache at most.
+    pub cache_tokens: Known<u64>,
+    /// Adapters on the devices at once.
+    pub adapters: Known<u64>,
+    /// The largest rank of an adapter.
+    pub adapter_rank: Known<u64>,
     /// The command starts a Ray cluster first.
     pub with_ray: bool,
     /// Parts that the engine cannot read.
@@ -168,6 +180,14 @@ fn read(
     let rest_is_default = identity.is_plain && !values.open && !has_file;
     let release = release.map(|version| version.numbers);
     let mut reader = Reader { values: &values, rest_is_default, release, faults: &mut faults };
+    let cache_tokens = reader.number(Field::CacheTokens);
+    // SGLang takes the lesser of its share and the tokens that are set.
+    reader.limits(if cache_tokens.is_default() { &[] } else { &[Field::Share] });
+    let (sequences, batched_tokens) =
+        (reader.number(Field::Sequences), reader.number(Field::BatchedTokens));
+    if engine == Engine::VLlm {
+        few_tokens(&sequences, &batched_tokens, reader.faults);
+    }
     EngineSettings {
         engine,
         version: version.clone(),
@@ -187,8 +207,14 @@ fn read(
         data_attention: reader.switch(Field::DataAttention),
         headless: reader.switch(Field::Headless),
         context: reader.number(Field::Context),
-        sequences: reader.number(Field::Sequences),
-        batched_tokens: reader.number(Field::BatchedTokens),
+        sequences,
+        batched_tokens,
+        cache_tokens,
+        load_format: reader.text(Field::LoadFormat),
+        blocks: reader.number(Field::Blocks),
+        block_size: reader.number(Field::BlockSize),
+        adapters: reader.number(Field::Adapters),
+        adapter_rank: reader.number(Field::AdapterRank),
         share: reader.float(Field::Share),
         cache_bytes: reader.number(Field::CacheBytes),
         kv_dtype: reader.text(Field::CacheType),
@@ -207,6 +233,21 @@ fn read(
             .filter_map(|name| Some((name.into(), started.variables.get(name)?.clone())))
             .collect(),
         faults,
+    }
+}
+
+/// vLLM refuses a step with fewer tokens than requests (vllm/config/scheduler.py,
+/// `SchedulerConfig`); in place of what is not set it takes numbers that go together.
+fn few_tokens(requests: &Known<u64>, tokens: &Known<u64>, faults: &mut Vec<Fault>) {
+    if let (Some(requests), Some(tokens)) = (requests.set(), tokens.set())
+        && tokens.value < requests.value
+        && let Some(origin) = tokens.origin
+    {
+        faults.push(Fault::FewTokens {
+            tokens: (tokens.from.clone(), tokens.value),
+            requests: (requests.from.clone(), requests.value),
+            origin,
+        });
     }
 }
 
@@ -247,6 +288,34 @@ impl Reader<'_> {
                 Known::Set(Setting { value: is_on, from: setting.from, origin: setting.origin })
             }
             Err(known) => known,
+        }
+    }
+
+    /// Numbers that the engine refuses, but for these fields.
+    fn limits(&mut self, except: &[Field]) {
+        let mut fields: Vec<Field> = Vec::new();
+        for (flag, setting) in self.values.set.iter().rev() {
+            // The last one of a field counts.
+            if fields.contains(&flag.field) || except.contains(&flag.field) {
+                continue;
+            }
+            fields.push(flag.field);
+            let Some(Setting { value, from, origin: Some(origin) }) = setting else { continue };
+            #[expect(clippy::cast_precision_loss, reason = "compared with small numbers")]
+            let number = match flag.form {
+                Form::Int => number::int(value).map(|number| number as f64),
+                Form::Tokens => number::human(value).map(|number| number as f64),
+                Form::Float => number::float(value),
+                Form::Switch | Form::Off | Form::Text => None,
+            };
+            if let Some(expected) = number.and_then(|own| flag.refuses(own, self.release)) {
+                self.faults.push(Fault::Range {
+                    flag: from.clone(),
+                    text: value.clone(),
+                    expected,
+                    origin: *origin,
+                });
+            }
         }
     }
 

@@ -48,6 +48,12 @@ pub(super) struct Values {
 }
 
 impl Values {
+    /// Flags and values in one element: what else they set is not known.
+    fn joined(&mut self, text: &str, origin: Origin, stops: bool, faults: &mut Vec<Fault>) {
+        self.open = true;
+        faults.push(Fault::Joined { text: text.into(), words: split(text), stops, origin });
+    }
+
     /// Adds the values of the file that is named.
     ///
     /// # Errors
@@ -87,6 +93,10 @@ pub(super) fn values(
                 out.open = true;
                 out.set.clear();
             }
+            // Nothing else has both a blank and a flag: the name of a model has no blank.
+            if !is_value && !started.in_script && has_flag(engine, text) {
+                out.joined(text, word.origin, true, faults);
+            }
             continue;
         }
         let (name, joined) = match text.split_once('=') {
@@ -104,9 +114,15 @@ pub(super) fn values(
             && !rest.trim().is_empty()
             && is_name(head)
         {
-            faults.push(Fault::FlagAndValue { text: text.into(), origin: word.origin });
+            out.joined(text, word.origin, true, faults);
             continue;
         }
+        if !started.in_script && joined.is_some_and(|value| has_flag(engine, value)) {
+            let is_known = matches!(flags::named(engine, name), Named::Flag(_));
+            out.joined(text, word.origin, is_known, faults);
+            continue;
+        }
+        let (name, field) = object_field(engine, name);
         let named = flags::named(engine, name);
         if let (Named::Flag(flag), Some(release)) = (named, release)
             && flag.is_absent(release.numbers)
@@ -131,7 +147,18 @@ pub(super) fn values(
                     None => words.next().map(|(_, next)| (next.text.as_str(), next.origin)),
                 };
                 let Some((value, origin)) = value else { continue };
+                if !started.in_script && joined.is_none() && has_flag(engine, value) {
+                    out.joined(value, origin, true, faults);
+                    continue;
+                }
                 let known = !value.contains(UNKNOWN);
+                if let Some(field) = field {
+                    let before = out.set.iter().rev().find(|(own, _)| own.field == flag.field);
+                    let before = before.and_then(|(_, own)| own.as_ref()).map(|own| &own.value);
+                    let value = with_field(before, field, value);
+                    out.set.push((flag, known.then(|| setting(&value, name, origin))));
+                    continue;
+                }
                 if flag.field == Field::File {
                     let is_joined = joined.is_some();
                     let named = || file::Named { path: setting(value, name, origin), is_joined };
@@ -148,6 +175,81 @@ pub(super) fn values(
         }
     }
     out
+}
+
+/// Whether a flag of the engine is among the words behind the first of a text.
+fn has_flag(engine: Engine, text: &str) -> bool {
+    if text.trim_start().starts_with(['{', '[', '<']) {
+        return false;
+    }
+    text.split_whitespace().skip(1).any(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        (name.starts_with("--") || name.starts_with('-') && name.len() > "-q".len())
+            && matches!(flags::named(engine, name), Named::Flag(_))
+    })
+}
+
+/// The words of an element, without the quotes around them.
+fn split(text: &str) -> Vec<EcoString> {
+    let mut words = Vec::new();
+    let (mut word, mut quote, mut is_open) = (String::new(), None, false);
+    for c in text.chars() {
+        match quote {
+            Some(own) if c == own => quote = None,
+            None if matches!(c, '"' | '\'') => (quote, is_open) = (Some(c), true),
+            None if c.is_whitespace() => {
+                if is_open {
+                    words.push(EcoString::from(std::mem::take(&mut word)));
+                }
+                is_open = false;
+            }
+            _ => {
+                word.push(c);
+                is_open = true;
+            }
+        }
+    }
+    if is_open {
+        words.push(word.into());
+    }
+    words
+}
+
+/// A flag, and the field of its value that `--flag.field` sets (vllm/utils/argparse_utils.py,
+/// `FlexibleArgumentParser.parse_args`).
+fn object_field(engine: Engine, name: &str) -> (&str, Option<&str>) {
+    let whole = (name, None);
+    if engine != Engine::VLlm || !name.starts_with("--") {
+        return whole;
+    }
+    let Some((head, field)) = name.split_once('.') else { return whole };
+    match flags::named(engine, head) {
+        Named::Flag(flag) if flag.is_object() => (head, Some(field)),
+        _ => whole,
+    }
+}
+
+/// An object of JSON with one more field.
+fn with_field(object: Option<&EcoString>, path: &str, value: &str) -> EcoString {
+    use serde_json::{Map, Value};
+    let text = object.map_or("{}", EcoString::as_str);
+    let mut whole = serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default();
+    let mut inner = &mut whole;
+    let mut keys = path.split('.').peekable();
+    while let Some(key) = keys.next() {
+        if keys.peek().is_none() {
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+            inner.insert(key.to_owned(), value);
+            break;
+        }
+        let next = inner.entry(key).or_insert_with(|| Value::Object(Map::new()));
+        if !next.is_object() {
+            *next = Value::Object(Map::new());
+        }
+        let Value::Object(next) = next else { break };
+        inner = next;
+    }
+    Value::Object(whole).to_string().into()
 }
 
 fn setting(value: &str, name: &str, origin: Origin) -> Setting<EcoString> {

@@ -1,6 +1,22 @@
 //! The size of weights in the memory of a device.
 
+use super::identity::Engine;
 use crate::quantity::Dimensions;
+
+/// Whether an engine has all weights as they are stored on its devices before it quantizes them to 8
+/// bits; nothing for releases whose source was not read.
+///
+/// vLLM creates the layers in 16 bits on the device up to 0.14.0, and from 0.16.0 on without memory,
+/// one layer after the other (`quantization/fp8.py`, `Fp8LinearMethod`, `Fp8OnlineLinearMethod`).
+/// SGLang creates them so in 0.3.6 to 0.5.5 (`srt/layers/quantization/fp8.py`).
+pub fn holds_unquantized(engine: Engine, release: Option<[u32; 3]>) -> Option<bool> {
+    match (engine, release?) {
+        (Engine::VLlm, release) if release <= [0, 14, 0] => Some(true),
+        (Engine::VLlm, release) if release >= [0, 16, 0] => Some(false),
+        (Engine::SGLang, release) if ([0, 3, 6]..=[0, 5, 5]).contains(&release) => Some(true),
+        _ => None,
+    }
+}
 
 /// Bytes of the weights as an engine loads them: quantized parts with their scales, and embedding
 /// and head in 16 bits where the dimensions are known.
@@ -26,4 +42,25 @@ pub fn loaded_weights(
         _ => return None,
     };
     Some((parameters - outer).max(0.0) * width + outer * 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_on_the_devices_while_loading_is_known_by_release() {
+        for (engine, release, expected) in [
+            (Engine::VLlm, Some([0, 11, 0]), Some(true)),
+            (Engine::VLlm, Some([0, 14, 0]), Some(true)),
+            (Engine::VLlm, Some([0, 15, 0]), None),
+            (Engine::VLlm, Some([0, 16, 0]), Some(false)),
+            (Engine::VLlm, None, None),
+            (Engine::SGLang, Some([0, 5, 2]), Some(true)),
+            (Engine::SGLang, Some([0, 6, 0]), None),
+            (Engine::LmDeploy, Some([0, 9, 0]), None),
+        ] {
+            assert_eq!(holds_unquantized(engine, release), expected, "{engine} {release:?}");
+        }
+    }
 }

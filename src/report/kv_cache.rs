@@ -71,7 +71,11 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
             .most
             .as_ref()
             .map(|most| format!(", at most {} ({})", most.value, said(most, sources)));
-        line("left", format!("{left}{copies}{}", most.unwrap_or_default()));
+        let held = fit.held.as_ref().map(|held| {
+            format!(", at most {} tokens ({})", grouped(held.value.into()), said(held, sources))
+        });
+        let limits = [most, held].map(Option::unwrap_or_default).concat();
+        line("left", format!("{left}{copies}{limits}"));
         line("fits", requests_in_words(fit, requests));
     } else {
         let missing = match (&fit.memory, &fit.weights, &fit.estimate, &fit.context) {

@@ -7,6 +7,7 @@ use super::table::{Style, table, wrapped};
 use super::together;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{ClassTotal, ClosedNodes, Planned, PlannedComponent, Together, Totals};
+use ecow::EcoString;
 use std::fmt::Write as _;
 
 /// Requests for each class, and the resources of its nodes; empty if no class is requested.
@@ -70,7 +71,7 @@ fn total(total: &ClassTotal) -> Vec<String> {
 
 /// What was asked and read.
 #[derive(Clone, Copy, Debug)]
-pub struct Read {
+pub struct Read<'r> {
     /// All services are shown.
     pub whole: bool,
     /// A part of the input was not read.
@@ -79,6 +80,8 @@ pub struct Read {
     pub fails: bool,
     /// Warnings that touch the answer.
     pub warnings: usize,
+    /// Plain workloads whose server does not start, and why.
+    pub stopped: &'r [(EcoString, EcoString)],
 }
 
 /// The last sentence: how many services are planned and in error, their total requests, whether
@@ -88,7 +91,7 @@ pub fn verdict(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
     together: Option<&Together>,
-    Read { whole, is_partly_read, fails, warnings }: Read,
+    Read { whole, is_partly_read, fails, warnings, stopped: workloads }: Read<'_>,
     style: Style,
 ) -> Option<String> {
     if planned.is_empty() && servings.is_empty() && totals.others.pods == 0 {
@@ -106,7 +109,7 @@ pub fn verdict(
         more => format!("; {more} pods stay without a node"),
     };
     let is_assumed = together.is_some_and(Together::hangs_on_assumption);
-    let stopped = stopped(planned);
+    let stopped = stopped(planned, workloads);
     let settings = unread_settings(planned);
     let mark = match mark(totals, pending, is_partly_read || fails) {
         "✓" if unknown.is_some() || is_assumed || !(stopped.is_empty() && settings.is_empty()) => {
@@ -128,12 +131,21 @@ pub fn verdict(
     ))
 }
 
-/// The services whose server does not start, with the reason of the first.
-pub(super) fn stopped(planned: &[Planned<'_>]) -> String {
-    match services_with(planned, |own| own.stopped.as_ref()) {
-        None => String::new(),
-        Some((first, reason, 1)) => format!("; the server of {first} will not start: {reason}"),
-        Some((first, reason, all)) => {
+/// The services and plain workloads whose server does not start, with the reason of the first.
+pub(super) fn stopped(planned: &[Planned<'_>], workloads: &[(EcoString, EcoString)]) -> String {
+    let of_services = services_with(planned, |own| own.stopped.as_ref());
+    let services = of_services.as_ref().map_or(0, |(.., all)| *all);
+    let first = of_services.map(|(first, reason, _)| (first, reason.as_str()));
+    let first = first.or_else(|| {
+        let (first, reason) = workloads.first()?;
+        Some((first.to_string(), reason.as_str()))
+    });
+    match (first, services + workloads.len()) {
+        (None, _) => String::new(),
+        (Some((first, reason)), 1) => {
+            format!("; the server of {first} will not start: {reason}")
+        }
+        (Some((first, reason)), all) => {
             format!("; {all} servers will not start, {first} first: {reason}")
         }
     }

@@ -259,6 +259,8 @@ fn what_cannot_be_read_is_no_empty_answer() {
         ("in.yaml", &full),
         ("null.yaml", "apiVersion: v1\nkind: List\nitems:\n"),
         ("broken.ome-test.yaml", "name: [\n"),
+        ("empty.yaml", ""),
+        ("comments.yaml", "# later\n---\n"),
     ]);
     for (call, said) in [
         ("catalog list -f nosuch", "file-not-read"),
@@ -268,6 +270,8 @@ fn what_cannot_be_read_is_no_empty_answer() {
         ("plan -f in.yaml --model-configs nosuch", "`nosuch` of `--model-configs`"),
         ("plan -f in.yaml --hf-cache=nosuch", "`nosuch` of `--hf-cache`"),
         ("plan -f null.yaml", "empty-input"),
+        ("plan -f empty.yaml", "`empty.yaml` holds no object"),
+        ("plan -f empty.yaml -f comments.yaml", "`empty.yaml`, `comments.yaml` hold no object"),
     ] {
         let done = folder.ome(call);
         assert_eq!(done.exit, Some(1), "{call}: {done:?}");

@@ -10,7 +10,8 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
-    Depth, Lost, PlacementOptions, Planned, Planner, costs, has_current, together, totals,
+    Depth, JudgedWorkloads, Lost, PlacementOptions, Planned, Planner, costs, has_current, together,
+    totals,
 };
 use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
@@ -87,12 +88,29 @@ impl Args {
 /// How many services to plan between two progress updates.
 const SHOWN: usize = 1000;
 
+/// Rejects files that were named and hold no object, as standard input without one is. A directory
+/// may wait for its first file.
+fn require_objects(session: &Session, files: &[PathBuf]) -> Result<(), Failure> {
+    let world = &session.world;
+    let is_empty = world.input.is_empty() && world.diagnostics.is_empty() && !files.is_empty();
+    if !is_empty || !files.iter().all(|file| file.is_file()) {
+        return Ok(());
+    }
+    let names: Vec<String> = files.iter().map(|file| format!("`{}`", file.display())).collect();
+    let holds = if names.len() == 1 { "holds" } else { "hold" };
+    Err(Failure::NotFound {
+        message: format!("{} {holds} no object", names.join(", ")),
+        help: Some("name files with Kubernetes objects".into()),
+    })
+}
+
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut session = Session::open(&args.input, &args.decision.ask()?)?;
     let (header, mode) = (session.header(), session.mode());
     let (services, servings) = session.all_places(&args.services)?;
     session.require_any(services.len() + servings.len())?;
+    require_objects(&session, &args.input.files)?;
     // Before the services are taken out of the catalog: their pods are lost with the nodes.
     let losses = match args.each {
         Some(each) => Some(what_if::losses(&session, args.at.into(), each.into())?),
@@ -153,7 +171,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = About::planned(catalog, &planned, &servings)
         .every(args.services.is_empty())
         .of(&session, found);
-    let found = knative_together(found);
+    let mut found = knative_together(found);
+    // Their pods are placed beside those of the services.
+    let workloads = match together {
+        Some(_) if args.services.is_empty() => planner.engines().of_workloads(catalog),
+        _ => JudgedWorkloads::default(),
+    };
+    found.extend(session.grade(workloads.findings));
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
     let said = costs.as_ref().map(report::price).into_iter();
     let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));
@@ -181,7 +205,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let hurts = losses.as_ref().is_some_and(|own| !own.rows.is_empty());
     let outcome = if waits || unknown || hurts { outcome.and(Outcome::No) } else { outcome };
     let warnings = found.iter().filter(|own| own.severity == Severity::Warning).count();
-    let read = Read { whole, is_partly_read, fails: outcome != Outcome::Done, warnings };
+    let read = Read {
+        whole,
+        is_partly_read,
+        fails: outcome != Outcome::Done,
+        warnings,
+        stopped: &workloads.stopped,
+    };
     let last = |style| verdict(&totals, &planned, &servings, together, read, style);
     let passed_over = accounting::line(&session.world.input);
     let extent = match args.output {

@@ -363,7 +363,7 @@ fn gathered(
     let servings = plan_servings(&session.world.catalog, &servings);
     let engines = planner.engines();
     later.extend(servings.iter().flat_map(|planned| engines.of_serving(planned)));
-    later.extend(engines.of_workloads(catalog));
+    later.extend(engines.of_workloads(catalog).findings);
     later.extend(servings.into_iter().flat_map(|planned| {
         let object = &planned.serving.object;
         planned.diagnostics.into_iter().filter(|finding| !is_told(finding, object))

@@ -67,17 +67,29 @@ fn what_an_engine_cannot_read_is_found() {
         faults
             .into_iter()
             .map(|fault| match fault {
-                Fault::FlagAndValue { text, .. } | Fault::CommandLine { text, .. } => {
-                    text.to_string()
-                }
+                Fault::CommandLine { text, .. } => text.to_string(),
+                Fault::Joined { words, .. } => words.join("|"),
+                Fault::Range { flag, text, expected, .. } => format!("{flag} {text}, {expected}"),
+                Fault::FewTokens { tokens, requests, .. } => format!("{tokens:?} {requests:?}"),
                 Fault::Number { flag, text, .. } => format!("{flag} {text}"),
                 Fault::Unknown { flag, release, .. } => format!("{flag} {release}"),
             })
             .collect()
     };
     assert_eq!(faults(&["--max-num-seqs=2.56e+02"]), ["--max-num-seqs 2.56e+02"]);
-    assert_eq!(faults(&["--max-model-len 4096"]), ["--max-model-len 4096"]);
-    assert_eq!(faults(&["--served-model-name my model"]), ["--served-model-name my model"]);
+    assert_eq!(faults(&["--max-model-len 4096"]), ["--max-model-len|4096"]);
+    assert_eq!(faults(&["--max-model-len \"4096\""]), ["--max-model-len|4096"]);
+    assert_eq!(faults(&["--served-model-name my model"]), ["--served-model-name|my|model"]);
+    assert_eq!(faults(&["--model=/m --max-model-len 4"]), ["--model=/m|--max-model-len|4"]);
+    assert_eq!(faults(&["serve /m --max-model-len 4"]), ["serve|/m|--max-model-len|4"]);
+    assert_eq!(faults(&["--model", "/m -tp=2"]), ["/m|-tp=2"]);
+    // What else the element sets is not known, so no default is assumed.
+    let joined = vllm(&["--model=/m --tensor-parallel-size 2"]);
+    assert!(matches!(joined.tensor, Known::Unknown));
+    for text in ["--chat-template=a --b", "--prompt=say --no", "--x={\"a\": \"b --model c\"}"] {
+        assert!(faults(&[text]).is_empty(), "{text}");
+    }
+    assert!(faults(&["--chat-template", "a --model b"]).is_empty());
     assert!(
         faults(&["--max-model-len", "8k", "--chat-template", "a b", "--max-model-len", "auto"])
             .is_empty()
@@ -86,6 +98,12 @@ fn what_an_engine_cannot_read_is_found() {
     let one = container(&serde_json::json!({"image": "vllm/vllm-openai:v0.11.0",
         "command": ["vllm serve m --port 1"]}));
     assert!(matches!(EngineSettings::container(&one), Container::Fault(Fault::CommandLine { .. })));
+    let two = container(&serde_json::json!({"image": "vllm/vllm-openai:v0.11.0",
+        "command": ["vllm"], "args": ["serve m --port 1"]}));
+    assert!(matches!(EngineSettings::container(&two), Container::Fault(Fault::CommandLine { .. })));
+    let other =
+        container(&serde_json::json!({"image": "x", "command": ["python3", "-c", "import vllm"]}));
+    assert!(matches!(EngineSettings::container(&other), Container::Other));
 }
 
 #[test]
@@ -151,4 +169,46 @@ fn ranks_are_those_of_the_engine() {
     assert_eq!(ranks("me/my-vllm", &["--port", "4"]), None);
     assert_eq!(ranks("x/text-generation-inference:3", &[]), None);
     assert_eq!(ranks("x/text-generation-inference:3", &["--num-shard=4"]), Some((4, 4, false)));
+}
+
+#[test]
+fn numbers_that_a_release_refuses_are_found() {
+    let faults = |image: &str, args: &[&str]| {
+        let own = settings(&serde_json::json!({"image": image, "args": args}));
+        own.faults.len()
+    };
+    let share = "--gpu-memory-utilization";
+    let fraction = "--mem-fraction-static";
+    for (image, args, expected) in [
+        ("vllm/vllm-openai:v0.6.6", vec![share, "1.5"], 1),
+        ("vllm/vllm-openai:v0.11.0", vec![share, "90"], 1),
+        ("vllm/vllm-openai:latest", vec![share, "90"], 1),
+        ("vllm/vllm-openai:v0.11.0", vec![share, "1"], 0),
+        // The last one counts.
+        ("vllm/vllm-openai:v0.11.0", vec![share, "90", share, "0.9"], 0),
+        // Earlier releases take it, and find no memory later.
+        ("vllm/vllm-openai:v0.11.0", vec![share, "0"], 0),
+        ("vllm/vllm-openai:v0.12.0", vec![share, "0"], 1),
+        ("vllm/vllm-openai:v0.11.0", vec!["-tp", "0"], 1),
+        ("vllm/vllm-openai:v0.11.0", vec!["--max-model-len", "-5"], 0),
+        ("vllm/vllm-openai:v0.14.0", vec!["--max-model-len", "-5"], 1),
+        ("vllm/vllm-openai:v0.14.0", vec!["--max-model-len", "-1"], 0),
+        ("lmsysorg/sglang:v0.5.3", vec![fraction, "1.2"], 1),
+        ("lmsysorg/sglang:v0.5.3", vec![fraction, "1.2", "--max-total-tokens", "64"], 0),
+        ("vllm/vllm-openai:v0.11.0", vec!["--max-num-seqs=512", "--max-num-batched-tokens=256"], 1),
+        ("vllm/vllm-openai:v0.11.0", vec!["--max-num-seqs=256", "--max-num-batched-tokens=256"], 0),
+        ("vllm/vllm-openai:v0.11.0", vec!["--max-num-seqs=4096"], 0),
+    ] {
+        assert_eq!(faults(image, &args), expected, "{image} {args:?}");
+    }
+}
+
+#[test]
+fn fields_of_an_object_are_flags_of_their_own() {
+    let overrides = |args: &[&str]| vllm(args).overrides.set().map(|own| own.value.clone());
+    let one = overrides(&["--hf-overrides.max_position_embeddings=8192"]);
+    assert_eq!(one.as_deref(), Some(r#"{"max_position_embeddings":8192}"#));
+    let two = overrides(&["--hf-overrides", r#"{"a": 1}"#, "--hf-overrides.b.c", "x"]);
+    assert_eq!(two.as_deref(), Some(r#"{"a":1,"b":{"c":"x"}}"#));
+    assert_eq!(overrides(&["--model.b=8192"]), None);
 }

@@ -2,12 +2,15 @@
 //! every operand.
 
 use super::devices::{DeviceMemory, Devices, gib};
-use super::model::is_32_bits;
+use super::model::{ServedModel, is_32_bits};
 use super::pod::Server;
-use super::{Judged, at};
+use super::{Engines, Judged, at};
 use crate::decision::{CacheFit, Operand};
 use crate::diag::Code;
-use crate::engine::{Engine, Known, Load, Setting};
+use crate::engine::{
+    Adapters, Engine, Estimate, Known, Load, Setting, Term, draft_model, holds_unquantized,
+    largest_share,
+};
 use crate::quantity::Memory;
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
@@ -32,7 +35,7 @@ impl Server<'_, '_> {
     }
 
     /// Weights, cache and context against the memory of the devices.
-    pub(super) fn memory(&self, out: &mut Judged) {
+    pub(super) fn memory(&self, engines: &Engines<'_>, out: &mut Judged) {
         let Some(model) = &self.model else { return };
         let memory = self.device_memory();
         let copy = match (self.ranks, self.devices) {
@@ -50,9 +53,18 @@ impl Server<'_, '_> {
         let is_whole = self.settings.offload.set().is_none()
             && !spreads
             && self.engine() != Engine::LlamaCpp
+            && self.settings.load_format.set().is_none_or(|own| own.value != "bitsandbytes")
             && !matches!(self.settings.quantization, Known::Unknown if self.settings.may_set_more);
         let dtype = self.settings.weights_dtype.set().map(|own| own.value.as_str());
-        let weights = model.weights_as(quantization, dtype).filter(|_| is_whole);
+        let mut weights = model.weights_as(quantization, dtype).filter(|_| is_whole);
+        if weights.is_some() && model.is_quantized_by(quantization) {
+            self.loading(model, memory.as_ref(), copy, &mut weights, out);
+        }
+        let draft = self.draft(engines);
+        if let (Some(own), Some(draft)) = (&mut weights, &draft) {
+            own.value = own.value.saturating_add(draft.value);
+            own.from = eco_format!("{}; {}", own.from, draft.from);
+        }
         let estimate = |memory: &DeviceMemory, bytes: Memory| {
             let load = self.load(memory, bytes, weights.as_ref()?.value, copy)?;
             let dimensions = self.dimensions()?;
@@ -61,8 +73,11 @@ impl Server<'_, '_> {
                 // Nominal sizes of cards with error correction are up to a sixteenth too large.
                 found.low -= found.share * gib(bytes.0) / 16.0;
             }
-            if self.settings.speculative.set().is_some() || self.has_adapters() {
+            if self.settings.speculative.set().is_some() && draft.is_none() {
                 found.low -= 2.0;
+            }
+            if self.has_adapters() {
+                self.adapters(&mut found);
             }
             Some(found)
         };
@@ -84,16 +99,121 @@ impl Server<'_, '_> {
                     let load = self.load(memory, memory.most, weights.value, copy)?;
                     self.cheaper(&load, &fit)
                 });
-                self.context(&fit, cheaper, out);
+                let found = self.context(&fit, cheaper, None, out);
+                // On the smallest of the nodes alone.
+                let smallest = memory.as_ref().filter(|own| !found && own.least < own.most);
+                if let (Some(smallest), Some(least)) = (smallest, least.clone()) {
+                    fit.estimate = Some(least);
+                    self.context(&fit, None, Some(smallest), out);
+                }
             }
             fit.estimate = least;
             out.cache = Some(fit);
         }
     }
 
-    /// Whether adapters are served, for which the engine keeps buffers that were not measured.
+    /// Weights that an engine quantizes when it loads them: where it has all of them on the devices
+    /// before, they must fit as they are stored. Where that is not known of its release and decides,
+    /// nothing is known of the weights.
+    fn loading(
+        &self,
+        model: &ServedModel,
+        memory: Option<&DeviceMemory>,
+        copy: u64,
+        weights: &mut Option<Operand<u64>>,
+        out: &mut Judged,
+    ) {
+        let (Some(memory), Some(stored)) = (memory, &model.weights) else { return };
+        let release = self.settings.version.as_ref().map(|version| version.numbers);
+        let fits = |one: Memory| stored.value <= one.0.saturating_mul(copy);
+        let holds = holds_unquantized(self.engine(), release);
+        if holds == Some(false) || fits(memory.least) {
+            return;
+        }
+        *weights = None;
+        if holds == Some(true) && !fits(memory.most) {
+            out.stop(
+                self.finding(
+                    Code::GpuMisfit,
+                    format!(
+                        "{} has the weights of `{}` on the devices of the {} as they are stored, {} ({}), before it quantizes them: {} × {} ({}) are less",
+                        self.engine(),
+                        model.name,
+                        self.pods.what,
+                        Memory(stored.value).short(),
+                        stored.from,
+                        copy,
+                        memory.most.short(),
+                        memory.from,
+                    ),
+                )
+                .at(self.pods.object.name_span())
+                .help("serve a repository whose weights are in fp8, or take devices with more memory"),
+            );
+        }
+    }
+
+    /// The weights of the model that proposes tokens, where it is a known one.
+    fn draft(&self, engines: &Engines<'_>) -> Option<Operand<u64>> {
+        let setting = self.settings.speculative.set()?;
+        let name = draft_model(setting).filter(|_| self.engine() == Engine::VLlm)?;
+        let weights = engines.named(&name)?.weights.clone()?;
+        Some(Operand { from: eco_format!("draft model `{name}`: {}", weights.from), ..weights })
+    }
+
+    /// Whether adapters are served.
     fn has_adapters(&self) -> bool {
         self.settings.lora.set().is_some_and(|lora| lora.value)
+    }
+
+    /// Takes the buffers of adapters from what is left; where they are not known, more is open.
+    fn adapters(&self, found: &mut Estimate) {
+        let own = self.settings;
+        // A cache of so many bytes is what it is.
+        if own.cache_bytes.set().is_some() {
+            return;
+        }
+        let known = || {
+            let count = own.adapters.or(1, own.engine)?.value;
+            let rank = own.adapter_rank.or(16, own.engine)?.value;
+            let model = self.model.as_ref()?;
+            let tensor = own.tensor.or(1, own.engine)?.value;
+            let adapters = Adapters { count, rank };
+            adapters.bytes(model.dimensions.as_ref()?, model.cache.as_ref()?, tensor)
+        };
+        let Some((least, most)) = known().filter(|_| own.engine == Engine::VLlm) else {
+            found.low -= 2.0;
+            return;
+        };
+        let (least, most) = (gib(least), gib(most));
+        found.middle -= most;
+        found.at_least -= most;
+        found.low -= most;
+        found.at_most -= least;
+        found.high -= least;
+        found.terms.push(Term { what: "adapters", gib: most });
+    }
+
+    /// Tokens that the cache of one copy holds at most.
+    fn held(&self, cache: &crate::quantity::KvCache) -> Option<Operand<u64>> {
+        use crate::quantity::Kept;
+        if let Some(tokens) = self.settings.cache_tokens.set() {
+            return Some(operand(tokens));
+        }
+        let blocks = self.settings.blocks.set()?;
+        // Other kernels than those of grouped heads take blocks of their own.
+        let is_plain = matches!(
+            cache.layers.as_slice(),
+            [one] if matches!(one.kept, Kept::Grouped { window: None, .. })
+        );
+        let size = match &self.settings.block_size {
+            Known::Set(size) => size.value,
+            Known::Default if is_plain => 16,
+            Known::Default | Known::Unknown => return None,
+        };
+        let value = blocks.value.saturating_mul(size);
+        let from = eco_format!("{} × {size}", blocks.from);
+        Some(Operand { from, ..operand_of(blocks, value) })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -143,8 +263,11 @@ impl Server<'_, '_> {
     fn context_of(&self) -> Option<Operand<u64>> {
         match &self.settings.context {
             Known::Set(context) => Some(operand(context)),
-            Known::Default => self.model.as_ref()?.longest.clone(),
-            Known::Unknown => None,
+            Known::Default if self.settings.overrides.set().is_none() => {
+                self.model.as_ref()?.longest.clone()
+            }
+            // Other values may set another one.
+            Known::Default | Known::Unknown => None,
         }
     }
 
@@ -170,6 +293,7 @@ impl Server<'_, '_> {
         share: Option<Operand<f64>>,
     ) -> CacheFit {
         let own = self.settings;
+        let held = self.held(&cache);
         let number = |known: &Known<u64>| known.set().map_or(1, |setting| setting.value);
         let (group, data) = (number(&own.tensor), number(&own.data));
         let divides = own.data_attention.set().is_some_and(|divides| divides.value);
@@ -233,6 +357,7 @@ impl Server<'_, '_> {
             share,
             weights,
             most: own.sequences.set().map(operand),
+            held,
             engine: Some(own.engine),
             estimate: None,
         }
@@ -249,7 +374,9 @@ impl Server<'_, '_> {
     ) {
         let share = match (self.engine(), share, &self.settings.share) {
             (Engine::VLlm | Engine::SGLang, Some(share), _) => share.value,
-            (Engine::VLlm, None, Known::Default) => 0.92,
+            (engine @ Engine::VLlm, None, Known::Default) => {
+                largest_share(engine, self.settings.version.as_ref().map(|own| own.numbers))
+            }
             _ => 1.0,
         };
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -275,7 +402,7 @@ impl Server<'_, '_> {
                     self.pods.what,
                     copy,
                     memory.most.short(),
-                    memory.from,
+                    if memory.least < memory.most { "the largest of the nodes" } else { memory.from.as_str() },
                     format_args!("{usable:.1} GiB"),
                 ),
             )
@@ -298,7 +425,10 @@ impl Server<'_, '_> {
         let part = gib(fit.request()?) / fit.accelerators.value.max(1) as f64;
         // How much more is left where a request fits in the worst case.
         let frees = |load: &Load| {
-            let found = load.estimate(dimensions)?;
+            let mut found = load.estimate(dimensions)?;
+            if self.has_adapters() {
+                self.adapters(&mut found);
+            }
             (found.at_least >= part).then_some(found.middle - now.middle)
         };
         let mut found = Vec::new();
@@ -322,48 +452,114 @@ impl Server<'_, '_> {
         (!found.is_empty()).then(|| found.join(" or "))
     }
 
-    /// A request of full length that is larger than the cache.
-    fn context(&self, fit: &CacheFit, cheaper: Option<String>, out: &mut Judged) {
+    /// A request of full length that is larger than the cache, on all nodes or on the smallest; true
+    /// when it is.
+    fn context(
+        &self,
+        fit: &CacheFit,
+        cheaper: Option<String>,
+        smallest: Option<&DeviceMemory>,
+        out: &mut Judged,
+    ) -> bool {
         let (Some(context), Some(request), Some(left)) =
             (fit.context.as_ref(), fit.request(), fit.refused_beyond())
         else {
-            return;
+            return false;
         };
-        // SGLang shortens requests, and vLLM derives a context that is not set only when asked.
-        let refuses = matches!(self.engine(), Engine::VLlm | Engine::TensorRtLlm | Engine::SGLang);
-        if !refuses || fit.estimate.as_ref().is_none_or(|found| found.logs == 0) || request <= left
-        {
-            return;
+        // vLLM refuses it. SGLang and TensorRT-LLM start and shorten requests (srt/managers/tp_worker.py,
+        // `max_req_len`; _torch/pyexecutor/resource_manager.py, `_validate_and_adjust_attention_windows`).
+        let refuses = match self.engine() {
+            Engine::VLlm => true,
+            Engine::SGLang | Engine::TensorRtLlm => false,
+            Engine::LmDeploy | Engine::Tgi | Engine::LlamaCpp => return false,
+        };
+        if fit.estimate.as_ref().is_none_or(|found| found.logs == 0) || request <= left {
+            return smallest.is_none() && self.limited(fit, context, out);
         }
         let longest = fit.longest().unwrap_or(0);
-        let flag = match self.engine() {
-            Engine::SGLang => "--context-length",
-            Engine::TensorRtLlm => "--max_seq_len",
-            _ => "--max-model-len",
+        let positions = self.dimensions().and_then(|own| own.positions);
+        let longest = positions.map_or(longest, |most| longest.min(most));
+        let end = match (refuses, smallest) {
+            (true, None) => "the server does not start".to_owned(),
+            (true, Some(own)) => {
+                format!("the server does not start on {} ({})", own.from, own.least.short())
+            }
+            (false, _) => format!("requests have at most about {longest} tokens"),
         };
-        let by_context = if longest >= 16 {
-            format!("set `{flag}={}`, ", longest / 16 * 16)
-        } else {
-            String::new()
-        };
-        let cheaper = cheaper.map_or_else(String::new, |cheaper| format!("set {cheaper}, "));
-        out.stop(
-            self.finding(
+        let mut ways = Vec::new();
+        if longest >= 16 {
+            let flag = match self.engine() {
+                Engine::SGLang => "--context-length",
+                Engine::TensorRtLlm => "--max_seq_len",
+                _ => "--max-model-len",
+            };
+            ways.push(format!("set `{flag}={}`", longest / 16 * 16));
+        }
+        ways.extend(cheaper.map(|cheaper| format!("set {cheaper}")));
+        ways.extend(self.in_8_bits(fit));
+        ways.push(match smallest {
+            Some(_) => "select the nodes with more memory".to_owned(),
+            None => "take more or larger accelerators".to_owned(),
+        });
+        let last = ways.pop().unwrap_or_default();
+        let help = if ways.is_empty() { last } else { format!("{}, or {last}", ways.join(", ")) };
+        let finding = self
+            .finding(
                 Code::ContextExceedsMemory,
                 format!(
-                    "one request of {} tokens needs {} of KV cache in the {}, and {} has about {} left: the server does not start",
+                    "one request of {} tokens needs {} of KV cache in the {}, and {} has {} left: {end}",
                     context.value,
                     Memory(request).short(),
                     self.pods.what,
                     self.engine(),
-                    Memory(left).short(),
+                    if left == 0 { "nothing".into() } else { eco_format!("about {}", Memory(left).short()) },
                 ),
             )
             .at(at(context.span, self.pods.object))
-            .help(format!(
-                "{by_context}{cheaper}keep the cache in 8 bits by `--kv-cache-dtype fp8`, or take more or larger accelerators"
-            )),
+            .help(help);
+        if refuses && smallest.is_none() {
+            out.stop(finding);
+        } else {
+            out.add(finding);
+        }
+        true
+    }
+
+    /// A request of full length that is longer than what a flag lets the cache hold; the server starts
+    /// (vllm/v1/core/kv_cache_utils.py, `check_enough_kv_cache_memory`; srt/managers/tp_worker.py).
+    fn limited(&self, fit: &CacheFit, context: &Operand<u64>, out: &mut Judged) -> bool {
+        let Some(held) = fit.held.as_ref().filter(|held| held.value < context.value) else {
+            return false;
+        };
+        out.add(
+            self.finding(
+                Code::ContextExceedsMemory,
+                format!(
+                    "the KV cache of the {} holds {} tokens ({}), and a request has up to {}: longer ones are not served",
+                    self.pods.what, held.value, held.from, context.value
+                ),
+            )
+            .at(at(held.span, self.pods.object))
+            .help("leave the flag out, or set a shorter context"),
         );
+        true
+    }
+
+    /// How the engine keeps the cache in 8 bits, where a request of full length fits then.
+    fn in_8_bits(&self, fit: &CacheFit) -> Option<String> {
+        let halved = CacheFit { width: Operand { value: 1, ..fit.width.clone() }, ..fit.clone() };
+        if fit.width.value <= 1 || halved.request()? > fit.promised()? {
+            return None;
+        }
+        let how = match self.engine() {
+            Engine::VLlm => "`--kv-cache-dtype=fp8`",
+            Engine::SGLang => "`--kv-cache-dtype=fp8_e5m2`",
+            Engine::TensorRtLlm => {
+                "`kv_cache_config: {dtype: fp8}` in the file of `--extra_llm_api_options`"
+            }
+            Engine::LmDeploy | Engine::Tgi | Engine::LlamaCpp => return None,
+        };
+        Some(format!("keep the cache in 8 bits by {how}"))
     }
 }
 

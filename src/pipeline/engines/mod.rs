@@ -22,6 +22,7 @@ use crate::cluster::Machine;
 use crate::cluster::schedule::devices::Published;
 use crate::decision::{CacheFit, Resolution};
 use crate::diag::{Code, Diagnostic};
+use crate::engine::{EngineSettings, only_context};
 use crate::operators::Selector;
 use crate::pods::built::Component;
 use crate::policy::Policy;
@@ -29,7 +30,7 @@ use crate::quantity::Memory;
 use crate::source::Span;
 use crate::yaml::Node;
 use devices::{Devices, Nodes};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use files::File;
 use model::ServedModel;
 use std::collections::HashMap;
@@ -91,6 +92,14 @@ impl<'p> Pods<'p> {
             class,
         }
     }
+}
+
+/// What was found about the engines of plain workloads.
+#[derive(Debug, Default)]
+pub(crate) struct JudgedWorkloads {
+    pub(crate) findings: Vec<Diagnostic>,
+    /// Those whose server does not start, `Deployment ml/chat`, and why.
+    pub(crate) stopped: Vec<(EcoString, EcoString)>,
 }
 
 /// What was found about a pod.
@@ -167,6 +176,30 @@ impl<'a> Engines<'a> {
         let found = ServedModel::of_hub(id).map(Arc::new);
         lock().insert(id.into(), found.clone());
         found
+    }
+
+    /// The model that a container serves: the one of the service, unless its command line names
+    /// another; nothing where values replace more of its config than the context.
+    fn served(&self, pods: &Pods<'_>, settings: &EngineSettings) -> Option<Arc<ServedModel>> {
+        if settings.overrides.set().is_some_and(|own| !only_context(own)) {
+            return None;
+        }
+        let argument = settings.model.set().map(|own| own.value.as_str());
+        let model = match (&pods.model, argument) {
+            (Some(own), Some(argument)) if own.is_other(argument) => self.named(argument),
+            (Some(own), _) => Some(Arc::clone(own)),
+            (None, argument) => self.named(argument?),
+        }?;
+        let is_gguf = argument.is_some_and(model::is_gguf)
+            || [&settings.load_format, &settings.quantization]
+                .iter()
+                .any(|own| own.set().is_some_and(|own| own.value == "gguf"));
+        // Each file of these has a width of its own.
+        Some(if is_gguf && model.weights.is_some() {
+            Arc::new(ServedModel { weights: None, ..ServedModel::clone(&model) })
+        } else {
+            model
+        })
     }
 
     /// Judges the engines of a service, and sets the KV cache of each component.
@@ -266,8 +299,8 @@ impl<'a> Engines<'a> {
     }
 
     /// Judges the engines of plain workloads, those that no controller owns.
-    pub(crate) fn of_workloads(&self, catalog: &Catalog) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
+    pub(crate) fn of_workloads(&self, catalog: &Catalog) -> JudgedWorkloads {
+        let mut out = JudgedWorkloads::default();
         for object in catalog.others().iter().filter(|object| object.reported) {
             let Some((main, worker, pods)) = surroundings::pods_of(object) else { continue };
             let namespace = object.id.scope.namespace().map_or("default", EcoString::as_str);
@@ -282,9 +315,13 @@ impl<'a> Engines<'a> {
                 model: None,
                 class: None,
             });
-            found.extend(judged.findings);
+            if let Some(why) = judged.stop {
+                let (kind, name) = (&object.id.kind, &object.id.name);
+                out.stopped.push((eco_format!("{kind} {namespace}/{name}"), why));
+            }
+            out.findings.extend(judged.findings);
         }
-        found
+        out
     }
 
     /// The KV cache of a runtime that serves a model on accelerators of a class, and why its server

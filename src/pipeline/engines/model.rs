@@ -13,6 +13,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServedModel {
     pub(super) name: EcoString,
+    /// The repository of the Hub with its files.
+    pub(super) repository: Option<EcoString>,
     pub(super) dimensions: Option<Dimensions>,
     pub(super) cache: Option<Arc<KvCache>>,
     /// Bytes of the weights as loaded.
@@ -33,11 +35,15 @@ impl ServedModel {
             let span = node.origin.span();
             (value > 0).then(|| Operand { value, from: "maxTokens of the model".into(), span })
         });
+        let repository = HubId::of_model(&model.object.node).map(|own| EcoString::from(own.id));
+        let is_gguf = repository.as_deref().is_some_and(is_gguf)
+            || model.format.as_ref().is_some_and(|own| own.name.value.eq_ignore_ascii_case("gguf"));
         Self {
             name: model.object.id.name.clone(),
-            weights: parameters.and_then(|count| {
+            weights: parameters.filter(|_| !is_gguf).and_then(|count| {
                 weights(count.as_f64(), &count.short(), quantization, dimensions.as_ref())
             }),
+            repository,
             dimensions,
             cache: model.known.cache.clone(),
             longest,
@@ -62,6 +68,7 @@ impl ServedModel {
         });
         Some(Self {
             name: id.into(),
+            repository: Some(id.into()),
             weights: facts.parameters.and_then(|count| {
                 weights(count.as_f64(), &count.short(), &quantization, facts.dimensions.as_ref())
             }),
@@ -69,6 +76,21 @@ impl ServedModel {
             cache: facts.cache.map(Arc::new),
             longest,
         })
+    }
+
+    /// Whether a command line names another model: a repository, no path in the container.
+    pub(super) fn is_other(&self, argument: &str) -> bool {
+        let id = argument.strip_prefix("hf://").unwrap_or(argument);
+        HubId::parse(&format!("hf://{id}")).is_some_and(|named| {
+            let own = self.repository.as_deref();
+            own.is_none_or(|own| !own.eq_ignore_ascii_case(named.id))
+        })
+    }
+
+    /// Whether an engine quantizes its weights to 8 bits when it loads them.
+    pub(super) fn is_quantized_by(&self, quantization: Option<&str>) -> bool {
+        quantization == Some("fp8")
+            && self.weights.as_ref().is_some_and(|own| own.from.contains("× 2 bytes"))
     }
 
     /// Its weights as these settings load them.
@@ -80,19 +102,26 @@ impl ServedModel {
         let own = self.weights.clone()?;
         // Weights in 16 bits that the engine quantizes or widens when it loads them.
         let is_plain = own.from.contains("× 2 bytes");
-        let loaded = |value: u64, as_type: &str| {
-            let (from, span) = (eco_format!("{}, loaded as {as_type}", own.from), own.span);
-            Some(Operand { value, from, span })
-        };
         match (quantization, dtype) {
-            (Some("fp8"), _) if is_plain => loaded(own.value / 2, "fp8"),
+            (Some("fp8"), _) if is_plain => {
+                let from = own.from.replace("× 2 bytes", "× 1 byte");
+                let from = eco_format!("{from}, quantized to fp8 while loading");
+                Some(Operand { value: own.value / 2, from, span: own.span })
+            }
             (Some("bitsandbytes" | "mxfp8"), _) if is_plain => None,
             (None, Some(dtype)) if is_plain && is_32_bits(dtype) => {
-                loaded(own.value.saturating_mul(2), dtype)
+                let from = own.from.replace("× 2 bytes", "× 4 bytes");
+                let from = eco_format!("{from}, loaded as {dtype}");
+                Some(Operand { value: own.value.saturating_mul(2), from, span: own.span })
             }
             _ => Some(own),
         }
     }
+}
+
+/// Whether a path or a repository is of files whose width their name has, not their config.
+pub(super) fn is_gguf(name: &str) -> bool {
+    name.to_ascii_lowercase().contains("gguf")
 }
 
 /// Whether a type has 4 bytes, as the engines write it.

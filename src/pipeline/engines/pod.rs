@@ -11,7 +11,7 @@ use crate::yaml::Node;
 use std::sync::Arc;
 
 impl Judged {
-    fn add(&mut self, finding: Diagnostic) {
+    pub(super) fn add(&mut self, finding: Diagnostic) {
         self.findings.push(finding);
     }
 
@@ -71,7 +71,6 @@ impl Engines<'_> {
             _ => None,
         };
         let nodes = devices.map(|devices| self.nodes(pods.main, devices));
-        let named = || self.named(&settings.model.set()?.value);
         let server = Server {
             pods,
             container,
@@ -79,14 +78,14 @@ impl Engines<'_> {
             ranks: ranks.as_ref(),
             devices,
             nodes,
-            model: pods.model.clone().or_else(named),
+            model: self.served(pods, &settings),
         };
         server.unread(out);
         server.clash(self, out);
         server.devices(out);
         server.heads(out);
         server.positions(out);
-        server.memory(out);
+        server.memory(self, out);
     }
 }
 
@@ -118,15 +117,49 @@ fn two_vendors(pods: &Pods<'_>, devices: &[Devices], out: &mut Judged) {
 /// An argument that the engine cannot read.
 fn form(pods: &Pods<'_>, fault: &Fault, out: &mut Judged) {
     let (message, help, origin) = match fault {
-        Fault::FlagAndValue { text, origin } => {
-            let (flag, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-            let value = value.trim();
-            (
-                format!("`{text}` of the {} is one argument: the server knows no such flag", pods.what),
-                format!("write `{flag}={value}`, or two elements `{flag}` and `{value}`"),
-                origin,
-            )
+        Fault::Joined { text, words, origin, .. } => {
+            let help = match words.as_slice() {
+                [flag, value] if flag.starts_with('-') && !flag.contains('=') => {
+                    format!("write `{flag}={value}`, or two elements `{flag}` and `{value}`")
+                }
+                words => {
+                    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                    format!("write one element per word: {}", words.join(", "))
+                }
+            };
+            let reads = match text.split_once(char::is_whitespace) {
+                Some((head, _)) if head.starts_with('-') && head.contains('=') => {
+                    "the server takes all behind `=` as the value"
+                }
+                Some((head, _)) if head.starts_with('-') => "the server knows no such flag",
+                _ => "the server takes it as one value",
+            };
+            (format!("`{text}` of the {} is one argument: {reads}", pods.what), help, origin)
         }
+        Fault::Range { flag, text, expected, origin } => (
+            format!(
+                "`{flag}` of the {} is `{text}`, and the engine takes {expected}: the server does not start",
+                pods.what
+            ),
+            match text.parse::<f64>() {
+                Ok(percent) if (10.0..=100.0).contains(&percent) && expected.ends_with("at most 1") => {
+                    format!("set a share such as `{flag}={}`", (percent / 100.0).min(0.95))
+                }
+                _ => format!("set {expected}"),
+            },
+            origin,
+        ),
+        Fault::FewTokens { tokens, requests, origin } => (
+            format!(
+                "`{}` of the {} is {}, less than the {} of `{}`: the server does not start",
+                tokens.0, pods.what, tokens.1, requests.1, requests.0
+            ),
+            format!(
+                "set `{}` to at least {}, or `{}` to at most {}",
+                tokens.0, requests.1, requests.0, tokens.1
+            ),
+            origin,
+        ),
         Fault::CommandLine { text, origin } => (
             format!("`{text}` of the {} is one word: there is no program of this name", pods.what),
             "write one element per word, or run it with `sh -c`".to_owned(),
@@ -144,12 +177,14 @@ fn form(pods: &Pods<'_>, fault: &Fault, out: &mut Judged) {
             origin,
         ),
     };
-    out.stop(
-        Diagnostic::new(Code::ArgumentForm, message)
-            .at(at(origin.span(), pods.object))
-            .object(pods.object.id.to_string())
-            .help(help),
-    );
+    let finding = Diagnostic::new(Code::ArgumentForm, message)
+        .at(at(origin.span(), pods.object))
+        .object(pods.object.id.to_string())
+        .help(help);
+    match fault {
+        Fault::Joined { stops: false, .. } => out.add(finding),
+        _ => out.stop(finding),
+    }
 }
 
 impl Server<'_, '_> {
@@ -347,11 +382,12 @@ impl Server<'_, '_> {
             && !self.is_masked()
         {
             let idle = given - needed;
+            let stay = if idle == 1 { "stays" } else { "stay" };
             out.add(
                 self.finding(
                     Code::GpuCountMismatch,
                     format!(
-                        "{subject}, and {arithmetic}{defaults} uses {needed}: {idle} stay idle"
+                        "{subject}, and {arithmetic}{defaults} uses {needed}: {idle} {stay} idle"
                     ),
                 )
                 .at(place)

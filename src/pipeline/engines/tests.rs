@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 mod config_files;
 mod memory_of_nodes;
 mod mutated;
+mod served;
 
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 

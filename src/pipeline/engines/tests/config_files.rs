@@ -60,7 +60,7 @@ fn found(case: &Case<'_>) -> Vec<(Code, u32, u32)> {
         .replace("VOLUME", case.volume);
     let config = CONFIG.replace("SETTINGS", &case.settings.replace('\n', "\n    "));
     let world = world_of(&format!("{}{config}", pod.trim_start()));
-    let found = Engines::new(&world.catalog).of_workloads(&world.catalog);
+    let found = Engines::new(&world.catalog).of_workloads(&world.catalog).findings;
     let found = found.iter().filter(|finding| finding.code != Code::ShmTooSmall).map(|finding| {
         let place = world.sources.locate(finding.labels[0].span);
         (finding.code, place.line, place.column)

@@ -1,0 +1,76 @@
+//! The buffers that vLLM keeps for adapters beside the weights (vllm/lora/layers, `lora_a_stacked`
+//! and `lora_b_stacked` of each layer; read in 0.6.6, 0.11.0 and 0.17.0): for every adapter that is on
+//! the devices at once, both matrices of the largest rank, whether an adapter is loaded or not.
+
+use crate::quantity::{Dimensions, Kept, KvCache};
+
+/// How many adapters are on the devices at once, and the largest rank of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adapters {
+    /// Adapters.
+    pub count: u64,
+    /// Their largest rank.
+    pub rank: u64,
+}
+
+impl Adapters {
+    /// Bytes of the buffers on one of the devices that split each layer, the least and the most: which
+    /// of the matrices are split depends on the layer and a flag. Nothing for experts, and where the
+    /// layers differ.
+    pub fn bytes(self, model: &Dimensions, cache: &KvCache, tensor: u64) -> Option<(u64, u64)> {
+        let [layers] = cache.layers.as_slice() else { return None };
+        let Kept::Grouped { heads, key, value, .. } = layers.kept else { return None };
+        if model.experts.is_some() || model.is_multimodal {
+            return None;
+        }
+        let (hidden, inner) = (model.hidden, model.intermediate?);
+        let query = model.heads.checked_mul(key)?;
+        let values = heads.checked_mul(value)?;
+        let (keys, output) = (heads.checked_mul(key)?, model.heads.checked_mul(value)?);
+        // Of queries, keys and values, of the output, of gate and up, of down: the sum of the width in
+        // and the width out of each.
+        let widths = (3 * hidden + query + keys + values)
+            + (output + hidden)
+            + (2 * hidden + 2 * inner)
+            + (inner + hidden);
+        let numbers = widths.checked_mul(layers.layers)?.checked_mul(self.rank)?;
+        let most = numbers.checked_mul(self.count)?.checked_mul(2)?;
+        Some((most / tensor.max(1), most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::KeptLayers;
+
+    /// Llama-3.1-8B: 32 layers of 4096, 14,336 between, 32 heads, 8 of keys and values, of 128.
+    #[test]
+    fn buffers_are_those_of_every_layer() {
+        let model = Dimensions {
+            layers: 32,
+            hidden: 4096,
+            intermediate: Some(14_336),
+            heads: 32,
+            kv_heads: Some(8),
+            vocabulary: 128_256,
+            is_tied: false,
+            experts: None,
+            positions: Some(131_072),
+            is_multimodal: false,
+            is_pooling: false,
+        };
+        let kept = Kept::Grouped { heads: 8, key: 128, value: 128, window: None, index: 0 };
+        let cache =
+            KvCache { layers: vec![KeptLayers { layers: 32, kept }], width: 2, in_8_bits: false };
+        // (12288 + 4096 + 2048) + 8192 + 36864 + 18432 = 81920 a rank and layer.
+        let one = Adapters { count: 1, rank: 16 };
+        let bytes = 81_920 * 32 * 16 * 2;
+        assert_eq!(one.bytes(&model, &cache, 1), Some((bytes, bytes)));
+        assert_eq!(one.bytes(&model, &cache, 4), Some((bytes / 4, bytes)));
+        let many = Adapters { count: 16, rank: 256 };
+        assert_eq!(many.bytes(&model, &cache, 1), Some((bytes * 256, bytes * 256)));
+        let images = Dimensions { is_multimodal: true, ..model };
+        assert_eq!(one.bytes(&images, &cache, 1), None);
+    }
+}
