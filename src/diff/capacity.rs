@@ -33,6 +33,8 @@ pub struct Waits {
     pub component: EcoString,
     /// Message of the scheduler or of the queue.
     pub message: EcoString,
+    /// The same in short: the nearest node and what it lacks.
+    pub short: EcoString,
 }
 
 /// Hourly cost of ModelServings in dollars, by `namespace/name`.
@@ -112,6 +114,7 @@ pub(super) fn capacity(
             service: own.service.clone(),
             component: own.component.clone(),
             message: own.message.clone(),
+            short: own.short.clone(),
         });
     }
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
@@ -209,10 +212,10 @@ fn stuck(
     let mut found = Vec::new();
     for (own, is_update) in rolled.iter().zip(services.chain(servings)) {
         let stuck = own.components.iter().filter(|own| own.end == RollEnd::Stuck && is_update);
-        found.extend(stuck.map(|component| Waits {
-            service: name(own),
-            component: component.component.into(),
-            message: component.stuck.as_ref().map(said).unwrap_or_default(),
+        found.extend(stuck.map(|component| {
+            let message = component.stuck.as_ref().map(said).unwrap_or_default();
+            let (service, component) = (name(own), component.component.into());
+            Waits { service, component, short: message.clone(), message }
         }));
     }
     (Some(found), order.into_iter().map(|(_, name)| name).collect())

@@ -1,7 +1,7 @@
 //! Where the pods of a component are placed, and why some have no node.
 
 use crate::cluster::BlockedNodes;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 
 /// Placement of the pods of a component.
@@ -60,6 +60,17 @@ pub struct Waiting {
     pub missing: Option<EcoString>,
     /// Nodes without room for a single pod of the waiting kind.
     pub blocked: Arc<BlockedNodes>,
+}
+
+impl Waiting {
+    /// What is missing, in short: the reason of the nearest node.
+    pub fn shortage(&self) -> EcoString {
+        match (&self.missing, &self.example) {
+            (Some(resource), _) => eco_format!("no node has {resource}"),
+            (None, Some(example)) => eco_format!("{}: {}", example.node, example.detail),
+            (None, None) => self.message.clone(),
+        }
+    }
 }
 
 /// One filter of the scheduler, with the number of nodes before and after it.

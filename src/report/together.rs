@@ -304,15 +304,22 @@ pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
     let (Some(look), Some(waiting)) = (placement.look.as_ref(), placement.waiting.as_ref()) else {
         return;
     };
+    // A quota refuses the pod before any filter sees it.
+    let is_filtered = look.filters.iter().any(|own| own.out < own.r#in);
     let rows = look.filters.iter().filter(|own| own.r#in > 0).map(|own| {
         let lost = own.r#in - own.out;
         let lost = if lost == 0 { String::new() } else { format!("-{lost}") };
         vec![own.filter.to_owned(), own.r#in.to_string(), own.out.to_string(), lost]
     });
+    if !is_filtered && look.nearest.is_empty() {
+        return;
+    }
     out.gap();
     out.lines([waiting.message.to_string()]);
     let title = format!("FILTER ({})", component.kind.as_str().to_uppercase());
-    out.table(&[&title, "IN", "OUT", ""], rows);
+    if is_filtered {
+        out.table(&[&title, "IN", "OUT", ""], rows);
+    }
     if !look.nearest.is_empty() {
         let rows = look
             .nearest
@@ -346,14 +353,7 @@ pub(super) fn blocked_json(blocked: Option<&BlockedNodes>, named: usize) -> Valu
 
 /// What a waiting pod lacks, in brackets: the reason of the nearest node.
 fn shortage(waiting: Option<&Waiting>) -> String {
-    let Some(waiting) = waiting else { return String::new() };
-    if let Some(resource) = &waiting.missing {
-        return format!(" (no node has {resource})");
-    }
-    match &waiting.example {
-        Some(example) => format!(" ({}: {})", example.node, example.detail),
-        None => format!(" ({})", waiting.message),
-    }
+    waiting.map_or_else(String::new, |waiting| format!(" ({})", waiting.shortage()))
 }
 
 /// `1 more node like gpu-3 and 2 more nodes like cpu-1`.
@@ -404,7 +404,7 @@ pub fn text(
         let own: Vec<&Pending> =
             together.pending.iter().filter(|own| own.service == **name).collect();
         let pods = plural(own.len(), "pod");
-        let why = &own[0].message;
+        let why = &own[0].short;
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         line!(out, "{name}: {pods} without a node{why}");
     }

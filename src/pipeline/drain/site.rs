@@ -342,12 +342,14 @@ impl<'a> Site<'a> {
                 if pod.is_some_and(|pod| world.phase(pod) != PodPhase::Pending) {
                     return None;
                 }
+                let message = no_node(scheduler, pod);
                 Some(Pending {
                     service: own.owner.clone(),
                     component: EcoString::new(),
                     replica,
                     code: NO_ROOM,
-                    message: no_node(scheduler, pod),
+                    short: message.clone(),
+                    message,
                 })
             };
             let members = world.members(own.id).iter().map(|member| member.pod);

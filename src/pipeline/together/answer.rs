@@ -24,6 +24,8 @@ pub struct Pending {
     pub code: &'static str,
     /// Message of the scheduler or of the queue.
     pub message: EcoString,
+    /// The same in short: the nearest node and what it lacks.
+    pub short: EcoString,
 }
 
 /// Pods or objects about which nothing is said.

@@ -52,7 +52,7 @@ impl Reasons {
         list: &mut Vec<Pending>,
     ) -> Placement {
         let mut placement = Placement::default();
-        let mut pending = |replica: usize, code: &'static str, message: &EcoString| {
+        let mut pending = |replica: usize, why: &Waiting| {
             let component = claim.component.map_or_else(
                 || {
                     let name = claim.service.split_once('/').map_or("", |(_, name)| name);
@@ -60,13 +60,14 @@ impl Reasons {
                 },
                 EcoString::from,
             );
-            let (service, message) = (claim.service.clone(), message.clone());
-            list.push(Pending { service, component, replica, code, message });
+            let (service, message) = (claim.service.clone(), why.message.clone());
+            let (code, short) = (why.code, why.shortage());
+            list.push(Pending { service, component, replica, code, message, short });
         };
         if let Some(refused) = &claim.refused {
-            pending(0, refused.code, &refused.message);
-            placement.wanted = refused.pods;
             let waiting = Waiting::said(refused.code, refused.message.clone());
+            pending(0, &waiting);
+            placement.wanted = refused.pods;
             placement.waiting = Some(Arc::new(waiting));
             return placement;
         }
@@ -85,8 +86,9 @@ impl Reasons {
             let own = &fleet.workloads[at].replicas[replica];
             if own.held {
                 let message = held.cloned().unwrap_or_default();
-                pending(replica, "quota", &message);
-                placement.waiting.get_or_insert_with(|| Arc::new(Waiting::said("quota", message)));
+                let waiting = Waiting::said("quota", message);
+                pending(replica, &waiting);
+                placement.waiting.get_or_insert_with(|| Arc::new(waiting));
                 continue;
             }
             let waits = |pod: &PodId| !stands(&self.placed, *pod);
@@ -96,16 +98,16 @@ impl Reasons {
                 .find_map(|(at, slot)| slot.pod.filter(waits).map(|pod| (own.pods[at], pod)));
             if let Some((template, pod)) = first {
                 let waiting = self.waiting(&fleet.workloads[at].templates[template], pod);
-                pending(replica, waiting.code, &waiting.message);
+                pending(replica, &waiting);
                 placement.waiting.get_or_insert(waiting);
                 continue;
             }
             let refused =
                 (0..slots.len()).find_map(|pod| self.placed.refused.get(&[at, replica, pod]));
             if let Some(message) = refused {
-                pending(replica, "refused", message);
-                let waiting = || Arc::new(Waiting::said("refused", message.clone()));
-                placement.waiting.get_or_insert_with(waiting);
+                let waiting = Waiting::said("refused", message.clone());
+                pending(replica, &waiting);
+                placement.waiting.get_or_insert_with(|| Arc::new(waiting));
             }
         }
         placement
