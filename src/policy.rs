@@ -37,6 +37,11 @@ impl BuiltinMode {
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
     }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, own)| *own == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// The releases of what runs beneath the operators, by their tags.

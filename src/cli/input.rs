@@ -207,7 +207,8 @@ impl Session {
             let names = names.map(|file| file.display().to_string());
             let from = names.reduce(|a, b| format!("{a}, {b}")).unwrap_or("none".to_owned());
             format!(
-                "settings: {from}; semantics {semantics}, builtin {builtin:?}; `ome config` has the origin of each"
+                "settings: {from}; semantics {semantics}, builtin {}; `ome config` has the origin of each",
+                builtin.name()
             )
         });
         for (_, source) in loaded.sources.iter().filter(|(_, source)| source.is_input()) {

@@ -15,14 +15,14 @@ use std::collections::BTreeSet;
 const NVIDIA_PRODUCT: &str = "nvidia.com/gpu.product";
 const SHARING: &str = "nvidia.com/gpu.sharing-strategy";
 const MIG: &str = "nvidia.com/mig-";
-/// Labels of AMD that name a product, those of the labeller first; the third is from OEP-0003.
+/// Labels of AMD that name a product, those of the labeler first; the third is from OEP-0003.
 const AMD_PRODUCT: [&str; 4] = [
     "amd.com/gpu.product-name",
     "beta.amd.com/gpu.product-name",
     "amd.com/gpu.product",
     "gpu.amd.com/model",
 ];
-/// On machines with different devices, the labeller writes the name into the key.
+/// On machines with different devices, the labeler writes the name into the key.
 const AMD_SEVERAL: &str = "amd.com/gpu.product-name.";
 const AMD_DEVICE: [&str; 2] = ["amd.com/gpu.device-id", "beta.amd.com/gpu.device-id"];
 const INTEL_DEVICE: &str = "gpu.intel.com/device-id.";

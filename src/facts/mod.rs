@@ -94,7 +94,7 @@ pub const PRODUCT_LABELS: [&str; 7] = [
     "cloud.google.com/gke-accelerator",
 ];
 
-/// Prefixes of label keys about accelerators, of labellers, clouds and Karpenter
+/// Prefixes of label keys about accelerators, of labelers, clouds and Karpenter
 /// (docs/decisions.md#node-evidence).
 const LABELLERS: [&str; 15] = [
     "nvidia.com/gpu",

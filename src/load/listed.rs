@@ -214,10 +214,10 @@ impl Listed {
             let command = files.iter().fold("ome plan".to_owned(), |command, file| {
                 format!("{command} -f {}", quoted(file))
             });
-            services
-                .into_iter()
-                .fold(finding, Diagnostic::object)
-                .help(format!("`{command}` plans them"))
+            services.into_iter().fold(finding, Diagnostic::object).help(match files.len() {
+                1 => format!("`{command}` plans it"),
+                _ => format!("`{command}` plans them"),
+            })
         })
         .collect()
     }

@@ -411,6 +411,48 @@ fn summary(item: &Item<'_>) -> String {
     }
 }
 
+/// `overridesBuiltin` as `overrides builtin`.
+fn words_of(key: &str) -> String {
+    let mut out = String::new();
+    for c in key.chars() {
+        if c.is_ascii_uppercase() {
+            out.push(' ');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// A value of the JSON in words: a list as `a, b`, a range as `500M..75B`, another object as
+/// `name value`; `-` where nothing is set.
+fn in_words(value: &Value) -> String {
+    let list = |words: Vec<String>| {
+        if words.is_empty() { "-".to_owned() } else { words.join(", ") }
+    };
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(items) => list(items.iter().map(in_words).collect()),
+        Value::Object(fields) => match (fields.get("min"), fields.get("max")) {
+            (Some(Value::Null), Some(Value::Null)) => "-".to_owned(),
+            (Some(min), Some(max)) if fields.len() == 2 => {
+                let end = |end: &Value| if end.is_null() { String::new() } else { in_words(end) };
+                format!("{}..{}", end(min), end(max))
+            }
+            _ => {
+                let set = fields.iter().filter(|(_, value)| !value.is_null());
+                list(
+                    set.map(|(key, value)| format!("{} {}", words_of(key), in_words(value)))
+                        .collect(),
+                )
+            }
+        },
+    }
+}
+
 /// One item as text.
 pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
     let Value::Object(fields) = item.json(world) else { return String::new() };
@@ -418,9 +460,8 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
     let rows: Vec<Vec<String>> = fields
         .iter()
         .filter(|(key, value)| *key != "formats" && !value.is_null())
-        .map(|(key, value)| {
-            vec![key.clone(), value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)]
-        })
+        .map(|(key, value)| vec![words_of(key), in_words(value)])
+        .filter(|row| row[1] != "-")
         .collect();
     out.draw(&plain_table(&["FIELD", "VALUE"], rows, style));
     if let Item::Runtime(runtime) = item {

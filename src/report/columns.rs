@@ -32,12 +32,20 @@ pub(super) fn folded(
         match column {
             None if at != SERVICE => {}
             Some((first, true)) if at != SERVICE && folds(&first) && !is_verdict(&first) => {
-                words.extend((first != "-").then(|| format!("{} {first}", small(titles[at]))));
+                words.extend((first != "-").then(|| phrase(titles[at], &first)));
             }
             _ => kept.push(at),
         }
     }
     (words, kept)
+}
+
+/// A title and the value of all rows in a line of text.
+fn phrase(title: &str, value: &str) -> String {
+    match title {
+        "DECIDED BY" if value.starts_with("named ") => format!("runtime {value}"),
+        _ => format!("{} {value}", small(title)),
+    }
 }
 
 /// Whether a cell says why a service has no values: such a cell stays next to it.
@@ -54,4 +62,20 @@ pub(super) fn taken(row: Vec<String>, kept: &[usize]) -> Vec<String> {
 /// A title in a line of text.
 pub(super) fn small(title: &str) -> String {
     title.to_lowercase().replace("gpus", "GPUs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_all_rows_is_a_phrase() {
+        let rows = |decided: &str| {
+            ["a", "b"].map(|name| vec!["ml".into(), name.into(), decided.into()]).into_iter()
+        };
+        let titles = ["NAMESPACE", "SERVICE", "DECIDED BY"];
+        let words = |decided: &str| folded(&titles, rows(decided)).0.join(" · ");
+        assert_eq!(words("named by the service"), "namespace ml · runtime named by the service");
+        assert_eq!(words("highest priority"), "namespace ml · decided by highest priority");
+    }
 }

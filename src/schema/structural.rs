@@ -339,13 +339,52 @@ impl Check {
             }
             let Some(expression) = parse(text) else { continue };
             if matches!(evaluate(&expression, node), Outcome::Fails) {
-                let said = rule.get("message").and_then(Node::as_str).unwrap_or(text);
-                let message = format!("`{path}`: {said}");
-                let help = "write it as the definition requires";
-                self.say(Code::InvalidValue, node, path, message, help);
+                let said = rule.get("message").and_then(Node::as_str);
+                let broken = said.map_or_else(
+                    || format!("`{path}` breaks a rule of the definition"),
+                    |said| format!("`{path}`: {said}"),
+                );
+                let values = values_of(text, node);
+                let values = if values.is_empty() { values } else { format!(" (here {values})") };
+                let message = format!("{broken}{values}");
+                let help = format!("change it so that `{text}` holds");
+                self.say(Code::InvalidValue, node, path, message, &help);
             }
         }
     }
+}
+
+/// The longest text that a message shows of an object.
+const LONGEST: usize = 60;
+
+/// The scalars of an object that an expression names as `self.a.b`, as `a = 1, b = 2`.
+fn values_of(rule: &str, node: &Node) -> String {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    let mut shown: Vec<String> = Vec::new();
+    for (at, own) in rule.match_indices("self") {
+        let before = rule[..at].chars().next_back();
+        if before.is_some_and(|c| is_of_name(c) || matches!(c, '"' | '\'')) {
+            continue;
+        }
+        let rest = &rule[at + own.len()..];
+        let end = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
+        let path: Vec<&str> = rest[..end].split('.').filter(|part| !part.is_empty()).collect();
+        if !rest[..end].is_empty() && !rest.starts_with('.') {
+            continue;
+        }
+        let Some(value) = node.at(&path).and_then(Node::scalar_text) else { continue };
+        if value.len() > LONGEST || value.contains('\n') {
+            continue;
+        }
+        let text = match path.as_slice() {
+            [] => value.to_string(),
+            path => format!("{} = {value}", path.join(".")),
+        };
+        if !shown.contains(&text) {
+            shown.push(text);
+        }
+    }
+    shown.join(", ")
 }
 
 #[cfg(test)]
@@ -357,7 +396,7 @@ mod tests {
         horizon: {type: string, enum: [hour, day]}, lanes: {type: integer, minimum: 1, default: 1}, port: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]},
         name: {type: string, maxLength: 3, pattern: '^a'}, free: {type: object, x-kubernetes-preserve-unknown-fields: true}, labels: {type: object, additionalProperties: {type: string}},
         list: {type: array, maxItems: 2, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}}}},
-        range: {type: object, properties: {low: {type: integer}, high: {type: integer}}, x-kubernetes-validations: [{rule: 'self.low <= self.high', message: low is above high}]}}}}}}}]}}";
+        range: {type: object, properties: {low: {type: integer}, high: {type: integer}}, x-kubernetes-validations: [{rule: 'self.low <= self.high', message: low is above high}]}, even: {type: integer, x-kubernetes-validations: [{rule: 'self > 1'}]}}}}}}}]}}";
 
     #[test]
     fn objects_are_held_to_the_definition_that_is_read() {
@@ -386,7 +425,14 @@ mod tests {
                 ],
             ),
             ("{horizon: day, list: [{k: a}, {k: a}]}", vec!["`spec.list` has element 1 twice"]),
-            ("{horizon: day, range: {low: 3, high: 2}}", vec!["`spec.range`: low is above high"]),
+            (
+                "{horizon: day, range: {low: 3, high: 2}}",
+                vec!["`spec.range`: low is above high (here low = 3, high = 2)"],
+            ),
+            (
+                "{horizon: day, even: 1}",
+                vec!["`spec.even` breaks a rule of the definition (here 1)"],
+            ),
             (
                 "{horizon: day, port: true}",
                 vec!["`spec.port` matches none of the alternatives (`anyOf`)"],

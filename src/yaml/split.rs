@@ -74,7 +74,8 @@ impl Splitter<'_> {
                 Code::YamlSyntax,
                 "kustomize reads the first of several JSON objects only",
             )
-            .severity(Severity::Warning)
+            // kubectl, which applies such a file, reads all of them.
+            .severity(Severity::Info)
             .at(span)
             .help("put `---` on a line between them"),
         );

@@ -10,7 +10,6 @@ use crate::diag::{Diagnostic, Severity};
 use crate::load::settings::{Place, Settings, Trust};
 use crate::operators::servings;
 use crate::operators::{self, released};
-use crate::policy::BuiltinMode;
 use crate::report::SCHEMA_VERSION;
 use crate::report::findings;
 use crate::report::settings::{self as report, SettingOrigin, SettingRow};
@@ -195,8 +194,7 @@ impl Asked<'_> {
     /// The built-in catalog: `--builtin`, then `--no-builtin`, then settings, as
     /// [`InputArgs::builtin`] reads them.
     fn builtin(&self) -> SettingRow {
-        let mode = self.input.builtin(&self.settings);
-        let name = BuiltinMode::ALL.iter().find(|(_, own)| *own == mode).map(|(name, _)| *name);
+        let name = self.input.builtin(&self.settings).name();
         let [builtin, no_builtin] = ["builtin", "no_builtin"].map(|id| self.argument(id));
         let (mut argument, other) = (builtin, no_builtin);
         // A flag wins over the variable of the other one.
@@ -207,7 +205,7 @@ impl Asked<'_> {
             argument = other;
         }
         let origin = argument.or_else(|| self.place("builtin")).unwrap_or(SettingOrigin::Default);
-        SettingRow { name: "builtin".to_owned(), value: name.map(str::to_owned), origin }
+        SettingRow { name: "builtin".to_owned(), value: Some(name.to_owned()), origin }
     }
 
     /// Lists, which add up: a row for each of their origins.

@@ -15,6 +15,9 @@ use ecow::EcoString;
 /// controllers, PodDisruptionBudgets and the scheduler. Exit codes: 0 every node is drained and
 /// every pod that had a node has one, 1 the input is invalid, 2 the drain is blocked, or fewer nodes can go.
 #[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "ome drain [OPTIONS] <NODE>...\n       ome drain [OPTIONS] --nodes <N>\n       ome drain [OPTIONS] --max"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) input: InputArgs,
@@ -22,7 +25,7 @@ pub(crate) struct Args {
     #[arg(value_name = "NODE", add = complete::nodes(), required_unless_present_any = ["nodes", "max"], conflicts_with_all = ["nodes", "max"])]
     names: Vec<String>,
     /// Find so many nodes that can be drained with the fewest pods to move.
-    #[arg(long, value_name = "N", conflicts_with = "max")]
+    #[arg(long, value_name = "N", conflicts_with = "max", value_parser = at_least_one)]
     nodes: Option<usize>,
     /// Find as many nodes as can be drained.
     #[arg(long)]
@@ -38,6 +41,15 @@ pub(crate) struct Args {
     output: PageFormat,
     #[command(flatten)]
     decision: DecisionArgs,
+}
+
+/// A number of nodes.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1 is needed".to_owned()),
+        Ok(count) => Ok(count),
+        Err(_) => Err("a whole number is needed".to_owned()),
+    }
 }
 
 /// Plays and prints.

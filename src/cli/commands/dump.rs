@@ -14,7 +14,7 @@ pub(crate) struct Args {
 }
 
 /// Kinds of Kubernetes that change answers, as `kubectl api-resources -o name` lists them.
-const KINDS: [&str; 30] = [
+const KINDS: [&str; 39] = [
     "configmaps",
     "limitranges",
     "namespaces",
@@ -22,6 +22,7 @@ const KINDS: [&str; 30] = [
     "persistentvolumeclaims",
     "persistentvolumes",
     "pods",
+    "replicationcontrollers",
     "resourcequotas",
     "serviceaccounts",
     "services",
@@ -30,11 +31,16 @@ const KINDS: [&str; 30] = [
     "deployments.apps",
     "replicasets.apps",
     "statefulsets.apps",
+    "rollouts.argoproj.io",
     "horizontalpodautoscalers.autoscaling",
+    "cronjobs.batch",
     "jobs.batch",
+    "datascienceclusters.datasciencecluster.opendatahub.io",
+    "dscinitializations.dscinitialization.opendatahub.io",
     "leaderworkersets.leaderworkerset.x-k8s.io",
     "ingresses.networking.k8s.io",
     "runtimeclasses.node.k8s.io",
+    "dynamographdeployments.nvidia.com",
     "poddisruptionbudgets.policy",
     "rolebindings.rbac.authorization.k8s.io",
     "roles.rbac.authorization.k8s.io",
@@ -43,12 +49,15 @@ const KINDS: [&str; 30] = [
     "resourceclaimtemplates.resource.k8s.io",
     "resourceslices.resource.k8s.io",
     "priorityclasses.scheduling.k8s.io",
+    "csidrivers.storage.k8s.io",
     "csinodes.storage.k8s.io",
+    "csistoragecapacities.storage.k8s.io",
     "storageclasses.storage.k8s.io",
+    "volumeattachments.storage.k8s.io",
 ];
 
 /// Groups of which every kind is read: those of the operators, and of what they write.
-const GROUPS: [&str; 16] = [
+const GROUPS: [&str; 19] = [
     "ome.io",
     "serving.kserve.io",
     "workload.serving.volcano.sh",
@@ -65,6 +74,9 @@ const GROUPS: [&str; 16] = [
     "batch.volcano.sh",
     "scheduling.volcano.sh",
     "infrastructure.opendatahub.io",
+    "kubeflow.org",
+    "grove.io",
+    "kaito.sh",
 ];
 
 /// The command, for a shell.
@@ -90,6 +102,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 #[cfg(test)]
 mod tests {
     use super::command;
+    use crate::load::kinds;
     use fancy_regex::Regex;
 
     #[test]
@@ -108,8 +121,28 @@ mod tests {
             ("clusterqueues.kueue.x-k8s.io", true),
             ("inferenceservices.example.com", false),
             ("nodesxapps", false),
+            ("volumeattachments.storage.k8s.io", true),
+            ("cronjobs.batch", true),
         ] {
             assert_eq!(pattern.is_match(name).expect("it ends"), is_read, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_dump_has_every_kind_that_is_counted_or_used() {
+        let text = command();
+        let pattern = text.split('\'').nth(1).expect("a pattern in quotes");
+        let pattern = Regex::new(pattern).expect("a pattern");
+        for (group, kinds) in kinds::PODS.iter().chain(kinds::USED) {
+            for kind in kinds.iter().filter(|kind| **kind != "Secret") {
+                let plural = match kind.to_lowercase() {
+                    name if name.ends_with("ss") => format!("{name}es"),
+                    name if name.ends_with('y') => format!("{}ies", &name[..name.len() - 1]),
+                    name => format!("{name}s"),
+                };
+                let name = if group.is_empty() { plural } else { format!("{plural}.{group}") };
+                assert!(pattern.is_match(&name).expect("it ends"), "{name}");
+            }
         }
     }
 }

@@ -277,9 +277,9 @@ impl<'m> Group<'m> {
             None if self.is_unknown() => found.push(place(
                 Diagnostic::new(
                     Code::UnknownProduct,
-                    format!("{} offers {} and no label names the product", self.some_machines(), self.resource().map_or("a resource", |name| name)),
+                    format!("{} {} {} and no label names the product", self.some_machines(), if self.sightings.len() == 1 { "offers" } else { "offer" }, self.resource().map_or("a resource", |name| name)),
                 )
-                .help("run the vendor's labeller (GPU feature discovery, the AMD node labeller, NFD), or write the class by hand"),
+                .help("run the vendor's labeler (GPU feature discovery, the AMD node labeler, NFD), or write the class by hand"),
             )),
             None => found.push(place(
                 Diagnostic::new(Code::UnknownProduct, format!("the product `{}` is unknown: the class has only the facts of its labels", self.word()))

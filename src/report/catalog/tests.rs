@@ -22,3 +22,20 @@ fn a_list_that_does_not_fit_is_a_table_of_each_kind() {
     );
     assert!(text(None).starts_with("KIND  "), "{}", text(None));
 }
+
+#[test]
+fn values_of_the_json_are_words() {
+    for (value, expected) in [
+        (json!(["engine", "router"]), "engine, router"),
+        (json!([]), "-"),
+        (json!({"min": "500M", "max": "75B"}), "500M..75B"),
+        (json!({"min": 1, "max": null}), "1.."),
+        (json!({"min": null, "max": null}), "-"),
+        (json!({"rest": true, "grpcPort": null}), "rest yes"),
+        (json!(false), "no"),
+        (json!(null), "-"),
+    ] {
+        assert_eq!(in_words(&value), expected, "{value}");
+    }
+    assert_eq!(words_of("overridesBuiltin"), "overrides builtin");
+}
