@@ -29,6 +29,7 @@ pub mod serving;
 pub(crate) mod testing;
 pub(crate) mod together;
 pub(crate) mod totals;
+pub(crate) mod uncounted;
 pub(crate) mod upgrade;
 pub(crate) mod users;
 pub(crate) mod what_if;

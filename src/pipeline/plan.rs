@@ -8,6 +8,7 @@ use super::planned::OtherPods;
 use super::planned::{Depth, Planned, PlannedComponent, Unplanned, is_unfilled};
 use super::question::Question;
 use super::refusals::Server;
+use super::uncounted::{UNCOUNTED_REQUEST, UNCOUNTED_TOTAL};
 use crate::api::{
     Api, DeploymentMode, Failure, Field, Follow, Object, PerReading, Semantics, Service, Views,
 };
@@ -21,7 +22,7 @@ use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
-use crate::quantity::{Memory, Range, is_accelerator};
+use crate::quantity::{Memory, Range};
 use crate::workspace::World;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -455,28 +456,6 @@ impl Planner<'_> {
     fn workloads(&self, ask: &BuildContext<'_, '_>, built: &Built<'_>) -> Vec<Workload> {
         let objects = ask.workloads(built);
         objects.map(|objects| self.context.workloads(&objects)).unwrap_or_default()
-    }
-}
-
-/// Why devices are not counted: a request is no number of devices.
-pub(super) const UNCOUNTED_REQUEST: &str = "the request of a container is not";
-/// Why nothing is counted although every number is valid.
-const UNCOUNTED_TOTAL: &str = "are more than";
-
-/// Whether a finding about an invalid number tells why something is not counted.
-pub(crate) fn tells_why(invalid: &Diagnostic, not_counted: &Diagnostic) -> bool {
-    let message = &not_counted.message;
-    if not_counted.code != Code::NotCounted || message.contains(UNCOUNTED_TOTAL) {
-        return false;
-    }
-    let is_of_devices = invalid.path.as_deref().is_some_and(|path| {
-        let path = path.replace("\\.", "\0");
-        path.rsplit('.').next().is_some_and(|name| is_accelerator(&name.replace('\0', ".")))
-    });
-    if message.contains(UNCOUNTED_REQUEST) {
-        invalid.code == Code::InvalidQuantity && is_of_devices
-    } else {
-        invalid.code == Code::InvalidValue
     }
 }
 

@@ -6,7 +6,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators::servings::objects::{MOST_PODS, pod_group};
 use crate::operators::servings::{ServingRules, rules};
 use crate::pipeline::placement::Placement;
-use crate::pipeline::plan::UNCOUNTED_REQUEST;
+use crate::pipeline::uncounted::UNCOUNTED_REQUEST;
 use crate::pods::gpus::by_resource as of_pod;
 use crate::quantity::is_accelerator;
 use crate::quantity::{Count, Range};
