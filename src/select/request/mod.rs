@@ -349,7 +349,8 @@ pub(crate) fn asked_of_named<'a>(
     if let Some(field) = evaluation.crash {
         return Err(would_panic(runtime, field));
     }
-    // Automatic selection and score do not apply to a referenced runtime.
+    // Automatic selection and score do not apply to a referenced runtime, and the one that was found
+    // in no namespace of the service sets none: it is applied there.
     candidate.reasons.retain(|rejection| {
         !matches!(
             rejection.reason,
@@ -357,6 +358,7 @@ pub(crate) fn asked_of_named<'a>(
                 | Reason::ScoreZero(_)
                 | Reason::MultiModel
                 | Reason::DeploymentMode { .. }
+                | Reason::WrongNamespace { .. }
         )
     });
     (words.named)(policy, runtime, named, &mut candidate.reasons)?;
