@@ -59,6 +59,7 @@ impl Ran {
 }
 
 /// Runs a command in this process; `{NAME}` in its arguments is the file of that name.
+#[expect(clippy::disallowed_methods, reason = "commands of tests read files")]
 pub(crate) fn ome_on(arguments: &str, files: &[(&str, &str)]) -> Ran {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! Which object of a name counts, and who sees it.
 
 use super::*;
+use crate::api::Field;
 use crate::diag::{Code, Diagnostic};
 use crate::pipeline::testing::world_of;
 use crate::workspace::World;
@@ -222,38 +223,11 @@ fn a_runtime_is_found_by_scope_and_name_alone() {
 }
 
 #[test]
-fn the_nearest_name_is_one_that_the_namespace_sees() {
-    let text = cluster_runtime("sglang-chat") + &namespaced("vllm-chat", "other");
-    let world = runtimes(&text);
-    let set = world.catalog.runtimes(Api::Ome);
-    for (namespace, name, expected) in [
-        ("ml", "sglang-chta", Some("sglang-chat")),
-        ("other", "vllm-chta", Some("vllm-chat")),
-        ("other", "sglang-chta", Some("sglang-chat")),
-        ("ml", "zzz", None),
-    ] {
-        assert_eq!(set.nearest(namespace, name), expected, "{namespace} {name}");
-    }
-}
-
-#[test]
-fn an_edited_runtime_takes_the_place_of_the_one_that_was_read() {
-    let world = runtimes(&(cluster_runtime("a") + &cluster_runtime("b")));
-    let set = world.catalog.runtimes(Api::Ome);
-    let mut edited = set.get(&Scope::Cluster, "b").expect("it was read").clone();
-    edited.formats.clear();
-    let other = set.with(&edited);
-    assert_eq!(other.len(), set.len());
-    assert!(other.get(&Scope::Cluster, "b").is_some_and(|own| own.formats.is_empty()));
-    assert!(other.get(&Scope::Cluster, "a").is_some_and(|own| !own.formats.is_empty()));
-}
-
-#[test]
 fn objects_are_found_by_any_place_inside_them() {
     let text = cluster_runtime("a") + &model("ClusterBaseModel", "", "7B");
     let world = world_of(&text);
     let model = world.catalog.model(&Scope::Cluster, "m").expect("a model");
-    let span = model.size.as_ref().and_then(|size| size.span()).expect("a place");
+    let span = model.size.as_ref().and_then(Field::span).expect("a place");
     assert_eq!(world.catalog.owner_kind(span), Some("ClusterBaseModel"));
     assert_eq!(world.catalog.owner(span).map(|(_, id)| id.name.as_str()), Some("m"));
 }

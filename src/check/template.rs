@@ -20,7 +20,7 @@ pub(crate) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let mut scan = Scan { policy, object: &runtime.object, found };
         match policy.expanded {
             ExpandedContainers::Engine => {
-                scan.spec(&ComponentKind::OME.map(ComponentKind::config_key))
+                scan.spec(&ComponentKind::OME.map(ComponentKind::config_key));
             }
             ExpandedContainers::Named(names) => scan.named(names),
         }

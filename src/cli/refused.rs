@@ -3,6 +3,7 @@
 
 use super::input::Session;
 use crate::api::{Failure, Object};
+use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::serving::refusal;
 use crate::source::{SourceId, Span};
@@ -77,7 +78,7 @@ impl Session {
     fn servings_in_error(&self) -> HashMap<Span, Failure> {
         let catalogs = std::iter::once(&self.world.catalog)
             .chain(self.world.views.iter().map(|view| &view.catalog));
-        let servings = catalogs.flat_map(|catalog| catalog.model_servings());
+        let servings = catalogs.flat_map(Catalog::model_servings);
         let in_error = servings.filter_map(|serving| {
             Some((serving.object.name_span(), failure(refusal(&self.world, serving)?)))
         });

@@ -184,9 +184,7 @@ impl Flag {
         });
         let upper = self.most.map(|most| eco_format!("at most {most}"));
         let bounds: Vec<EcoString> = lower.into_iter().chain(upper).collect();
-        Some(
-            eco_format!("a number of {}", bounds.join(" and ")).replace("of above", "above").into(),
-        )
+        Some(eco_format!("a number of {}", bounds.join(" and ")).replace("of above", "above"))
     }
 
     /// Whether its value is an object of JSON, whose fields vLLM also takes as `--flag.field`.

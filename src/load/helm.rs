@@ -97,6 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test looks for files")]
     fn the_nearest_chart_holds_a_file() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);

@@ -93,8 +93,6 @@ impl Costs {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use crate::testing::{catalog, plan, service};
 
     /// Two services on one class with a price.

@@ -5,7 +5,7 @@
 
 use super::planned::{Planned, Unplanned};
 use super::serving::PlannedServing;
-use super::together::{OtherWorkloads, Together, asked};
+use super::together::{At, OtherWorkloads, Together, asked};
 use crate::api::AcceleratorClass;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -26,9 +26,11 @@ pub struct Totals {
     pub servings: usize,
     /// Those of `servings` in error, which request nothing.
     pub servings_failed: usize,
-    /// Pods at minReplicas.
+    /// The number of replicas that is counted.
+    pub at: At,
+    /// Pods at that number.
     pub pods: i64,
-    /// Devices at minReplicas, by resource.
+    /// Devices at that number, by resource.
     pub gpus: BTreeMap<EcoString, i64>,
     /// Components whose pods or devices are unknown and not counted.
     pub components_not_counted: usize,
@@ -92,6 +94,7 @@ pub fn totals(
         failed,
         servings: servings.len(),
         servings_failed: servings.iter().filter(|own| own.refused.is_some()).count(),
+        at: together.map(|own| own.at).unwrap_or_default(),
         ..Totals::default()
     };
     let components = planned

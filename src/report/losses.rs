@@ -152,6 +152,11 @@ impl View<'_> {
         let Losses { each, tried, rows, .. } = self.losses;
         let each = each.as_str();
         let unknown = self.together.is_some_and(|own| !own.not_judged.is_empty());
+        let waits = match self.waiting() {
+            0 => String::new(),
+            1 => "; 1 pod has no node even so".to_owned(),
+            pods => format!("; {pods} pods have no node even so"),
+        };
         let beside = if unknown { "; not everything was judged" } else { "" };
         let named = |row: &LossRow| {
             let name = row.without.to_string();
@@ -174,7 +179,7 @@ impl View<'_> {
             true if unknown => "!",
             true => "✓",
         };
-        format!("{mark} {sentence}{beside}")
+        format!("{mark} {sentence}{waits}{beside}")
     }
 
     fn spared(&self) -> Option<String> {

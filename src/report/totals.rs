@@ -6,7 +6,7 @@ use super::screen::{Page, put};
 use super::table::{Style, table, wrapped};
 use super::together;
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{ClassTotal, ClosedNodes, Planned, PlannedComponent, Together, Totals};
+use crate::pipeline::{At, ClassTotal, ClosedNodes, Planned, PlannedComponent, Together, Totals};
 use ecow::EcoString;
 use std::fmt::Write as _;
 
@@ -231,8 +231,13 @@ fn summary(totals: &Totals) -> String {
     if totals.others.pods > 0 {
         let _ = write!(beside, "; beside them {others}");
     }
+    let at = match totals.at {
+        At::Min => "at minReplicas",
+        At::Max => "at maxReplicas",
+        At::Current => "as they are now",
+    };
     format!(
-        "{planned}{failed}; {} and {} at minReplicas{beside}",
+        "{planned}{failed}; {} and {} {at}{beside}",
         plural(totals.pods, "pod"),
         plural(totals.gpus.values().sum::<i64>(), "GPU")
     )

@@ -72,12 +72,12 @@ impl Secrets {
     /// Removes secrets from a finding. The path of its field stays as it is: it has names of fields,
     /// and a value may be a part of one.
     pub fn redact(&self, finding: &mut Diagnostic, sources: &SourceMap) {
+        const PATH: &str = "\u{0}";
         // Of the text these say its `apiVersion` and kind at most. A repository has one of them for
         // each of thousands of files, none of which is searched for it.
         if matches!(finding.code, Code::NotKubernetes | Code::OtherKind) {
             return said(finding).for_each(|said| *said = redacted(said).into_owned());
         }
-        const PATH: &str = "\u{0}";
         let path = finding.path.as_ref().map(|path| format!("`{path}`"));
         let Some(path) = path else { return self.redact_values(finding, sources) };
         said(finding).for_each(|said| *said = said.replace(&path, PATH));

@@ -232,7 +232,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         losses,
         together,
         at: args.at.into(),
-        fails: outcome == Outcome::CouldNot,
+        fails: outcome != Outcome::Done,
     });
     session.begin_page(
         match args.output {

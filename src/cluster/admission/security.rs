@@ -507,7 +507,7 @@ fn volume_types(pod: &Pod<'_>) -> Option<String> {
     let refused = |own: &Node| source(own).filter(|kind| !VOLUMES.contains(&kind.as_str()));
     let names = pod.volumes(|own| refused(own).is_some());
     let all: BTreeSet<EcoString> =
-        pod.spec.items_of("volumes").iter().filter_map(|own| refused(own)).collect();
+        pod.spec.items_of("volumes").iter().filter_map(refused).collect();
     (!names.is_empty()).then(|| {
         let volumes = plural(names.len(), "volume", "volumes");
         let uses = plural(names.len(), "uses", "use");

@@ -97,6 +97,7 @@ fn a_namespace_enforces_pod_security() {
 
 /// What k8s.io/pod-security-admission v0.35.0 said of pods drawn at random.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "tests read their cases")]
 fn pods_are_refused_as_by_the_pod_security_policy() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/pod-security.jsonl");
     let table = std::fs::read_to_string(path).unwrap();

@@ -189,9 +189,7 @@ fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
         templates: vec![Arc::new(pod)],
         replicas: vec![replica; *replicas],
         running: running.collect(),
-        changed: false,
-        runs_on: false,
-        came: None,
+        ..Workload::default()
     }
 }
 

@@ -266,10 +266,8 @@ impl Scheduler {
                 (self.nodes.used(*resource, node), self.nodes.allocatable(*resource, node));
             (used > has).then(|| (self.nodes.resource_name(*resource), used, has))
         })?;
-        let all = match resource.as_str() {
-            "cpu" => eco_format!("{used}m of {has}m"),
-            _ => eco_format!("{used} of {has}"),
-        };
+        let thousandths = if resource == "cpu" { "m" } else { "" };
+        let all = eco_format!("{used}{thousandths} of {has}{thousandths}");
         Some(eco_format!(
             "the pods name {name}, whose kubelet refuses those beyond what it has: {all} {resource}"
         ))

@@ -1,5 +1,6 @@
 //! Where everything stands: the answer of a placement, as data.
 
+use super::At;
 use super::assumed::AssumedToleration;
 use super::loss::Loss;
 use super::map::NodeUse;
@@ -92,6 +93,8 @@ pub struct PodCounts {
 pub struct Together {
     /// Whether everything fits.
     pub verdict: Verdict,
+    /// The number of replicas that is placed.
+    pub at: At,
     /// Nodes that report their resources.
     pub nodes: usize,
     /// Pods.

@@ -322,6 +322,7 @@ fn place<'a>(
     let is_there = |pod: &&RunningPod<'_>| beside.lost.is_none_or(|lost| !lost.contains(&pod.node));
     let mut answer = Together {
         verdict,
+        at: beside.at,
         nodes: fleet.machines.len(),
         pods: PodCounts {
             running: running.all.iter().filter(is_there).count(),
@@ -376,7 +377,13 @@ fn place<'a>(
         answer.pods.pending += placement.pending();
         match claim.who {
             Who::Component(service, component) => {
-                planned[service].components[component].placement = Some(placement);
+                let own = &mut planned[service].components[component];
+                if beside.at != At::Min && claim.refused.is_none() {
+                    // The sums are those of what was placed.
+                    let replicas = i64::try_from(fleet.workloads[at].replicas.len());
+                    own.settled_replicas = replicas.ok().into();
+                }
+                own.placement = Some(placement);
             }
             Who::Workload(at) => {
                 let (pods, gpus) = plain[at].amounts();

@@ -23,7 +23,7 @@ fn vllm(args: &[&str], memory: u64) -> Judged {
 
 fn text(judged: &Judged) -> (String, String) {
     let [one] = judged.findings.as_slice() else { panic!("{:?}", judged.findings) };
-    (one.message.to_string(), one.help.clone().unwrap_or_default().to_string())
+    (one.message.clone(), one.help.clone().unwrap_or_default())
 }
 
 fn requests(judged: &Judged) -> Option<u64> {
@@ -168,8 +168,7 @@ spec:
         let nodes: String = nodes.iter().map(|(name, memory)| node(name, *memory)).collect();
         let world = world_of(&format!("{nodes}{pod}"));
         let found = Engines::new(&world.catalog).of_workloads(&world.catalog);
-        let messages: Vec<String> =
-            found.findings.iter().map(|own| own.message.to_string()).collect();
+        let messages: Vec<String> = found.findings.iter().map(|own| own.message.clone()).collect();
         (messages, found.stopped.len())
     };
     let (messages, stopped) = of(&[("large", 81_559), ("small", 23_028)]);

@@ -347,12 +347,11 @@ pub(super) fn merged_minimums(
     for feature in &upper.features {
         let same = |known: &&mut Field<EcoString>| known.value.eq_ignore_ascii_case(&feature.value);
         // Of a feature that both layers set, the place is that of the upper one.
-        match out.features.iter_mut().find(same) {
-            Some(known) => known.origin = feature.origin,
-            None => {
-                out.features.push(feature.clone());
-                taken("features", feature.origin);
-            }
+        if let Some(known) = out.features.iter_mut().find(same) {
+            known.origin = feature.origin;
+        } else {
+            out.features.push(feature.clone());
+            taken("features", feature.origin);
         }
     }
     out
