@@ -11,7 +11,7 @@ use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
 use crate::quantity::{Range, is_accelerator};
 use crate::rollout::{
-    DeploymentSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec, leader_worker_set_releases,
+    DeploymentSpec, JobSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec, leader_worker_set_releases,
 };
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -187,6 +187,12 @@ impl PodContext {
         self.shared(&mut spec.revision.leader);
         self.shared(&mut spec.revision.worker);
         Ok(WorkloadKind::Groups(spec))
+    }
+
+    pub(super) fn job(&self, namespace: &str, object: &Node) -> Result<JobSpec, InvalidPod> {
+        let mut spec = JobSpec::read(namespace, object, &self.classes)?;
+        self.shared(spec.pod_mut());
+        Ok(spec)
     }
 
     pub(super) fn template(

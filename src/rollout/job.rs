@@ -1,6 +1,7 @@
 //! Jobs (pkg/controller/job): pods at once and in all, pods that end and pods that are evicted.
 
 use super::pods::{PodPhase, Pods, Start};
+use super::read::number;
 use crate::cluster::schedule::{Admission, InvalidPod, PodId, PodTemplate, TemplateId, labels};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -26,6 +27,37 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// The template of its pods.
+    pub fn pod(&self) -> &Arc<PodTemplate> {
+        &self.pod
+    }
+
+    /// The same, to complete it.
+    pub fn pod_mut(&mut self) -> &mut Arc<PodTemplate> {
+        &mut self.pod
+    }
+
+    /// How many pods a Job of the input has by its status: none when it is suspended or finished, and
+    /// no more than completions are left.
+    pub fn pods_now(&self, object: &Node) -> usize {
+        let count = |key: &str| number(object.at(&["status", key]), 0);
+        let is_over = has_condition(object, &["Complete", "Failed"]);
+        self.wanted(count("succeeded"), count("active"), is_over)
+    }
+
+    /// How many pods are wanted at once (`manageJob`).
+    fn wanted(&self, succeeded: usize, active: usize, is_over: bool) -> usize {
+        if is_over || self.suspended {
+            return 0;
+        }
+        match self.completions {
+            Some(completions) => self.parallelism.min(completions.saturating_sub(succeeded)),
+            // After the first success no new pod comes.
+            None if succeeded > 0 => active,
+            None => self.parallelism,
+        }
+    }
+
     /// Reads a `batch/v1` Job.
     ///
     /// # Errors
@@ -63,6 +95,15 @@ impl JobSpec {
             start: Start::Ready,
         })
     }
+}
+
+/// Whether the status of an object has one of these conditions.
+pub fn has_condition(object: &Node, types: &[&str]) -> bool {
+    let conditions = object.at(&["status", "conditions"]).map(Node::items).unwrap_or_default();
+    conditions.iter().any(|own| {
+        let text = |key: &str| own.get(key).and_then(Node::as_str).unwrap_or_default();
+        types.contains(&text("type")) && text("status") == "True"
+    })
 }
 
 /// The state of a Job.
@@ -183,16 +224,7 @@ impl Job {
         let active = self.members.iter().filter(|pod| pods.is_active(**pod)).count();
         let ending = self.members.len() - active;
         let over = self.is_complete() || self.failed > self.spec.backoff_limit;
-        let wanted = if over || self.spec.suspended {
-            0
-        } else {
-            match self.spec.completions {
-                Some(completions) => self.spec.parallelism.min(completions - self.succeeded),
-                // After the first success no new pod comes.
-                None if self.succeeded > 0 => active,
-                None => self.spec.parallelism,
-            }
-        };
+        let wanted = self.spec.wanted(self.succeeded, active, over);
         let mut changed = !gone.is_empty();
         if active > wanted {
             let surplus: Vec<PodId> =

@@ -34,7 +34,7 @@ pub(crate) mod world;
 pub use daemon_set::DaemonSetSpec;
 pub use deployment::{DeploymentSpec, Strategy};
 pub use drain::{DrainBudget, DrainStep, NodeEnd};
-pub use job::JobSpec;
+pub use job::{JobSpec, has_condition};
 pub use kept::{Keeping, KeptPod};
 pub(crate) use leader_worker_set::release as leader_worker_set_releases;
 pub use leader_worker_set::{

@@ -1,4 +1,7 @@
-//! Where each kind of workload has its replicas and its pod templates.
+//! Where each kind of workload has its replicas and its pod templates, and when it has no pods.
+
+use crate::rollout::has_condition;
+use crate::yaml::Node;
 
 /// Where a kind has the number of its pods and their template.
 #[derive(Debug)]
@@ -9,7 +12,7 @@ pub(super) struct Part {
     pub(super) each: &'static [&'static str],
     /// The fields whose product is the number of pods; each with its default.
     pub(super) replicas: &'static [(&'static [&'static str], i64)],
-    /// The number is not larger than this field, if it is set.
+    /// The last of `replicas` is not larger than this field, if it is set.
     pub(super) most: Option<&'static [&'static str]>,
     /// The pod template.
     pub(super) template: &'static [&'static str],
@@ -24,6 +27,8 @@ pub(super) enum Pods {
     Parts(&'static [Part]),
     /// As the controller of Deployments reads them.
     Deployment,
+    /// As the controller of Jobs reads them: those that run at once and have not ended.
+    Job,
     /// Groups that start as a whole.
     Groups,
     /// One per node that its pods may use.
@@ -42,6 +47,71 @@ pub(super) struct Row {
     pub(super) group: &'static str,
     pub(super) kind: &'static str,
     pub(super) pods: Pods,
+}
+
+/// When an object of a kind has no pods, whatever number it states.
+#[derive(Debug)]
+pub(super) enum Rest {
+    /// This field is true.
+    Suspended(&'static [&'static str]),
+    /// Its status has one of these conditions.
+    Ended(&'static [&'static str]),
+    /// This field of its status has one of these values.
+    State(&'static [&'static str], &'static [&'static str]),
+}
+
+/// The kinds whose objects may rest. Sources: the API references of the kinds in [`TABLE`]; Jobs are
+/// read by their controller.
+static RESTS: &[(&str, &str, &[Rest])] = &[
+    (
+        "jobset.x-k8s.io",
+        "JobSet",
+        &[Rest::Suspended(&["spec", "suspend"]), Rest::Ended(&["Completed", "Failed"])],
+    ),
+    ("ray.io", "RayCluster", &[Rest::Suspended(&["spec", "suspend"])]),
+    (
+        "ray.io",
+        "RayJob",
+        &[
+            Rest::Suspended(&["spec", "suspend"]),
+            Rest::State(&["status", "jobDeploymentStatus"], &["Complete", "Failed", "Suspended"]),
+        ],
+    ),
+    (
+        "batch.volcano.sh",
+        "Job",
+        &[Rest::State(
+            &["status", "state", "phase"],
+            &["Aborted", "Completed", "Failed", "Terminated"],
+        )],
+    ),
+    ("kubeflow.org", "MPIJob", TRAINING),
+    ("kubeflow.org", "PyTorchJob", TRAINING),
+    ("kubeflow.org", "TFJob", TRAINING),
+    ("kubeflow.org", "XGBoostJob", TRAINING),
+    ("kubeflow.org", "PaddleJob", TRAINING),
+    ("kubeflow.org", "JAXJob", TRAINING),
+];
+
+/// Jobs of Kubeflow's training operator.
+static TRAINING: &[Rest] =
+    &[Rest::Suspended(&["spec", "runPolicy", "suspend"]), Rest::Ended(&["Succeeded", "Failed"])];
+
+impl Row {
+    /// Whether an object of the kind has no pods: it is suspended, or finished.
+    pub(super) fn rests(&self, object: &Node) -> bool {
+        let of_kind = |(group, kind, _): &&(&str, &str, &[Rest])| {
+            *group == self.group && *kind == self.kind
+        };
+        let rests = RESTS.iter().find(of_kind).map(|(.., rests)| *rests).unwrap_or_default();
+        rests.iter().any(|rest| match rest {
+            Rest::Suspended(path) => object.at(path).and_then(Node::as_bool) == Some(true),
+            Rest::Ended(types) => has_condition(object, types),
+            Rest::State(path, values) => {
+                object.at(path).and_then(Node::as_str).is_some_and(|own| values.contains(&own))
+            }
+        })
+    }
 }
 
 const fn part(
@@ -74,28 +144,20 @@ pub(super) static TABLE: &[Row] = &[
     },
     Row { group: "apps", kind: "StatefulSet", pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]) },
     Row { group: "apps", kind: "DaemonSet", pods: Pods::PerNode },
-    Row {
-        group: "batch",
-        kind: "Job",
-        pods: Pods::Parts(&[Part {
-            times: &[],
-            each: &[],
-            replicas: &[(&["spec", "parallelism"], 1)],
-            most: Some(&["spec", "completions"]),
-            template: TEMPLATE,
-            bare: false,
-        }]),
-    },
+    Row { group: "batch", kind: "Job", pods: Pods::Job },
     Row { group: "", kind: "Pod", pods: Pods::Itself },
     Row { group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", pods: Pods::Groups },
     Row {
         group: "jobset.x-k8s.io",
         kind: "JobSet",
-        pods: Pods::Parts(&[part(
-            &["spec", "replicatedJobs"],
-            &[(&["replicas"], 1), (&["template", "spec", "parallelism"], 1)],
-            &["template", "spec", "template"],
-        )]),
+        pods: Pods::Parts(&[Part {
+            most: Some(&["template", "spec", "completions"]),
+            ..part(
+                &["spec", "replicatedJobs"],
+                &[(&["replicas"], 1), (&["template", "spec", "parallelism"], 1)],
+                &["template", "spec", "template"],
+            )
+        }]),
     },
     Row {
         group: "ray.io",
@@ -202,6 +264,10 @@ impl Pods {
                 parts.join(", and ")
             }
             Self::Deployment => "`spec.replicas`".to_owned(),
+            Self::Job => {
+                "`spec.parallelism`, at most what is left of `spec.completions`; 0 if suspended"
+                    .to_owned()
+            }
             Self::Groups => "`spec.replicas` groups, each as a whole".to_owned(),
             Self::PerNode => "one per node that its pods may use".to_owned(),
             Self::Itself => "itself, while it has no node and no owner".to_owned(),

@@ -117,6 +117,9 @@ pub(crate) fn read(
             unknown.extend(not_counted(object));
             continue;
         };
+        if row.rests(&object.node) {
+            continue;
+        }
         let namespace: EcoString = object.id.scope.namespace().cloned().unwrap_or_default();
         let name = object.id.name.clone();
         let read = row.pods.read(object, &namespace, context, catalog.machines(), &mut left);
@@ -214,17 +217,7 @@ impl Pods {
                 for part in *parts {
                     for item in part.items(node) {
                         let Some(template) = item.at(part.template) else { continue };
-                        let replicas = part.replicas.iter();
-                        let pods = replicas
-                            .map(|(path, default)| number(item, path, *default))
-                            .fold(1, i64::saturating_mul);
-                        let times = match part.times {
-                            [] => 1,
-                            path => number(node, path, 1),
-                        };
-                        let pods = pods.saturating_mul(times);
-                        let most = part.most.and_then(|path| item.at(path)).and_then(Node::as_int);
-                        let pods = pods.min(most.unwrap_or(i64::MAX));
+                        let pods = part.pods(node, item);
                         let pod = if part.bare {
                             let labels = crate::cluster::schedule::labels(None);
                             context.read(namespace, labels, template).map(Arc::new)
@@ -245,6 +238,12 @@ impl Pods {
                     out.replicas.extend(left.alone(0, spec.replicas)?);
                     out.templates.push(spec.revision.pod);
                 }
+            }
+            Self::Job => {
+                let spec = context.job(namespace, node).map_err(refused)?;
+                let pods = i64::try_from(spec.pods_now(node)).unwrap_or(i64::MAX);
+                out.replicas.extend(left.alone(0, pods)?);
+                out.templates.push(Arc::clone(spec.pod()));
             }
             Self::Groups => {
                 let kind = context.groups(namespace, node).map_err(refused)?;
@@ -303,6 +302,21 @@ impl Pods {
 }
 
 impl Part {
+    /// How many pods an element of an object has.
+    fn pods(&self, object: &Node, item: &Node) -> i64 {
+        let most = self.most.and_then(|path| item.at(path)).and_then(Node::as_int);
+        let last = self.replicas.len().saturating_sub(1);
+        let factors = self.replicas.iter().enumerate().map(|(at, (path, default))| {
+            let own = number(item, path, *default);
+            if at == last { own.min(most.unwrap_or(i64::MAX)) } else { own }
+        });
+        let times = match self.times {
+            [] => 1,
+            path => number(object, path, 1),
+        };
+        factors.fold(times, i64::saturating_mul)
+    }
+
     /// The object, or the elements of the list or map.
     fn items<'n>(&self, node: &'n Node) -> Vec<&'n Node> {
         if self.each.is_empty() {
@@ -443,3 +457,6 @@ pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

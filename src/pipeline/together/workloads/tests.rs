@@ -1,0 +1,88 @@
+use super::*;
+use crate::pipeline::testing::{node, world};
+use crate::workspace::World;
+use serde_json::{Value, json};
+
+/// The workloads of some documents, with the number of their pods and why they are refused.
+fn counted(documents: &[Value]) -> Vec<(String, usize, Option<String>)> {
+    of_world(&world(&[&[node("a", "l"), node("b", "l")], documents].concat()))
+}
+
+fn of_world(world: &World) -> Vec<(String, usize, Option<String>)> {
+    let context = PodContext::of(&world.catalog);
+    let running = RunningPods::new(world.catalog.others());
+    let services = services(&world.catalog);
+    let (found, _) = read(&world.catalog, &services, &context, &running, &BTreeSet::new());
+    found
+        .into_iter()
+        .map(|own| {
+            let (pods, _) = own.amounts();
+            (own.id.to_string(), pods, own.refused.map(|own| own.message.to_string()))
+        })
+        .collect()
+}
+
+/// The number of pods of a workload, the only one.
+fn pods(document: Value) -> usize {
+    let all = counted(&[document]);
+    assert!(all.len() <= 1 && all.iter().all(|own| own.2.is_none()), "{all:?}");
+    all.first().map_or(0, |own| own.1)
+}
+
+fn template() -> Value {
+    json!({"metadata": {"labels": {"app": "x"}}, "spec": {"restartPolicy": "Never", "containers": [{"name": "main",
+        "image": "example/x:v1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}})
+}
+
+fn job(spec: &Value, status: &Value) -> Value {
+    let mut own = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "ml"},
+        "spec": spec, "status": status});
+    own["spec"]["template"] = template();
+    own
+}
+
+#[test]
+fn a_job_has_the_pods_that_are_left_to_run() {
+    let of = |spec: Value, status: Value| pods(job(&spec, &status));
+    let over = |kind: &str| json!({"conditions": [{"type": kind, "status": "True"}]});
+    assert_eq!(of(json!({"parallelism": 9}), json!({})), 9);
+    assert_eq!(of(json!({}), json!({})), 1);
+    assert_eq!(of(json!({"parallelism": 9, "suspend": true}), json!({})), 0);
+    assert_eq!(of(json!({"parallelism": 9, "completions": 10}), json!({"succeeded": 5})), 5);
+    assert_eq!(of(json!({"parallelism": 3, "completions": 10}), json!({"succeeded": 5})), 3);
+    assert_eq!(of(json!({"parallelism": 9, "completions": 9}), over("Complete")), 0);
+    assert_eq!(of(json!({"parallelism": 9}), over("Failed")), 0);
+    // A pod that failed is created again; one of a queue that has begun to end is not.
+    assert_eq!(of(json!({"parallelism": 9}), json!({"failed": 1})), 9);
+    assert_eq!(of(json!({"parallelism": 9}), json!({"succeeded": 1, "active": 2})), 2);
+}
+
+#[test]
+fn workloads_that_are_suspended_or_finished_have_no_pods() {
+    let ray = |suspend: bool| {
+        json!({"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "r", "namespace": "ml"},
+            "spec": {"suspend": suspend, "headGroupSpec": {"template": template()},
+                "workerGroupSpecs": [{"groupName": "g", "replicas": 2, "template": template()}]}})
+    };
+    assert_eq!([pods(ray(false)), pods(ray(true))], [3, 0]);
+    let set = |suspend: bool, status: Value| {
+        let of_job = json!({"parallelism": 3, "completions": 2, "template": template()});
+        json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "s", "namespace": "ml"},
+            "spec": {"suspend": suspend, "replicatedJobs": [{"name": "w", "replicas": 2, "template": {"spec": of_job}}]},
+            "status": status})
+    };
+    let over = json!({"conditions": [{"type": "Completed", "status": "True"}]});
+    // A job has no more pods at once than completions.
+    assert_eq!([pods(set(false, json!({}))), pods(set(true, json!({})))], [4, 0]);
+    assert_eq!(pods(set(false, over)), 0);
+    let mpi = |suspend: bool| {
+        json!({"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "m", "namespace": "ml"},
+            "spec": {"runPolicy": {"suspend": suspend}, "mpiReplicaSpecs": {"Worker": {"replicas": 2, "template": template()}}}})
+    };
+    assert_eq!([pods(mpi(false)), pods(mpi(true))], [2, 0]);
+    let volcano = |phase: &str| {
+        json!({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v", "namespace": "ml"},
+            "spec": {"tasks": [{"name": "t", "replicas": 2, "template": template()}]}, "status": {"state": {"phase": phase}}})
+    };
+    assert_eq!([pods(volcano("Running")), pods(volcano("Completed"))], [2, 0]);
+}
