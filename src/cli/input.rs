@@ -10,6 +10,7 @@ use super::{Failure, Io, Outcome, incomplete, threads, verbose, waiting};
 use crate::api::{Api, Follow, Runtime, Semantics};
 use crate::builtin;
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::load::kinds;
 use crate::load::settings::Settings;
 use crate::load::{self, Exclude, Loaded, Request};
 use crate::operators;
@@ -380,11 +381,16 @@ impl Session {
         }
     }
 
-    /// How the run ended: could not, when something is in error; no, when a server refuses what an
-    /// operator writes.
+    /// How the run ended: could not, when something is in error; no, when a server refuses a workload,
+    /// or what an operator writes.
     pub(crate) fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
         let mut counted = found.iter().filter(|found| found.severity >= self.least());
-        let is_refused = |found: &Diagnostic| found.code == Code::ServerRefuses;
+        // A quota or a claim that cannot be read is no answer about pods.
+        let is_state = |found: &Diagnostic| {
+            let kind = found.span().and_then(|span| self.world.catalog.owner_kind(span));
+            kind.is_some_and(|kind| kinds::is_decisive(kind, ""))
+        };
+        let is_refused = |found: &Diagnostic| found.code == Code::ServerRefuses && !is_state(found);
         if failed || self.is_incomplete() || counted.clone().any(|found| !is_refused(found)) {
             Outcome::CouldNot
         } else if counted.next().is_some() {

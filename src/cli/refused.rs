@@ -1,13 +1,17 @@
-//! Services that no server takes, ModelServings in error and runtimes that cannot exist: known
-//! before anything is decided.
+//! Services and workloads that no server takes, ModelServings in error and runtimes that cannot exist:
+//! known before anything is decided.
 
 use super::input::Session;
 use crate::api::{Failure, Object};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::load::kinds;
+use crate::pipeline::refused_by_server;
 use crate::pipeline::serving::refusal;
 use crate::source::{SourceId, Span};
-use std::collections::HashMap;
+use crate::workspace::is_part;
+use rayon::prelude::*;
+use std::collections::{HashMap, HashSet};
 
 /// Whether a finding about an object means that a server refuses it.
 fn refuses(finding: &Diagnostic) -> bool {
@@ -23,6 +27,63 @@ fn refuses(finding: &Diagnostic) -> bool {
         )
 }
 
+/// Whether a finding means that an amount of an object cannot be read.
+fn loses_amount(finding: &Diagnostic) -> bool {
+    finding.severity == Severity::Error && finding.code == Code::InvalidQuantity
+}
+
+/// What of an object a finding has to be about to refuse it.
+#[derive(Clone, Copy)]
+enum Part {
+    /// All of it, but for amounts, which have findings of their own.
+    Service,
+    /// All of it.
+    Workload,
+    /// What names it.
+    Name,
+}
+
+/// The spans of the texts in ConfigMaps: a manifest there is text to a server.
+pub(super) struct Texts(Vec<Span>);
+
+impl Texts {
+    pub(super) fn of(catalog: &Catalog) -> Self {
+        let maps = catalog.objects().filter(|object| object.id.kind == "ConfigMap");
+        let mut all: Vec<Span> = maps.map(|object| object.span).collect();
+        all.sort_unstable();
+        Self(all)
+    }
+
+    /// Whether an object is in one of them.
+    pub(super) fn hold(&self, object: &Object) -> bool {
+        let after = self.0.partition_point(|span| *span <= object.span);
+        let holder = self.0[..after].iter().rev().find(|span| **span != object.span);
+        holder.is_some_and(|span| span.contains(object.span))
+    }
+}
+
+/// The group of an object, without its version.
+fn group(object: &Object) -> &str {
+    object.api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// Whether a placement reads objects of a kind as they are in the input: workloads, and what
+/// admission and volumes of pods depend on.
+fn is_placed(object: &Object) -> bool {
+    let kind = object.id.kind.as_str();
+    kinds::runs_pods(group(object), kind)
+        || (object.api_version == "v1"
+            && matches!(
+                kind,
+                "ResourceQuota" | "LimitRange" | "PersistentVolume" | "PersistentVolumeClaim"
+            ))
+}
+
+/// Whether a webhook that is off unless somebody switches it on refuses an object.
+fn is_optional(finding: &Diagnostic) -> bool {
+    finding.message.starts_with("the webhook of KubeRay ")
+}
+
 /// Whether it does so for the identity of the object, so that nothing can name it.
 fn refuses_name(finding: &Diagnostic) -> bool {
     finding.code == Code::InvalidName
@@ -33,38 +94,53 @@ impl Session {
     /// Finds what no server takes, as the settings grade findings, and ModelServings that are not
     /// rendered.
     pub(super) fn refuse(&mut self) {
+        let judged = self.judged();
         let is_graver = |finding: &&Diagnostic| finding.severity == Severity::Error;
         let found: Vec<Diagnostic> =
             self.world.diagnostics.iter().filter(is_graver).cloned().collect();
-        if found.is_empty() {
+        if found.is_empty() && judged.is_empty() {
             return;
         }
         let in_error = self.servings_in_error();
         let found = self.grade(found);
+        let judged = self.grade(judged);
         let catalogs: Vec<_> = std::iter::once(&self.world.catalog)
             .chain(self.world.views.iter().map(|view| &view.catalog))
             .collect();
         let place = |object: &Object| (object.span.source, object.span.start);
-        let mut names: HashMap<(SourceId, u32), (Span, bool)> = HashMap::new();
+        let mut names: HashMap<(SourceId, u32), (Span, Part)> = HashMap::new();
         for catalog in &catalogs {
             let services = catalog.services().map(|views| &views.documented.object);
+            let others = catalog.others().iter();
+            let workloads =
+                others.filter(|own| kinds::runs_pods(group(own), own.id.kind.as_str()));
             for object in services {
-                names.insert(place(object), (object.name_span(), true));
+                names.insert(place(object), (object.name_span(), Part::Service));
+            }
+            for object in workloads {
+                names.insert(place(object), (object.name_span(), Part::Workload));
             }
             for runtime in catalog.all_runtimes() {
                 let object = &runtime.object;
-                names.entry(place(object)).or_insert((object.name_span(), false));
+                names.entry(place(object)).or_insert((object.name_span(), Part::Name));
             }
         }
         let mut refused = in_error;
-        for finding in found.iter().filter(|finding| refuses(finding)) {
+        let of_object = found.iter().filter(|finding| refuses(finding) || loses_amount(finding));
+        let of_server = judged.iter().filter(|finding| !is_optional(finding));
+        for finding in of_object.chain(of_server) {
             let owner = finding
                 .span()
                 .and_then(|span| Some((span.source, self.world.catalog.owner(span)?.0)));
-            let Some((name, is_service)) = owner.and_then(|owner| names.get(&owner)) else {
+            let Some((name, part)) = owner.and_then(|owner| names.get(&owner)) else {
                 continue;
             };
-            if *is_service || refuses_name(finding) {
+            let is_refused = match part {
+                Part::Workload => true,
+                Part::Service => !loses_amount(finding),
+                Part::Name => refuses_name(finding),
+            };
+            if is_refused {
                 refused.entry(*name).or_insert_with(|| failure(finding));
             }
         }
@@ -72,6 +148,41 @@ impl Session {
             view.catalog.set_refused(refused.clone());
         }
         self.world.catalog.set_refused(refused);
+        self.world.diagnostics.extend(judged);
+    }
+
+    /// What a server refuses of the objects that a placement reads, or of their pods. An object that a
+    /// server has is one that it took; what a kustomization or a program completes is not whole.
+    fn judged(&self) -> Vec<Diagnostic> {
+        let world = &self.world;
+        let texts = Texts::of(&world.catalog);
+        let is_whole = |object: &&Object| {
+            let source = world.sources.get(object.span.source);
+            is_placed(object)
+                && !object.builtin
+                && object.metadata("uid").is_none()
+                && !world.catalog.is_unfilled(object)
+                && !world.catalog.is_copy(object)
+                && source.kustomized.is_none()
+                && !(source.root.is_some() && is_part(&source.name))
+                && !texts.hold(object)
+        };
+        let objects: Vec<&Object> = world.catalog.others().iter().filter(is_whole).collect();
+        // A tree has examples whose values somebody fills in; a file that is named is applied as it is.
+        let in_tree = |own: &Object| world.sources.get(own.span.source).root.is_some();
+        let judge = |object: &Object| {
+            let mut found = refused_by_server(object);
+            for finding in found.iter_mut().filter(|_| in_tree(object)) {
+                finding.severity = finding.severity.min(Severity::Warning);
+            }
+            found
+        };
+        let found: Vec<Vec<Diagnostic>> = objects.into_par_iter().map(judge).collect();
+        // What reading found at a place is one fault.
+        let errors = world.diagnostics.iter().filter(|own| own.severity == Severity::Error);
+        let told: HashSet<Span> = errors.filter_map(Diagnostic::span).collect();
+        let is_new = |own: &Diagnostic| own.span().is_none_or(|span| !told.contains(&span));
+        found.into_iter().flatten().filter(is_new).collect()
     }
 
     /// ModelServings with a finding of error level inside them, by their names.

@@ -11,7 +11,7 @@ use crate::load::kinds::{self, Reach};
 use crate::load::why_not_built;
 use crate::operators::{is_of_presets, is_service};
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{Depth, Planned, Planner, has_room};
+use crate::pipeline::{Depth, Planned, Planner, ServiceNames, counted_objects, has_room};
 use crate::source::{SourceId, Span};
 use crate::workspace::World;
 use ecow::EcoString;
@@ -80,6 +80,8 @@ pub(super) struct About {
     every: bool,
     /// Pods of workloads are placed beside those of the services.
     places: bool,
+    /// Those workloads, by where they begin.
+    workloads: BTreeSet<(SourceId, u32)>,
 }
 
 impl About {
@@ -99,6 +101,7 @@ impl About {
             shared: false,
             every: false,
             places: false,
+            workloads: BTreeSet::new(),
         };
         for name in names {
             let Some((start, id)) = catalog.owner(name) else { continue };
@@ -148,7 +151,27 @@ impl About {
         let services = planned.iter().map(|own| own.service.place);
         let names = services.chain(objects.into_iter().map(Object::name_span));
         let models = planned.iter().filter_map(|own| own.resolution.model);
-        Self { places: has_room(catalog), ..Self::named_at(catalog, names) }.completed(models)
+        let about = Self::named_at(catalog, names).completed(models);
+        if !has_room(catalog) {
+            return about;
+        }
+        // The services are not in the catalog any more.
+        let names = planned.iter().map(|own| (&own.service.namespace, &own.service.name));
+        let names: ServiceNames =
+            names.map(|(space, name)| (space.clone(), name.clone())).collect();
+        about.placing(catalog, &names)
+    }
+
+    /// The workloads whose pods are placed beside those of these services, too, and what decides about
+    /// them.
+    fn placing(mut self, catalog: &Catalog, services: &ServiceNames) -> Self {
+        for object in counted_objects(catalog, services) {
+            self.workloads.insert((object.span.source, object.span.start));
+            self.namespaces.extend(object.id.scope.namespace().cloned());
+        }
+        self.places = true;
+        self.shared |= !self.workloads.is_empty();
+        self
     }
 
     /// The config.json files that complete these models, too.
@@ -258,6 +281,12 @@ impl About {
                 || (self.shared && self.is_shared(catalog, used, span))
                 || (self.every && catalog.owner_kind(span).is_some_and(|kind| self.is_meant(kind)))
                 || (self.places && is_lost_amount(catalog, finding))
+                || finding
+                    .labels
+                    .iter()
+                    .filter_map(|label| place(catalog, label.span))
+                    .any(|owner| self.workloads.contains(&owner))
+                    && (finding.severity == Severity::Error || finding.code == Code::ServerRefuses)
         });
         // As a cluster keeps the definition that is applied last, the answer is about that one.
         // Of services below one path each definition is shown.

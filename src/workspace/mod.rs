@@ -14,5 +14,6 @@ mod trial;
 
 pub use distribution::{Distribution, distributions, without_runtimes};
 pub use in_cluster::ClusterRelease;
+pub(crate) use read::is_part;
 pub use read::{Kept, ReadOptions, World, read, read_again};
 pub use trial::{Ground, Replacements, bare};

@@ -37,7 +37,7 @@ use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::schema;
 use crate::source::SourceMap;
-use crate::yaml::{At, Node};
+use crate::yaml::{At, Node, Segment};
 use judge::Judge;
 
 /// Adds a finding for every unknown field of an object and every value that a server would refuse.
@@ -80,6 +80,8 @@ fn by_kind(judge: &mut Judge<'_>) {
         ("apps/v1", "StatefulSet") => {
             workload::stateful_set(judge, &at, spec.unwrap_or(object));
         }
+        ("apps/v1", "DaemonSet") => workload::daemon_set(judge, &at, spec.unwrap_or(object)),
+        ("apps/v1", "ReplicaSet") => workload::replica_set(judge, &at, spec.unwrap_or(object)),
         ("batch/v1", "Job") => job::job(judge, &at, spec.unwrap_or(object)),
         ("v1", "Pod") => pod::object(judge, &at, object),
         ("v1", "Service") => kinds::service(judge, &at, spec.unwrap_or(object)),
@@ -117,6 +119,47 @@ fn by_kind(judge: &mut Judge<'_>) {
         ("ray.io/v1", "RayCluster") => ray::cluster(judge, object),
         _ => {}
     }
+}
+
+/// Whether [`judge`] judges the pods of a kind with the object itself.
+pub fn judges_pods(api_version: &str, kind: &str) -> bool {
+    matches!(
+        (api_version, kind),
+        ("apps/v1", "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet")
+            | ("batch/v1", "Job")
+            | ("v1", "Pod")
+            | ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
+            | ("serving.knative.dev/v1", "Service")
+            | ("ray.io/v1", "RayCluster")
+    )
+}
+
+/// Adds what a server refuses of the pods that a controller makes from a template at a path of an
+/// object: it takes the object. `is_spec` where the template is the spec of a pod alone.
+pub fn judge_template(
+    object: &Node,
+    path: &[Segment],
+    template: &Node,
+    is_spec: bool,
+    findings: &mut Vec<Diagnostic>,
+) {
+    fn descend(at: &At<'_>, path: &[Segment], then: &mut dyn FnMut(&At<'_>)) {
+        match path.split_first() {
+            // A path to one place has no choice of elements.
+            None | Some((Segment::Keyed(..) | Segment::All, _)) => then(at),
+            Some((Segment::Field(name), rest)) => descend(&at.field(name), rest, then),
+            Some((Segment::Index(index), rest)) => descend(&at.index(*index), rest, then),
+        }
+    }
+    let mut judge = Judge::of(object, findings);
+    descend(&At::ROOT, path, &mut |at| {
+        if is_spec {
+            (judge.severity, judge.applied) = (Severity::Warning, false);
+            pod::spec(&mut judge, at, template, pod::Form::Pod { name: "", labels: None });
+        } else {
+            pods(&mut judge, at, Some(template));
+        }
+    });
 }
 
 /// The same for a rendered object. An operator decodes its input into its own types, and writes

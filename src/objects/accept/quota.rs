@@ -28,6 +28,10 @@ pub(super) fn limits(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 
 fn amounts(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, list: &str) {
     let at = at.field(list);
+    if let Some(node) = holder.get(list).filter(|own| !own.is_null() && own.as_map().is_none()) {
+        let help = "write a line for each resource, as `pods: 10`";
+        judge.invalid(&at, node, "must be a mapping of resources to amounts", help);
+    }
     for entry in holder.get(list).into_iter().flat_map(Node::entries) {
         if quantity(&entry.node).is_none() {
             let help = "write an amount, as `10`, `500m` or `64Gi`";

@@ -34,6 +34,25 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     endless(judge, at, spec, spec.get("template"), "ReplicaSet");
 }
 
+/// Judges the spec of a ReplicaSet (`ValidateReplicaSetSpec`).
+pub(super) fn replica_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    for key in ["replicas", "minReadySeconds"] {
+        non_negative(judge, &at.field(key), spec.get(key));
+    }
+    // The server's sentence names a deployment here, too.
+    chosen(judge, at, spec, "deployment");
+    endless(judge, at, spec, spec.get("template"), "ReplicaSet");
+}
+
+/// Judges the spec of a DaemonSet (`ValidateDaemonSetSpec`).
+pub(super) fn daemon_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    for key in ["minReadySeconds", "revisionHistoryLimit"] {
+        non_negative(judge, &at.field(key), spec.get(key));
+    }
+    chosen(judge, at, spec, "daemonset");
+    endless(judge, at, spec, spec.get("template"), "DaemonSet");
+}
+
 /// Judges the selector of a workload, which has to match the labels of its template.
 fn chosen(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, kind: &str) {
     let Some(selector) = spec.get("selector") else {

@@ -62,6 +62,8 @@ pub(crate) struct Refused {
     pub(super) code: &'static str,
     pub(super) message: EcoString,
     pub(super) pods: usize,
+    /// The devices that these request, where that is known.
+    pub(super) devices: i64,
 }
 
 /// The component of a workload that has none.
@@ -72,12 +74,12 @@ pub(super) const MOST_PODS: usize = 2_000_000;
 
 impl Refused {
     pub(super) fn invalid(message: EcoString, pods: usize) -> Self {
-        Self { code: "invalid", message, pods }
+        Self { code: "invalid", message, pods, devices: 0 }
     }
 
     pub(super) fn too_many(pods: usize) -> Self {
         let message = eco_format!("more than {MOST_PODS} pods are not placed");
-        Self { code: "too-many", message, pods }
+        Self { code: "too-many", message, pods, devices: 0 }
     }
 }
 

@@ -59,7 +59,7 @@ pub use remedies::RemedyFound;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 pub use workload_kinds::counted as counted_kinds;
-pub use workloads::NotCounted;
+pub use workloads::{NotCounted, ServiceNames, counted_objects, refused_by_server};
 
 /// Requested devices by name of the class.
 pub(crate) type RequestedDevices<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;

@@ -18,6 +18,8 @@ pub(super) struct Part {
     pub(super) template: &'static [&'static str],
     /// What is there is the spec of a pod, without metadata.
     pub(super) bare: bool,
+    /// The controller adds what the template lacks, as volumes of tokens.
+    pub(super) completed: bool,
 }
 
 /// How the pods of a kind are found.
@@ -119,7 +121,7 @@ const fn part(
     replicas: &'static [(&'static [&'static str], i64)],
     template: &'static [&'static str],
 ) -> Part {
-    Part { times: &[], each, replicas, most: None, template, bare: false }
+    Part { times: &[], each, replicas, most: None, template, bare: false, completed: false }
 }
 
 /// The roles of a job of Kubeflow's training operator: a map by the name of the role.
@@ -175,12 +177,18 @@ pub(super) static TABLE: &[Row] = &[
         group: "ray.io",
         kind: "RayService",
         pods: Pods::Parts(&[
-            part(&[], &[], &["spec", "rayClusterConfig", "headGroupSpec", "template"]),
-            part(
-                &["spec", "rayClusterConfig", "workerGroupSpecs"],
-                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
-                &["template"],
-            ),
+            Part {
+                completed: true,
+                ..part(&[], &[], &["spec", "rayClusterConfig", "headGroupSpec", "template"])
+            },
+            Part {
+                completed: true,
+                ..part(
+                    &["spec", "rayClusterConfig", "workerGroupSpecs"],
+                    &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                    &["template"],
+                )
+            },
         ]),
     },
     Row {
@@ -224,12 +232,18 @@ pub(super) static TABLE: &[Row] = &[
         group: "ray.io",
         kind: "RayJob",
         pods: Pods::Parts(&[
-            part(&[], &[], &["spec", "rayClusterSpec", "headGroupSpec", "template"]),
-            part(
-                &["spec", "rayClusterSpec", "workerGroupSpecs"],
-                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
-                &["template"],
-            ),
+            Part {
+                completed: true,
+                ..part(&[], &[], &["spec", "rayClusterSpec", "headGroupSpec", "template"])
+            },
+            Part {
+                completed: true,
+                ..part(
+                    &["spec", "rayClusterSpec", "workerGroupSpecs"],
+                    &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                    &["template"],
+                )
+            },
         ]),
     },
     Row {
@@ -242,12 +256,16 @@ pub(super) static TABLE: &[Row] = &[
             most: None,
             template: &["spec", "podSpec"],
             bare: true,
+            completed: false,
         }]),
     },
     Row {
         group: "kaito.sh",
         kind: "Workspace",
-        pods: Pods::Parts(&[part(&[], &[(&["resource", "count"], 1)], &["inference", "template"])]),
+        pods: Pods::Parts(&[Part {
+            completed: true,
+            ..part(&[], &[(&["resource", "count"], 1)], &["inference", "template"])
+        }]),
     },
 ];
 

@@ -6,16 +6,18 @@
 
 use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
-use crate::api::{Api, Object};
+use crate::api::{Api, Failure, Object};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Replica, Workload};
 use crate::cluster::schedule::{NodeTerm, PodTemplate};
+use crate::diag::{Code, Diagnostic};
+use crate::objects::accept::{judge, judge_template, judges_pods};
 use crate::operators::OPERATORS;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus};
 use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::quantity::{Quantity, is_accelerator};
-use crate::yaml::{FieldPath, Map, Node};
+use crate::yaml::{FieldPath, Map, Node, Segment};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -73,7 +75,7 @@ fn is_of_service(object: &Object, services: &ServiceNames) -> bool {
 }
 
 /// Namespaces and names of services and ModelServings.
-pub(crate) type ServiceNames = BTreeSet<(EcoString, EcoString)>;
+pub type ServiceNames = BTreeSet<(EcoString, EcoString)>;
 
 /// Those of a catalog.
 pub(crate) fn services(catalog: &Catalog) -> ServiceNames {
@@ -106,11 +108,8 @@ pub(crate) fn read(
     let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
     for object in catalog.others() {
         let kind = object.id.kind.as_str();
-        let row = TABLE.iter().find(|row| row.kind == kind && row.group == group(object));
-        if matches!(row, Some(Row { pods: Pods::Itself, .. })) && !is_waiting(object) {
-            continue;
-        }
-        if is_owned(object) || is_of_service(object, services) || catalog.is_copy(object) {
+        let row = row(object);
+        if !is_counted(object, row, services) || catalog.is_copy(object) {
             continue;
         }
         let Some(row) = row else {
@@ -123,14 +122,21 @@ pub(crate) fn read(
         let namespace: EcoString = object.id.scope.namespace().cloned().unwrap_or_default();
         let name = object.id.name.clone();
         let read = row.pods.read(object, &namespace, context, catalog.machines(), &mut left);
-        let (mut workload, refused) = match read {
-            Ok(workload) => (workload, None),
+        let unserved = catalog.refused(object).filter(|_| !catalog.is_unfilled(object));
+        let (mut workload, refused) = match (read, unserved) {
             // What the server would say of a placeholder is not what it will say.
-            Err(_) if catalog.is_unfilled(object) => {
+            (Err(_), _) if catalog.is_unfilled(object) => {
                 unknown.extend(not_counted(object));
                 continue;
             }
-            Err(why) => (Workload::default(), Some(why)),
+            // Nothing of it exists: what its fields say is nobody's request.
+            (Ok(workload), Some(failure)) => (Workload::default(), Some(unserved_pods(failure, &workload))),
+            (Err(why), Some(failure)) => {
+                let message = unserved_pods(failure, &Workload::default()).message;
+                (Workload::default(), Some(Refused { message, ..why }))
+            }
+            (Ok(workload), None) => (workload, None),
+            (Err(why), None) => (Workload::default(), Some(why)),
         };
         if let Some(nodes) = nodes.get(&(namespace.clone(), name.clone())) {
             row.pods.subtract(&mut workload, nodes);
@@ -144,6 +150,54 @@ pub(crate) fn read(
     }
     found.sort_by(|one, other| one.id.cmp(&other.id));
     (found, unknown)
+}
+
+/// What a server refuses of an object of the input, or of the pods that a controller makes from it.
+pub fn refused_by_server(object: &Object) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    judge(&object.node, &mut found);
+    let kind = object.id.kind.as_str();
+    let Some(row) = row(object).filter(|_| !judges_pods(&object.api_version, kind)) else {
+        return found;
+    };
+    for (path, template, bare) in row.pods.templates(&object.node) {
+        judge_template(&object.node, &path, template, bare, &mut found);
+    }
+    found
+}
+
+/// Where the pods of an object are, if it is of a kind that is counted.
+fn row(object: &Object) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.kind == object.id.kind && row.group == group(object))
+}
+
+/// The pods of a workload that no server takes.
+fn unserved_pods(failure: &Failure, workload: &Workload) -> Refused {
+    let message = if failure.code == Code::ServerRefuses {
+        failure.message.as_str().into()
+    } else {
+        eco_format!("the API server refuses it: {}", failure.message)
+    };
+    let pods = workload.replicas.iter().flat_map(|own| &own.pods);
+    let devices = pods.clone().map(|at| gpus(&workload.templates[*at])).sum();
+    Refused { devices, ..Refused::invalid(message, pods.count()) }
+}
+
+/// Whether an object is a workload whose pods are counted beside those of services.
+fn is_counted(object: &Object, row: Option<&Row>, services: &ServiceNames) -> bool {
+    let is_bound = matches!(row, Some(Row { pods: Pods::Itself, .. })) && !is_waiting(object);
+    !is_bound && !is_owned(object) && !is_of_service(object, services)
+}
+
+/// The workloads of a catalog whose pods are counted; the objects of `services` are not among them.
+pub fn counted_objects<'c>(
+    catalog: &'c Catalog,
+    services: &'c ServiceNames,
+) -> impl Iterator<Item = &'c Object> {
+    catalog.others().iter().filter(move |object| {
+        let row = row(object);
+        row.is_some() && is_counted(object, row, services) && !catalog.is_copy(object)
+    })
 }
 
 /// A pod that has no node yet and is not finished.
@@ -184,6 +238,30 @@ impl Left {
 }
 
 impl Pods {
+    /// The pod templates of an object, with their paths, and whether they are specs of pods alone. Those
+    /// that the controller completes are left out.
+    fn templates<'n>(&self, object: &'n Node) -> Vec<(Vec<Segment>, &'n Node, bool)> {
+        let at = |path: &'static [&'static str]| {
+            path.iter().map(|key| Segment::Field((*key).into()))
+        };
+        match self {
+            Self::Parts(parts) => {
+                let of_part = |part: &'static Part| {
+                    part.items_at(object).into_iter().filter_map(move |(mut path, item)| {
+                        path.extend(at(part.template));
+                        Some((path, item.at(part.template)?, part.bare))
+                    })
+                };
+                parts.iter().filter(|part| !part.completed).flat_map(of_part).collect()
+            }
+            Self::Deployment | Self::PerNode => {
+                let template = object.at(TEMPLATE);
+                template.map(|own| (at(TEMPLATE).collect(), own, false)).into_iter().collect()
+            }
+            Self::Job | Self::Groups | Self::Itself | Self::Knative | Self::Dynamo => Vec::new(),
+        }
+    }
+
     /// Leaves out the replicas that run.
     fn subtract(&self, workload: &mut Workload, nodes: &[EcoString]) {
         if matches!(self, Self::PerNode) {
@@ -319,12 +397,23 @@ impl Part {
 
     /// The object, or the elements of the list or map.
     fn items<'n>(&self, node: &'n Node) -> Vec<&'n Node> {
+        self.items_at(node).into_iter().map(|(_, item)| item).collect()
+    }
+
+    /// The same with their paths.
+    fn items_at<'n>(&self, node: &'n Node) -> Vec<(Vec<Segment>, &'n Node)> {
         if self.each.is_empty() {
-            return vec![node];
+            return vec![(Vec::new(), node)];
         }
         let Some(found) = node.at(self.each) else { return Vec::new() };
-        let entries = found.entries().map(|entry| &entry.node);
-        found.items().iter().chain(entries).collect()
+        let above: Vec<Segment> =
+            self.each.iter().map(|key| Segment::Field((*key).into())).collect();
+        let below = |step: Segment| above.iter().cloned().chain([step]).collect();
+        let items = found.items().iter().enumerate();
+        let items = items.map(|(at, item)| (below(Segment::Index(at)), item));
+        let entries = found.entries();
+        let entries = entries.map(|own| (below(Segment::Field(own.key.clone())), &own.node));
+        items.chain(entries).collect()
     }
 }
 
@@ -431,6 +520,9 @@ fn sum(node: &Node, devices: &mut BTreeMap<EcoString, i64>) {
 impl PlainWorkload {
     /// Number of pods, and of the devices that they request.
     pub(crate) fn amounts(&self) -> (usize, i64) {
+        if let Some(refused) = &self.refused {
+            return (refused.pods, refused.devices);
+        }
         let new = self.workload.replicas.len() - self.standing;
         let pods = self.workload.replicas.iter().take(new).flat_map(|own| &own.pods);
         let devices = pods.clone().map(|at| gpus(&self.workload.templates[*at]));

@@ -51,7 +51,7 @@ pub(super) fn allow_namespaces(found: &mut Vec<Diagnostic>) {
 
 /// Whether the name of a file or of its directory says that its documents are parts of objects:
 /// patches, and templates of pods that another program completes.
-pub(super) fn is_part(file: &str) -> bool {
+pub(crate) fn is_part(file: &str) -> bool {
     const WORDS: [&str; 4] = ["patch", "patches", "template", "templates"];
     let path = Path::new(file);
     let directory = path.parent().and_then(Path::file_name);

@@ -34,6 +34,7 @@ use crate::workspace::read::copies::Copies;
 use crate::workspace::read::definitions::Definitions;
 use crate::workspace::read::dispatch::{Read, typed};
 use crate::workspace::read::related::{RelatedObjects, Settings};
+pub(crate) use built::is_part;
 pub use cache::Kept;
 use ecow::EcoString;
 use rayon::prelude::*;

@@ -8,11 +8,12 @@ use super::at_home;
 use crate::api::{Object, Semantics};
 use crate::check;
 use crate::cli::input::Session;
+use crate::cli::refused::Texts;
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::exchange::accelerator_shape::to_shipped;
 use crate::objects::RenderedObject;
-use crate::objects::accept::judge;
 use crate::operators::servings::objects as servings;
+use crate::pipeline::refused_by_server;
 use crate::schema::{self, Strictness};
 use crate::source::{SourceMap, Span};
 use rayon::prelude::*;
@@ -56,26 +57,14 @@ pub(super) fn all<'a>(
 fn of_input(session: &Session) -> Vec<Diagnostic> {
     let sources = &session.world.sources;
     let catalog = &session.world.catalog;
-    let mut texts: Vec<Span> = catalog
-        .objects()
-        .filter(|object| object.id.kind == "ConfigMap")
-        .map(|object| object.span)
-        .collect();
-    texts.sort_unstable();
-    // A manifest in the data of a ConfigMap is text to a server.
-    let is_text = |object: &Object| {
-        let after = texts.partition_point(|span| *span <= object.span);
-        let holder = texts[..after].iter().rev().find(|span| **span != object.span);
-        holder.is_some_and(|span| span.contains(object.span))
-    };
+    let texts = Texts::of(catalog);
     let objects: Vec<&Object> =
-        catalog.objects().filter(|object| !object.builtin && !is_text(object)).collect();
+        catalog.objects().filter(|object| !object.builtin && !texts.hold(object)).collect();
     let found: Vec<Vec<Diagnostic>> = objects
         .into_par_iter()
         .map(|object| {
             session.about_object(object, || {
-                let mut found = Vec::new();
-                judge(&object.node, &mut found);
+                let mut found = refused_by_server(object);
                 if session.semantics.of(object.api) == Semantics::Documented {
                     for finding in &mut found {
                         finding.severity = finding.severity.min(Severity::Warning);

@@ -86,3 +86,69 @@ fn workloads_that_are_suspended_or_finished_have_no_pods() {
     };
     assert_eq!([pods(volcano("Running")), pods(volcano("Completed"))], [2, 0]);
 }
+
+fn deployment(replicas: Value) -> Value {
+    let mut template = template();
+    template["spec"]["restartPolicy"] = "Always".into();
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "ml"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "x"}}, "template": template}})
+}
+
+/// What a server refuses of a document.
+fn refused(document: Value) -> Vec<String> {
+    let world = world(&[document]);
+    let found = refused_by_server(&world.catalog.others()[0]);
+    found.into_iter().map(|own| own.message).collect()
+}
+
+#[test]
+fn a_server_refuses_workloads_and_the_pods_of_workloads() {
+    assert_eq!(refused(deployment(2.into())), [""; 0]);
+    assert_eq!(
+        refused(deployment((-1).into())),
+        [
+            "Deployment.apps \"d\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+        ]
+    );
+    let mut own = deployment(1.into());
+    own["spec"]["selector"]["matchLabels"] = json!({"app": "y"});
+    assert!(refused(own)[0].contains("`selector` does not match template `labels`"));
+    let unlimited = json!({"requests": {"nvidia.com/gpu": "1"}});
+    let mut own = deployment(1.into());
+    own["spec"]["template"]["spec"]["containers"][0]["resources"] = unlimited.clone();
+    let of_deployment = refused(own.clone());
+    assert!(of_deployment[0].contains("Limit must be set for non overcommitable resources"));
+    for kind in ["ReplicaSet", "DaemonSet"] {
+        let mut own = own.clone();
+        own["kind"] = kind.into();
+        assert!(refused(own)[0].contains("Limit must be set for non overcommitable resources"));
+    }
+    // The server takes these, and refuses their pods.
+    let mut of_job = template();
+    of_job["spec"]["containers"][0]["resources"] = unlimited;
+    let of_job = json!({"template": {"spec": {"template": of_job}}, "name": "w"});
+    let set = json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+        "metadata": {"name": "s", "namespace": "ml"}, "spec": {"replicatedJobs": [of_job]}});
+    let found = refused(set);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("pods of JobSet.jobset.x-k8s.io \"s\" would be refused: spec.replicatedJobs[0].template.spec.template.spec.containers[0].resources.limits: "),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_workload_that_no_server_takes_has_no_pods() {
+    let mut world = world(&[node("a", "l"), deployment(3.into())]);
+    let span = world.catalog.others()[0].name_span();
+    let failure = Failure {
+        code: Code::InvalidType,
+        message: "`spec.x` must be an integer".into(),
+        help: None,
+        span: None,
+    };
+    world.catalog.set_refused([(span, failure)].into());
+    let found = of_world(&world);
+    let why = Some("the API server refuses it: `spec.x` must be an integer".to_owned());
+    assert_eq!(found, [("Deployment/ml/d".to_owned(), 3, why)]);
+}
