@@ -298,6 +298,8 @@ pub static USED: &[(&str, &[&str])] = &[
     ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
     ("dscinitialization.opendatahub.io", &["DSCInitialization"]),
     ("kueue.x-k8s.io", &["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor"]),
+    ("autoscaling", &["HorizontalPodAutoscaler"]),
+    ("keda.sh", &["ScaledObject"]),
     ("policy", &["PodDisruptionBudget"]),
     ("scheduling.k8s.io", &["PriorityClass"]),
     ("node.k8s.io", &["RuntimeClass"]),

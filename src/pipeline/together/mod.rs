@@ -7,6 +7,7 @@
 pub(crate) mod adopted;
 pub(crate) mod answer;
 pub(crate) mod assumed;
+mod autoscalers;
 pub(crate) mod claims;
 pub(crate) mod loss;
 pub(crate) mod map;
@@ -220,7 +221,7 @@ fn place<'a>(
     let all = planned.iter().map(|own| (&own.service.namespace, &own.service.name));
     let all = all.chain(servings.iter().map(|own| (&own.serving.namespace, own.serving.name())));
     let all = all.map(|(namespace, name)| (namespace.clone(), name.clone())).collect();
-    let (mut plain, not_counted) = workloads::read(catalog, &all, &context, &running, &own);
+    let (mut plain, not_counted) = workloads::read(catalog, &all, &context, &running, &own, beside.at);
     let mut gone = 0;
     if let Some(lost) = beside.lost {
         let is_lost = |pod: &RunningPod<'_>| lost.contains(&pod.node);
@@ -435,7 +436,8 @@ pub fn has_current(catalog: &Catalog) -> bool {
 pub fn other_workloads(catalog: &Catalog) -> BTreeSet<(EcoString, usize, i64)> {
     let context = PodContext::new(catalog.machines(), catalog.others());
     let (services, running) = (workloads::services(catalog), RunningPods::default());
-    let (found, _) = workloads::read(catalog, &services, &context, &running, &BTreeSet::new());
+    let (found, _) =
+        workloads::read(catalog, &services, &context, &running, &BTreeSet::new(), At::Min);
     found
         .into_iter()
         .map(|own| {

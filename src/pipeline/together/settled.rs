@@ -94,7 +94,9 @@ impl Workloads {
         let (mut claims, mut own) =
             claims::of(&mut planned, &servings, &ground.context, &ground.running);
         let services = workloads::services(catalog);
-        let plain = workloads::read(catalog, &services, &ground.context, &ground.running, &own);
+        let wanted = at.unwrap_or_default();
+        let plain =
+            workloads::read(catalog, &services, &ground.context, &ground.running, &own, wanted);
         let mut plain: Vec<PlainWorkload> = plain.0;
         plain.retain(|own| {
             let (namespace, name) = own.name.split_once('/').unwrap_or(("", &own.name));

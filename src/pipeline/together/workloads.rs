@@ -4,6 +4,8 @@
 //! In: the other objects of a catalog. Out: for each kind of [`TABLE`] the pods that its controller
 //! creates; and the objects of other kinds that request devices, whose number of pods is unknown.
 
+use super::At;
+use super::autoscalers::Autoscalers;
 use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
 use crate::api::{Api, Failure, Object};
@@ -49,7 +51,7 @@ pub struct NotCounted {
 }
 
 /// The group of an object, without its version.
-fn group(object: &Object) -> &str {
+pub(super) fn group(object: &Object) -> &str {
     object.api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
@@ -91,13 +93,15 @@ pub(crate) fn services(catalog: &Catalog) -> ServiceNames {
 /// All workloads of a catalog, and the objects whose pods are not counted.
 ///
 /// Pods that run hold their nodes as they are; those of services, by index, are in `own`. The
-/// objects of `services` are not workloads of their own.
+/// objects of `services` are not workloads of their own. Workloads with an autoscaler have the
+/// replicas of `at`.
 pub(crate) fn read(
     catalog: &Catalog,
     services: &ServiceNames,
     context: &PodContext,
     running: &RunningPods<'_>,
     own: &BTreeSet<usize>,
+    at: At,
 ) -> (Vec<PlainWorkload>, Vec<NotCounted>) {
     let mut nodes: HashMap<(EcoString, EcoString), Vec<EcoString>> = HashMap::new();
     for (_, pod) in running.all.iter().enumerate().filter(|(at, _)| !own.contains(at)) {
@@ -106,6 +110,7 @@ pub(crate) fn read(
         }
     }
     let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
+    let autoscalers = Autoscalers::of(catalog);
     for object in catalog.others() {
         let kind = object.id.kind.as_str();
         let row = row(object);
@@ -121,7 +126,10 @@ pub(crate) fn read(
         }
         let namespace: EcoString = object.id.scope.namespace().cloned().unwrap_or_default();
         let name = object.id.name.clone();
-        let read = row.pods.read(object, &namespace, context, catalog.machines(), &mut left);
+        let scaled = autoscalers.replicas(object, at).map(|replicas| with_replicas(object, replicas));
+        let node = scaled.as_ref().unwrap_or(&object.node);
+        let machines = catalog.machines();
+        let read = row.pods.read(object, node, &namespace, context, machines, &mut left);
         let unserved = catalog.refused(object).filter(|_| !catalog.is_unfilled(object));
         let (mut workload, refused) = match (read, unserved) {
             // What the server would say of a placeholder is not what it will say.
@@ -198,6 +206,13 @@ pub fn counted_objects<'c>(
         let row = row(object);
         row.is_some() && is_counted(object, row, services) && !catalog.is_copy(object)
     })
+}
+
+/// An object with other replicas.
+fn with_replicas(object: &Object, replicas: i64) -> Node {
+    let mut node = object.node.clone();
+    node.set(&path(&["spec", "replicas"]).0, Some(Node::int(replicas, object.node.origin)));
+    node
 }
 
 /// A pod that has no node yet and is not finished.
@@ -282,12 +297,12 @@ impl Pods {
     fn read(
         &self,
         object: &Object,
+        node: &Node,
         namespace: &str,
         context: &PodContext,
         machines: &[Machine],
         left: &mut Left,
     ) -> Result<Workload, Refused> {
-        let node = &object.node;
         let refused = |invalid| Refused::invalid(crate::pipeline::built::refused(&invalid), 1);
         let mut out = Workload::default();
         match self {

@@ -9,10 +9,14 @@ fn counted(documents: &[Value]) -> Vec<(String, usize, Option<String>)> {
 }
 
 fn of_world(world: &World) -> Vec<(String, usize, Option<String>)> {
+    scaled(world, At::Min)
+}
+
+fn scaled(world: &World, at: At) -> Vec<(String, usize, Option<String>)> {
     let context = PodContext::of(&world.catalog);
     let running = RunningPods::new(world.catalog.others());
     let services = services(&world.catalog);
-    let (found, _) = read(&world.catalog, &services, &context, &running, &BTreeSet::new());
+    let (found, _) = read(&world.catalog, &services, &context, &running, &BTreeSet::new(), at);
     found
         .into_iter()
         .map(|own| {
@@ -151,4 +155,35 @@ fn a_workload_that_no_server_takes_has_no_pods() {
     let found = of_world(&world);
     let why = Some("the API server refuses it: `spec.x` must be an integer".to_owned());
     assert_eq!(found, [("Deployment/ml/d".to_owned(), 3, why)]);
+}
+
+#[test]
+fn an_autoscaler_sets_the_replicas_of_a_workload_within_its_limits() {
+    let of = |replicas: Value, scaler: Value| {
+        let world = world(&[node("a", "l"), deployment(replicas), scaler]);
+        [At::Min, At::Current, At::Max].map(|at| {
+            scaled(&world, at).iter().map(|own| own.1).sum::<usize>()
+        })
+    };
+    let horizontal = |least: Value, most: i64| {
+        json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "d", "namespace": "ml"},
+            "spec": {"minReplicas": least, "maxReplicas": most,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}})
+    };
+    assert_eq!(of(1.into(), horizontal(3.into(), 5)), [3, 3, 5]);
+    assert_eq!(of(9.into(), horizontal(3.into(), 5)), [5, 5, 5]);
+    assert_eq!(of(4.into(), horizontal(Value::Null, 5)), [4, 4, 5]);
+    // It leaves a workload without replicas alone.
+    assert_eq!(of(0.into(), horizontal(3.into(), 5)), [0, 0, 0]);
+    let keda = |spec: Value| {
+        let mut own = json!({"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "k", "namespace": "ml"}, "spec": spec});
+        own["spec"]["scaleTargetRef"] = json!({"name": "d"});
+        own
+    };
+    assert_eq!(of(1.into(), keda(json!({"minReplicaCount": 3, "maxReplicaCount": 5}))), [3, 3, 5]);
+    // Without a minimum the last pod goes while no trigger is active.
+    assert_eq!(of(2.into(), keda(json!({"maxReplicaCount": 5}))), [0, 2, 5]);
+    let mut other = horizontal(3.into(), 5);
+    other["metadata"]["namespace"] = "other".into();
+    assert_eq!(of(1.into(), other), [1, 1, 1]);
 }
