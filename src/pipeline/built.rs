@@ -11,7 +11,8 @@ use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
 use crate::quantity::{Range, is_accelerator};
 use crate::rollout::{
-    DeploymentSpec, JobSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec, leader_worker_set_releases,
+    ClaimTemplates, DeploymentSpec, JobSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec,
+    StatefulSetSpec, leader_worker_set_releases,
 };
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -187,6 +188,22 @@ impl PodContext {
         self.shared(&mut spec.revision.leader);
         self.shared(&mut spec.revision.worker);
         Ok(WorkloadKind::Groups(spec))
+    }
+
+    pub(super) fn stateful(
+        &self,
+        namespace: &str,
+        object: &Node,
+    ) -> Result<StatefulSetSpec, InvalidPod> {
+        let mut spec = StatefulSetSpec::read(namespace, object, &self.classes)?;
+        self.shared(spec.pod_mut());
+        Ok(spec)
+    }
+
+    /// The claims that the pods of a LeaderWorkerSet have for themselves.
+    pub(super) fn group_claims(&self, namespace: &str, object: &Node) -> ClaimTemplates {
+        let list = object.at(&["spec", "leaderWorkerTemplate", "volumeClaimTemplates"]);
+        ClaimTemplates::read(namespace, list.map(Node::items).unwrap_or_default(), &self.classes)
     }
 
     pub(super) fn job(&self, namespace: &str, object: &Node) -> Result<JobSpec, InvalidPod> {

@@ -404,15 +404,11 @@ pub fn text(
         let own: Vec<&Pending> =
             together.pending.iter().filter(|own| own.service == **name).collect();
         let pods = plural(own.len(), "pod");
-<<<<<<< HEAD
-        let why = &own[0].short;
-=======
-        let why = &own[0].message;
         if own[0].code == "invalid" {
-            line!(out, "{name}: no pods: {why}");
+            line!(out, "{name}: no pods: {}", own[0].message);
             continue;
         }
->>>>>>> 915f328c (plan: a workload that an API server refuses has no pods and is an error)
+        let why = &own[0].short;
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         line!(out, "{name}: {pods} without a node{why}");
     }

@@ -12,6 +12,7 @@
 //! It uses `cluster`, which must not use it. Rolling updates of ModelServings are in
 //! `operators/kthena/rollout`.
 
+pub(crate) mod claim_templates;
 pub(crate) mod daemon_set;
 pub(crate) mod deployment;
 pub(crate) mod drain;
@@ -31,6 +32,7 @@ pub(crate) mod stateful_workload;
 mod tests;
 pub(crate) mod world;
 
+pub use claim_templates::ClaimTemplates;
 pub use daemon_set::DaemonSetSpec;
 pub use deployment::{DeploymentSpec, Strategy};
 pub use drain::{DrainBudget, DrainStep, NodeEnd};

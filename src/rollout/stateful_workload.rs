@@ -1,10 +1,12 @@
 //! A StatefulSet of the input: its template, and the claims that each of its pods has.
 
+use super::claim_templates::ClaimTemplates;
 use super::pods::{PodPhase, Pods, Start};
 use super::read::{number, revision_name};
 use super::stateful_set::{Member, OrdinalTemplate, StatefulSet};
 use crate::cluster::schedule::{
-    Admission, InvalidPod, PodId, PodTemplate, PodVolume, TemplateId, label_selector, labels,
+    Admission, InvalidPod, NewClaim, PodId, PodTemplate, PodVolume, TemplateId, label_selector,
+    labels,
 };
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -14,11 +16,11 @@ use std::sync::Arc;
 /// The spec of a StatefulSet.
 #[derive(Clone, Debug)]
 pub struct StatefulSetSpec {
-    namespace: EcoString,
     name: EcoString,
     /// `spec.replicas`.
     pub replicas: usize,
-    first: usize,
+    /// `ordinals.start`.
+    pub first: usize,
     partition: usize,
     ordered: bool,
     on_delete: bool,
@@ -28,8 +30,8 @@ pub struct StatefulSetSpec {
     pod: Arc<PodTemplate>,
     /// How its pods start.
     pub start: Start,
-    /// `volumeClaimTemplates`: name, object, and why the server refuses such a claim.
-    claims: Vec<(EcoString, Node, Option<EcoString>)>,
+    /// `volumeClaimTemplates`.
+    pub claims: ClaimTemplates,
 }
 
 impl StatefulSetSpec {
@@ -46,13 +48,8 @@ impl StatefulSetSpec {
         let inner = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
         let mut pod = PodTemplate::read(namespace, own, &inner, admission)?;
         pod.owner = label_selector(spec.get("selector"))?;
-        let claims = spec.items_of("volumeClaimTemplates").iter().map(|claim| {
-            let name = claim.at(&["metadata", "name"]).and_then(Node::scalar_text);
-            let refused = admission.refused_claim(namespace, claim);
-            (name.unwrap_or_default(), claim.clone(), refused)
-        });
+        let claims = spec.items_of("volumeClaimTemplates");
         Ok(Self {
-            namespace: namespace.into(),
             replicas: number(spec.get("replicas"), 1),
             first: number(spec.at(&["ordinals", "start"]), 0),
             partition: number(spec.at(&["updateStrategy", "rollingUpdate", "partition"]), 0),
@@ -60,7 +57,7 @@ impl StatefulSetSpec {
             on_delete: text(&["updateStrategy", "type"]) == "OnDelete",
             revision: revision_name(&template),
             start: Start::Ready,
-            claims: claims.collect(),
+            claims: ClaimTemplates::read(namespace, claims, admission),
             pod: Arc::new(pod),
             name,
         })
@@ -73,15 +70,27 @@ impl StatefulSetSpec {
         pod.labels.insert("statefulset.kubernetes.io/pod-name".into(), pod.name.clone());
         pod.labels.insert("apps.kubernetes.io/pod-index".into(), eco_format!("{ordinal}"));
         if !self.claims.is_empty() {
-            let claims = self.claims.iter().map(|(claim, ..)| self.claim(claim, ordinal));
-            let claims: Vec<PodVolume> = claims.map(PodVolume::Claim).collect();
+            let claims: Vec<PodVolume> = self.claims.volumes(&pod.name).collect();
             pod.volumes.extend(claims);
         }
         pod
     }
 
-    fn claim(&self, claim: &str, ordinal: usize) -> EcoString {
-        eco_format!("{claim}-{}-{ordinal}", self.name)
+    /// The template of any of its pods, where they have no claims of their own.
+    pub fn any(&self) -> PodTemplate {
+        let mut pod = PodTemplate::clone(&self.pod);
+        pod.name = eco_format!("{}-*", self.name);
+        pod
+    }
+
+    /// The template without what differs, to complete it.
+    pub fn pod_mut(&mut self) -> &mut Arc<PodTemplate> {
+        &mut self.pod
+    }
+
+    /// The claims that are made before the pod with an ordinal.
+    pub fn claims_of(&self, ordinal: usize) -> Vec<NewClaim> {
+        self.claims.of(&eco_format!("{}-{ordinal}", self.name))
     }
 }
 
@@ -152,19 +161,22 @@ impl StatefulWorkload {
 /// Creates the claims of a pod.
 fn claim_all(pods: &mut Pods, spec: &StatefulSetSpec, ordinal: usize) -> Result<(), EcoString> {
     let set = &spec.name;
-    for (claim, object, refused) in &spec.claims {
-        let name = spec.claim(claim, ordinal);
-        if let Some(why) = refused {
-            return Err(eco_format!(
-                "Create Pod {set}-{ordinal} in StatefulSet {set} failed error: failed to create \
-                 PVC {name}: persistentvolumeclaims \"{name}\" is forbidden: {why}"
-            ));
-        }
-        pods.scheduler.create_claim(&spec.namespace, &name, object).map_err(|why| {
-            eco_format!(
-                "Create Claim {name} for Pod {set}-{ordinal} in StatefulSet {set} failed error: \
-                 {why}"
-            )
+    for claim in spec.claims_of(ordinal) {
+        // A provisioner is part of the cluster that is played.
+        let claim = NewClaim { settles: false, ..claim };
+        let name = &claim.name;
+        pods.scheduler.create_claim(&claim).map_err(|why| {
+            if claim.refused.is_some() {
+                eco_format!(
+                    "Create Pod {set}-{ordinal} in StatefulSet {set} failed error: failed to create \
+                     PVC {name}: {why}"
+                )
+            } else {
+                eco_format!(
+                    "Create Claim {name} for Pod {set}-{ordinal} in StatefulSet {set} failed error: \
+                     {why}"
+                )
+            }
         })?;
     }
     Ok(())

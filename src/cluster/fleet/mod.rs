@@ -24,7 +24,7 @@ pub use remedies::Remedy;
 pub use rooms::Rooms;
 pub use vacate::{Vacated, Yard};
 
-use super::schedule::{Options, PodTemplate};
+use super::schedule::{NewClaim, Options, PodTemplate};
 use crate::cluster::Machine;
 use ecow::EcoString;
 use std::sync::Arc;
@@ -75,6 +75,8 @@ pub struct Workload {
     pub runs_on: bool,
     /// When its pods came; without a value, it ran or is new.
     pub came: Option<Came>,
+    /// By template, the claims that its controller creates before a pod; none where this is empty.
+    pub claims: Vec<Vec<NewClaim>>,
 }
 
 /// When the pods of a workload came, the earliest first.

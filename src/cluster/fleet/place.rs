@@ -159,6 +159,8 @@ impl Placed {
             None => (0..own.replicas.len()).find_map(|replica| Some((replica, free(replica)?))),
         };
         let Some((replica, at)) = place else { return true };
+        // A pod that was placed has its claims, whatever the quota is now.
+        let _made = self.claim(own, running.template);
         let pod = if own.runs_on {
             self.scheduler.run(template, &running.node, None)
         } else {
@@ -186,21 +188,56 @@ impl Placed {
         let (together, alone): (Vec<usize>, Vec<usize>) =
             missing.into_iter().partition(|at| *at < wanted.together);
         let alone = if others || wanted.together == 0 { alone } else { Vec::new() };
-        let template = |at: usize| self.templates[workload][wanted.pods[at]];
+        let own = &fleet.workloads[workload];
         let mut new: Vec<(usize, Result<PodId, EcoString>)> = Vec::new();
         if together.len() > 1 {
-            let templates: Vec<TemplateId> = together.iter().map(|at| template(*at)).collect();
-            match self.scheduler.admit_gang(&templates) {
+            let templates: Vec<usize> = together.iter().map(|at| wanted.pods[*at]).collect();
+            match self.admit_gang(own, workload, &templates) {
                 Ok(pods) => new.extend(together.into_iter().zip(pods.into_iter().map(Ok))),
                 Err(why) => new.extend(together.into_iter().map(|at| (at, Err(why.clone())))),
             }
         } else {
-            new.extend(together.into_iter().map(|at| (at, self.scheduler.admit(template(at)))));
+            for at in together {
+                new.push((at, self.admit(own, workload, wanted.pods[at])));
+            }
         }
-        new.extend(alone.into_iter().map(|at| (at, self.scheduler.admit(template(at)))));
+        for at in alone {
+            new.push((at, self.admit(own, workload, wanted.pods[at])));
+        }
         for (at, pod) in new {
             self.answered([workload, replica, at], pod);
         }
+    }
+
+    /// Creates a pod of a template of a workload, its claims first.
+    fn admit(
+        &mut self,
+        own: &Workload,
+        workload: usize,
+        template: usize,
+    ) -> Result<PodId, EcoString> {
+        self.claim(own, template)?;
+        self.scheduler.admit(self.templates[workload][template])
+    }
+
+    /// The same for pods that start together or not at all.
+    fn admit_gang(
+        &mut self,
+        own: &Workload,
+        workload: usize,
+        templates: &[usize],
+    ) -> Result<Vec<PodId>, EcoString> {
+        for template in templates {
+            self.claim(own, *template)?;
+        }
+        let ids: Vec<TemplateId> =
+            templates.iter().map(|at| self.templates[workload][*at]).collect();
+        self.scheduler.admit_gang(&ids)
+    }
+
+    fn claim(&mut self, own: &Workload, template: usize) -> Result<(), EcoString> {
+        let mut claims = own.claims.get(template).into_iter().flatten();
+        claims.try_for_each(|claim| self.scheduler.create_claim(claim))
     }
 
     /// A wanted pod was created, or its quota refused it.
@@ -253,8 +290,8 @@ impl Placed {
                 };
                 self.evicted.push((eviction, victim, cause));
                 if let Holder::Wanted(workload, replica, at) = victim {
-                    let template = fleet.workloads[workload].replicas[replica].pods[at];
-                    let new = self.scheduler.admit(self.templates[workload][template]);
+                    let own = &fleet.workloads[workload];
+                    let new = self.admit(own, workload, own.replicas[replica].pods[at]);
                     self.slots[workload][replica][at] = Slot::default();
                     self.answered([workload, replica, at], new);
                 }

@@ -10,6 +10,22 @@ use crate::cluster::Taint;
 use crate::cluster::admission::{QuotaStatus, Receipt};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
+use std::sync::Arc;
+
+/// A claim for a volume that a controller makes before a pod.
+#[derive(Clone, Debug)]
+pub struct NewClaim {
+    /// Namespace.
+    pub namespace: EcoString,
+    /// Name.
+    pub name: EcoString,
+    /// The object, or the template that it is made of.
+    pub object: Arc<Node>,
+    /// Why a LimitRange does not allow it.
+    pub refused: Option<EcoString>,
+    /// Its class makes a volume at once, where it does not wait for a pod.
+    pub settles: bool,
+}
 
 impl Scheduler {
     /// Charges the quotas for a pod of a template.
@@ -35,13 +51,17 @@ impl Scheduler {
         let receipt =
             receipt.or_else(|| counted.map(|usage| self.quotas.take(&template.namespace, usage)));
         let name = template.name.replace("*", &format!("*{}", pod.index()));
-        let volumes = self.storage.own_claims(&template.namespace, &name, &template.volumes);
+        // Claims of pods that run are objects of the input.
+        let quotas = runs_on.is_none().then_some(&mut self.quotas);
+        let names = (name.as_str(), template.name.as_str());
+        let (volumes, charged) =
+            self.storage.own_claims(&template.namespace, names, &template.volumes, quotas);
         let devices = runs_on.filter(|_| !template.claims.is_empty()).map(|node| {
             let machine = self.nodes.machine(node);
             self.devices.adopt(&template, machine)
         });
         let devices = devices.unwrap_or_default();
-        let own = Belongings { volumes, devices, receipt, ..Belongings::default() };
+        let own = Belongings { volumes, devices, receipt, charged, ..Belongings::default() };
         self.belongings.insert(pod, own);
         if !template.claims.is_empty() {
             self.claim(pod);
@@ -115,6 +135,9 @@ impl Scheduler {
         self.storage.release(&own.volumes, pod);
         self.storage.end(&own.volumes);
         self.devices.release(&own.devices, pod, &mut self.quotas);
+        for receipt in &own.charged {
+            self.quotas.release(receipt);
+        }
         match &mut own.receipt {
             Some(receipt) if stays => self.quotas.finish(receipt),
             Some(receipt) => self.quotas.release(receipt),
@@ -148,18 +171,12 @@ impl Scheduler {
         self.happens(Event::Objects);
     }
 
-    /// Creates a claim of a StatefulSet, unless it exists.
+    /// Creates a claim, unless it exists.
     ///
     /// # Errors
-    /// The quota that refuses it.
-    pub fn create_claim(
-        &mut self,
-        namespace: &EcoString,
-        name: &EcoString,
-        claim: &Node,
-    ) -> Result<(), EcoString> {
-        let made = self.storage.claim_from(namespace, name, claim, &mut self.quotas)?;
-        if made {
+    /// The limit or the quota that refuses it.
+    pub fn create_claim(&mut self, claim: &NewClaim) -> Result<(), EcoString> {
+        if self.storage.claim_from(claim, &mut self.quotas)? {
             self.happens(Event::Objects);
         }
         Ok(())
@@ -228,7 +245,8 @@ impl Scheduler {
             let why = eco_format!("`{}` schedules these pods, not kube-scheduler", pod.scheduler);
             return Some((pod.scheduler.clone(), why));
         }
-        let volumes = self.storage.unjudged(&pod.volumes).map(|why| ("volumes".into(), why));
+        let volumes = self.storage.unjudged(&pod.namespace, &pod.volumes);
+        let volumes = volumes.map(|why| ("volumes".into(), why));
         let devices = || {
             let why = self.devices.unjudged(&pod.namespace, &pod.claims)?;
             Some(("devices".into(), why))

@@ -39,6 +39,7 @@ pub(crate) mod terms;
 mod tests;
 
 pub use crate::cluster::admission::Admission;
+pub use belongings::NewClaim;
 pub use budget::{Budget, Limit};
 pub use choice::Preference;
 pub use cycle::{First, TieBreak};

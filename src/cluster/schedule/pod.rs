@@ -401,4 +401,8 @@ pub struct ClaimSpec {
     pub block: bool,
     /// `volumeName`.
     pub volume: Option<EcoString>,
+    /// Of a claim that is made for a pod: what it counts in quotas.
+    pub usage: Option<Arc<Usage>>,
+    /// The same: why a LimitRange does not allow it.
+    pub refused: Option<EcoString>,
 }

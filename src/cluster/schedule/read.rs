@@ -102,7 +102,7 @@ impl PodTemplate {
                 .flat_map(|key| items(spec, key))
                 .map(|container| normalized_image(&text(container.get("image"))))
                 .collect(),
-            volumes: volumes_of(spec),
+            volumes: volumes_of(spec, &namespace, admission),
             claims: claims_of(spec),
             refused,
             usage,

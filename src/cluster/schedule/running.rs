@@ -69,6 +69,8 @@ pub(super) struct Belongings {
     /// Its claims for devices.
     pub(super) devices: Vec<Option<devices::ClaimId>>,
     pub(super) receipt: Option<Receipt>,
+    /// What its claims for volumes were charged.
+    pub(super) charged: Vec<Receipt>,
     /// What `kubectl describe` shows of a pod whose claims cannot be made.
     pub(super) event: EcoString,
 }

@@ -16,7 +16,7 @@ use super::storage::claims::Storage;
 use super::template::Compiled;
 use super::terms::Terms;
 use crate::cluster::Machine;
-use crate::cluster::admission::{Ledger, Receipt};
+use crate::cluster::admission::{Admission, Ledger, Receipt, Usage};
 use crate::cluster::schedule::running::{Pod, PodState, Started};
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -42,6 +42,31 @@ pub struct Options {
 }
 
 impl Options {
+    /// Adds a PersistentVolumeClaim, after all quotas. One that is in no cluster yet is created: a limit
+    /// or a quota may refuse it.
+    pub fn add_claim(&mut self, object: &Node, admission: &Admission) {
+        let text = |path: &[&str]| object.at(path).and_then(Node::scalar_text).unwrap_or_default();
+        let namespace = text(&["metadata", "namespace"]);
+        let namespace = if namespace.is_empty() { "default".into() } else { namespace };
+        let usage = Arc::new(Usage::of_claim(object));
+        let exists = !text(&["metadata", "uid"]).is_empty() || !text(&["status", "phase"]).is_empty();
+        let bound = "pv.kubernetes.io/bind-completed";
+        if exists || object.at(&["metadata", "annotations", bound]).is_some() {
+            self.quotas.take(&namespace, &usage);
+            self.storage.set(object);
+            return;
+        }
+        let limit = admission.refused_claim(&namespace, object);
+        let quota = || {
+            let charged = self.quotas.charge(&namespace, &usage).err()?;
+            Some(charged.why().clone())
+        };
+        match limit.or_else(quota) {
+            Some(why) => self.storage.refuse(&namespace, &text(&["metadata", "name"]), &why),
+            None => self.storage.set(object),
+        }
+    }
+
     /// Adds an object of storage, devices or quotas; others change nothing.
     pub fn add(&mut self, object: &Node) {
         match object.get("kind").and_then(Node::as_str) {

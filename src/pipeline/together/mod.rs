@@ -38,7 +38,7 @@ use super::costs;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
 use super::running::{Creator, RunningPod, RunningPods};
-use crate::api::{AcceleratorClass, Api, Follow, ModelServing, Views};
+use crate::api::{AcceleratorClass, Api, Follow, ModelServing, Object, Views};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -47,7 +47,7 @@ use crate::cluster::fleet::{
     Came, Fleet, Growth, Holder, Manner, Other, Packing, Placed, Rooms, Running, Workload, kind,
 };
 use crate::cluster::schedule::{
-    Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
+    Admission, Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
 use crate::operators::servings;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
@@ -616,7 +616,14 @@ pub(crate) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
 /// Further objects that the scheduler reads: priorities, budgets, queues.
 pub(crate) fn options(catalog: &Catalog) -> Options {
     let mut options = Options::default();
+    let mut admission = Admission::partial();
+    let mut claims: Vec<&Object> = Vec::new();
     for object in catalog.others() {
+        admission.add(&object.node);
+        if object.id.kind == "PersistentVolumeClaim" {
+            claims.push(object);
+            continue;
+        }
         options.add(&object.node);
         match object.id.kind.as_str() {
             "Namespace" => {
@@ -633,6 +640,11 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
             }
             _ => {}
         }
+    }
+    // Those that exist are counted before new ones.
+    claims.sort_by_key(|own| own.metadata("uid").is_none());
+    for claim in claims {
+        options.add_claim(&claim.node, &admission);
     }
     options
 }

@@ -31,6 +31,8 @@ pub(super) enum Pods {
     Deployment,
     /// As the controller of Jobs reads them: those that run at once and have not ended.
     Job,
+    /// As the controller of StatefulSets reads them: each with claims of its own.
+    Ordinals,
     /// Groups that start as a whole.
     Groups,
     /// One per node that its pods may use.
@@ -144,7 +146,7 @@ pub(super) static TABLE: &[Row] = &[
         kind: "ReplicationController",
         pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]),
     },
-    Row { group: "apps", kind: "StatefulSet", pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]) },
+    Row { group: "apps", kind: "StatefulSet", pods: Pods::Ordinals },
     Row { group: "apps", kind: "DaemonSet", pods: Pods::PerNode },
     Row { group: "batch", kind: "Job", pods: Pods::Job },
     Row { group: "", kind: "Pod", pods: Pods::Itself },
@@ -281,7 +283,7 @@ impl Pods {
                 let parts: Vec<String> = parts.iter().map(Part::words).collect();
                 parts.join(", and ")
             }
-            Self::Deployment => "`spec.replicas`".to_owned(),
+            Self::Deployment | Self::Ordinals => "`spec.replicas`".to_owned(),
             Self::Job => {
                 "`spec.parallelism`, at most what is left of `spec.completions`; 0 if suspended"
                     .to_owned()

@@ -19,6 +19,7 @@ use crate::operators::OPERATORS;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus};
 use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::quantity::{Quantity, is_accelerator};
+use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec};
 use crate::yaml::{FieldPath, Map, Node, Segment};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -103,10 +104,10 @@ pub(crate) fn read(
     own: &BTreeSet<usize>,
     at: At,
 ) -> (Vec<PlainWorkload>, Vec<NotCounted>) {
-    let mut nodes: HashMap<(EcoString, EcoString), Vec<EcoString>> = HashMap::new();
+    let mut pods: HashMap<(EcoString, EcoString), Vec<&RunningPod<'_>>> = HashMap::new();
     for (_, pod) in running.all.iter().enumerate().filter(|(at, _)| !own.contains(at)) {
         for name in owners(pod) {
-            nodes.entry((pod.namespace().into(), name)).or_default().push(pod.node.clone());
+            pods.entry((pod.namespace().into(), name)).or_default().push(pod);
         }
     }
     let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
@@ -146,8 +147,8 @@ pub(crate) fn read(
             (Ok(workload), None) => (workload, None),
             (Err(why), None) => (Workload::default(), Some(why)),
         };
-        if let Some(nodes) = nodes.get(&(namespace.clone(), name.clone())) {
-            row.pods.subtract(&mut workload, nodes);
+        if let Some(pods) = pods.get(&(namespace.clone(), name.clone())) {
+            row.pods.subtract(&mut workload, pods);
         }
         if workload.replicas.is_empty() && refused.is_none() {
             continue;
@@ -273,24 +274,29 @@ impl Pods {
                 let template = object.at(TEMPLATE);
                 template.map(|own| (at(TEMPLATE).collect(), own, false)).into_iter().collect()
             }
-            Self::Job | Self::Groups | Self::Itself | Self::Knative | Self::Dynamo => Vec::new(),
+            Self::Job | Self::Ordinals | Self::Groups | Self::Itself | Self::Knative | Self::Dynamo => Vec::new(),
         }
     }
 
     /// Leaves out the replicas that run.
-    fn subtract(&self, workload: &mut Workload, nodes: &[EcoString]) {
-        if matches!(self, Self::PerNode) {
-            let templates = &workload.templates;
-            let is_there = |template: usize| {
-                let terms = templates[template].node_terms.iter().flatten();
-                let mut names = terms.flat_map(|term| &term.names);
-                names.any(|(_, name)| nodes.contains(name))
+    fn subtract(&self, workload: &mut Workload, pods: &[&RunningPod<'_>]) {
+        let templates = &workload.templates;
+        let by_node = matches!(self, Self::PerNode);
+        // Pods with claims of their own are not alike: each has its name.
+        let by_name = !workload.claims.is_empty();
+        if by_node || by_name {
+            let is_there = |template: &usize| {
+                let own = &templates[*template];
+                let runs = |pod: &&RunningPod<'_>| pod.object.id.name == own.name;
+                let mut names = own.node_terms.iter().flatten().flat_map(|term| &term.names);
+                by_name && pods.iter().any(runs)
+                    || by_node && names.any(|(_, name)| pods.iter().any(|pod| pod.node == *name))
             };
-            workload.replicas.retain(|replica| !replica.pods.iter().any(|own| is_there(*own)));
+            workload.replicas.retain(|replica| !replica.pods.iter().all(is_there));
             return;
         }
         let size = workload.replicas.first().map_or(1, |own| own.pods.len().max(1));
-        let gone = (nodes.len() / size).min(workload.replicas.len());
+        let gone = (pods.len() / size).min(workload.replicas.len());
         workload.replicas.drain(..gone);
     }
 
@@ -343,6 +349,21 @@ impl Pods {
                 if let WorkloadKind::Groups(spec) = kind {
                     left.take(spec.revision.size.max(1).saturating_mul(spec.replicas))?;
                     out = groups(&spec);
+                    claim_each(&mut out, &spec, &context.group_claims(namespace, node));
+                }
+            }
+            Self::Ordinals => {
+                let spec = context.stateful(namespace, node).map_err(refused)?;
+                let pods = i64::try_from(spec.replicas).unwrap_or(i64::MAX);
+                out.replicas = left.alone(0, pods)?;
+                if spec.claims.is_empty() {
+                    out.templates.push(Arc::new(spec.any()));
+                } else {
+                    for (at, replica) in out.replicas.iter_mut().enumerate() {
+                        replica.pods = vec![at];
+                        out.templates.push(Arc::new(spec.member(spec.first + at)));
+                        out.claims.push(spec.claims_of(spec.first + at));
+                    }
                 }
             }
             Self::PerNode => {
@@ -460,6 +481,27 @@ fn dynamo_pod(service: &Node) -> Node {
     spec.set(&path(&["mainContainer"]).0, None);
     spec.set(&path(&["containers"]).0, Some(Node::new(containers, service.origin)));
     spec
+}
+
+/// Gives each pod of the groups of a LeaderWorkerSet claims of its own. Leaders are the pods of one
+/// StatefulSet, and the workers of a group of another, whose name is that of their leader.
+fn claim_each(out: &mut Workload, spec: &LeaderWorkerSetSpec, claims: &ClaimTemplates) {
+    if claims.is_empty() {
+        return;
+    }
+    let shared = std::mem::take(&mut out.templates);
+    for (group, replica) in out.replicas.iter_mut().enumerate() {
+        for (index, place) in replica.pods.iter_mut().enumerate() {
+            let leader = eco_format!("{}-{group}", spec.name);
+            let name = if index == 0 { leader } else { eco_format!("{leader}-{index}") };
+            let mut pod = PodTemplate::clone(&shared[*place]);
+            pod.volumes.extend(claims.volumes(&name));
+            *place = out.templates.len();
+            out.claims.push(claims.of(&name));
+            pod.name = name;
+            out.templates.push(Arc::new(pod));
+        }
+    }
 }
 
 /// A pod of a `DaemonSet` for one node (pkg/controller/daemon/util/daemonset_util.go,

@@ -3,6 +3,7 @@
 use super::ClaimId;
 use super::objects::{Capacity, StorageClass, Volume};
 use crate::cluster::admission::{Ledger, Usage};
+use crate::cluster::schedule::belongings::NewClaim;
 use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::ids::PodId;
 use crate::cluster::schedule::pod::ClaimSpec;
@@ -28,6 +29,8 @@ pub(super) struct Claim {
     /// `status.phase: Lost`.
     pub(super) lost: bool,
     pub(super) deleting: bool,
+    /// Why there is no such claim, in the scheduler's words with the reason.
+    pub(super) refused: Option<EcoString>,
     /// The object was never in a cluster: nobody has tried to bind it.
     pub(super) new: bool,
     /// Pods with a node that use it.
@@ -154,6 +157,24 @@ impl Storage {
         self.knows_claims = true;
     }
 
+    /// A claim is not created: a limit or a quota refuses it.
+    pub fn refuse(&mut self, namespace: &EcoString, name: &EcoString, why: &str) {
+        let id = self.claim(namespace, name);
+        let own = &mut self.claims[id];
+        if !own.exists {
+            own.refused =
+                Some(eco_format!("persistentvolumeclaim \"{name}\" not found ({why})"));
+        }
+        self.knows_claims = true;
+    }
+
+    /// Whether a claim exists, or would if nothing refused it.
+    pub(super) fn is_made(&self, namespace: &EcoString, name: &EcoString) -> bool {
+        let id = self.numbers.get(&(namespace.clone(), name.clone()));
+        let own = id.map(|id| &self.claims[*id]);
+        own.is_some_and(|own| own.exists || own.refused.is_some())
+    }
+
     /// The number of the claim of a name.
     pub(super) fn claim(&mut self, namespace: &EcoString, name: &EcoString) -> ClaimId {
         let next = self.claims.len();
@@ -184,7 +205,6 @@ impl Storage {
         own.exists = true;
         own.volume.clone_from(&spec.volume);
         own.spec = Arc::clone(spec);
-        self.knows_claims = true;
         true
     }
 
@@ -192,27 +212,31 @@ impl Storage {
     /// whether it is new.
     ///
     /// # Errors
-    /// The quota that refuses it.
+    /// The limit or the quota that refuses it.
     pub fn claim_from(
         &mut self,
-        namespace: &EcoString,
-        name: &EcoString,
-        claim: &Node,
+        claim: &NewClaim,
         quotas: &mut Ledger,
     ) -> Result<bool, EcoString> {
+        let NewClaim { namespace, name, object, refused, settles } = claim;
         let id = self.claim(namespace, name);
         if self.claims[id].exists {
             return Ok(false);
         }
-        if !quotas.is_empty() {
-            let usage = Arc::new(Usage::of_claim(claim));
-            let charged = quotas.charge(namespace, &usage);
-            charged.map_err(|refused| {
-                eco_format!("persistentvolumeclaims \"{name}\" is forbidden: {}", refused.why())
-            })?;
+        let mut why = refused.clone();
+        if why.is_none() && !quotas.is_empty() {
+            let charged = quotas.charge(namespace, &Arc::new(Usage::of_claim(object)));
+            why = charged.err().map(|refused| refused.why().clone());
         }
-        let spec = Arc::new(claim.get("spec").map(ClaimSpec::read).unwrap_or_default());
-        Ok(self.create(namespace, name, &spec))
+        if let Some(why) = why {
+            let forbidden = eco_format!("persistentvolumeclaims \"{name}\" is forbidden: {why}");
+            self.claims[id].refused = Some(forbidden.clone());
+            return Err(forbidden);
+        }
+        let spec = Arc::new(object.get("spec").map(ClaimSpec::read).unwrap_or_default());
+        let made = self.create(namespace, name, &spec);
+        self.claims[id].new = *settles;
+        Ok(made)
     }
 
     /// Claims that were made for a pod go with it.

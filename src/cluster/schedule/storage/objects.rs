@@ -1,6 +1,7 @@
 //! Storage objects with the fields that the scheduler reads.
 
 use crate::cluster::Machine;
+use crate::cluster::admission::{Admission, Usage};
 use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::pod::{ClaimSpec, Disk, NodeTerm, PodVolume, ZONE};
 use crate::cluster::schedule::selectors::{label_selector, node_terms};
@@ -30,6 +31,8 @@ impl ClaimSpec {
             selector: label_selector(spec.get("selector")).ok().flatten(),
             block: text(spec.get("volumeMode")) == "Block",
             volume: optional(spec.get("volumeName")).filter(|name| !name.is_empty()),
+            usage: None,
+            refused: None,
         }
     }
 
@@ -74,15 +77,24 @@ impl Disk {
 }
 
 /// The volumes of a pod that restrict its nodes.
-pub(in crate::cluster::schedule) fn volumes_of(spec: &Node) -> Vec<PodVolume> {
+pub(in crate::cluster::schedule) fn volumes_of(
+    spec: &Node,
+    namespace: &str,
+    admission: &Admission,
+) -> Vec<PodVolume> {
     let volumes = items(spec, "volumes").iter();
     volumes
         .filter_map(|volume| {
             let claim = optional(volume.at(&["persistentVolumeClaim", "claimName"]));
-            let template = volume.at(&["ephemeral", "volumeClaimTemplate", "spec"]);
+            let template = volume.at(&["ephemeral", "volumeClaimTemplate"]);
             let ephemeral = || {
-                let spec = Arc::new(ClaimSpec::read(template?));
-                Some(PodVolume::Ephemeral(text(volume.get("name")), spec))
+                let template = template?;
+                let spec = ClaimSpec {
+                    usage: Some(Arc::new(Usage::of_claim(template))),
+                    refused: admission.refused_claim(namespace, template),
+                    ..ClaimSpec::read(template.get("spec")?)
+                };
+                Some(PodVolume::Ephemeral(text(volume.get("name")), Arc::new(spec)))
             };
             let own = claim.map(PodVolume::Claim).or_else(ephemeral);
             own.or_else(|| Disk::read(volume).map(PodVolume::Disk))

@@ -2,6 +2,7 @@
 
 use super::ClaimId;
 use super::claims::{Claim, Storage};
+use crate::cluster::admission::{Ledger, Receipt};
 use crate::cluster::schedule::nodes::Nodes;
 use crate::cluster::schedule::pod::{ClaimSpec, Disk, PodVolume};
 use ecow::{EcoString, eco_format};
@@ -37,6 +38,9 @@ pub(in crate::cluster::schedule) struct PodVolumes {
 /// What is wrong with a claim, whatever the node (`podHasPVCs`).
 fn unusable(claim: &Claim, knows: bool) -> Option<EcoString> {
     let name = &claim.name;
+    if !claim.exists && claim.refused.is_some() {
+        return claim.refused.clone();
+    }
     if !claim.exists {
         return knows.then(|| eco_format!("persistentvolumeclaim \"{name}\" not found"));
     }
@@ -126,10 +130,12 @@ impl Storage {
     /// Why it cannot be judged where pods with these volumes go.
     pub(in crate::cluster::schedule) fn unjudged(
         &self,
+        namespace: &EcoString,
         volumes: &[PodVolume],
     ) -> Option<EcoString> {
+        // A controller of the input makes some claims itself.
         let named = volumes.iter().find_map(|volume| match volume {
-            PodVolume::Claim(name) => Some(name),
+            PodVolume::Claim(name) => Some(name).filter(|name| !self.is_made(namespace, name)),
             PodVolume::Ephemeral(..) | PodVolume::Disk(_) => None,
         });
         let name = named.filter(|_| !self.knows_claims)?;
@@ -151,21 +157,39 @@ impl Storage {
         claims
     }
 
-    /// Makes the claims that a pod has for itself; `pod` is its name.
+    /// Makes the claims that a pod has for itself; `pod` is its name, and `shown` that of all pods of its
+    /// template. Where `quotas` are given, the claims are charged, and the receipts returned.
     pub(in crate::cluster::schedule) fn own_claims(
         &mut self,
         namespace: &EcoString,
-        pod: &str,
+        (pod, shown): (&str, &str),
         volumes: &[PodVolume],
-    ) -> Vec<ClaimId> {
-        let mut claims = Vec::new();
+        mut quotas: Option<&mut Ledger>,
+    ) -> (Vec<ClaimId>, Vec<Receipt>) {
+        let (mut claims, mut receipts) = (Vec::new(), Vec::new());
         for volume in volumes {
-            if let PodVolume::Ephemeral(name, spec) = volume {
-                let name = eco_format!("{pod}-{name}");
-                self.create(namespace, &name, spec);
-                claims.push(self.claim(namespace, &name));
+            let PodVolume::Ephemeral(volume, spec) = volume else { continue };
+            let name = eco_format!("{pod}-{volume}");
+            let id = self.claim(namespace, &name);
+            claims.push(id);
+            let mut refused = spec.refused.clone();
+            if let (Some(quotas), Some(usage), None) = (&mut quotas, &spec.usage, &refused) {
+                match quotas.charge(namespace, usage) {
+                    Ok(receipt) => receipts.push(receipt),
+                    Err(why) => refused = Some(why.why().clone()),
+                }
+            }
+            match refused {
+                // The pod exists, and waits for the claim (`podHasPVCs`).
+                Some(why) => {
+                    self.claims[id].refused = Some(eco_format!(
+                        "waiting for ephemeral volume controller to create the \
+                         persistentvolumeclaim \"{shown}-{volume}\" ({why})"
+                    ));
+                }
+                None => _ = self.create(namespace, &name, spec),
             }
         }
-        claims
+        (claims, receipts)
     }
 }

@@ -187,3 +187,95 @@ fn an_autoscaler_sets_the_replicas_of_a_workload_within_its_limits() {
     other["metadata"]["namespace"] = "other".into();
     assert_eq!(of(1.into(), other), [1, 1, 1]);
 }
+
+/// A StatefulSet whose pods have a claim each.
+fn stateful(replicas: i64, class: &str) -> Value {
+    let mut own = deployment(replicas.into());
+    own["kind"] = "StatefulSet".into();
+    own["spec"]["serviceName"] = "d".into();
+    own["spec"]["volumeClaimTemplates"] = json!([{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
+        "storageClassName": class, "resources": {"requests": {"storage": "2Gi"}}}}]);
+    own
+}
+
+fn class(provisioner: &str) -> Value {
+    json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"},
+        "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"})
+}
+
+/// Why replicas of the only workload have no node, by index.
+fn pending(documents: &[Value]) -> Vec<(usize, String)> {
+    let world = world(&[&[node("a", "l")], documents].concat());
+    let planner = crate::pipeline::Planner::new(&world.catalog, crate::api::Semantics::Documented);
+    let options = super::super::PlacementOptions::default();
+    let answer =
+        super::super::together(&planner, &mut Vec::new(), &mut Vec::new(), options).unwrap();
+    assert_eq!(answer.not_judged, []);
+    answer.pending.iter().map(|own| (own.replica, own.message.to_string())).collect()
+}
+
+#[test]
+fn pods_with_claims_of_their_own_wait_for_their_volumes() {
+    assert_eq!(pending(&[class("csi.example.com"), stateful(2, "s")]), []);
+    // Of a class that was not read nothing is known, nor is it without any object of storage.
+    assert_eq!(pending(&[stateful(2, "s")]), []);
+    let volume = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"},
+        "spec": {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "s"}});
+    let none = class("kubernetes.io/no-provisioner");
+    let found = pending(&[none.clone(), volume, stateful(2, "s")]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].1.contains("didn't find available persistent volumes to bind"), "{found:?}");
+    let groups = json!({"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "g", "namespace": "ml"},
+        "spec": {"replicas": 1, "leaderWorkerTemplate": {"size": 2, "workerTemplate": template(),
+            "volumeClaimTemplates": stateful(1, "s")["spec"]["volumeClaimTemplates"]}}});
+    assert_eq!(pending(&[class("csi.example.com"), groups.clone()]), []);
+    assert_eq!(pending(&[none, groups]).len(), 1);
+}
+
+#[test]
+fn claims_of_pods_are_counted_in_quotas_and_held_to_limits() {
+    let quota = |hard: Value| {
+        json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "ml"}, "spec": {"hard": hard}})
+    };
+    for hard in [
+        json!({"persistentvolumeclaims": "1"}),
+        json!({"count/persistentvolumeclaims": "1"}),
+        json!({"requests.storage": "3Gi"}),
+        json!({"s.storageclass.storage.k8s.io/requests.storage": "3Gi"}),
+    ] {
+        let found = pending(&[class("csi.example.com"), quota(hard), stateful(2, "s")]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let (replica, why) = &found[0];
+        assert_eq!(*replica, 1);
+        assert!(
+            why.starts_with("persistentvolumeclaims \"data-d-1\" is forbidden: exceeded quota: q"),
+            "{why}"
+        );
+    }
+    let limit = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "ml"},
+        "spec": {"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}}]}});
+    let found = pending(&[limit, stateful(1, "s")]);
+    assert!(found[0].1.contains("maximum storage usage per PersistentVolumeClaim is 1Gi"), "{found:?}");
+    // Of pods that exist before their claims, the second one waits for its claim.
+    let mut own = deployment(2.into());
+    let claim = stateful(1, "s")["spec"]["volumeClaimTemplates"][0]["spec"].clone();
+    own["spec"]["template"]["spec"]["volumes"] =
+        json!([{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}]);
+    let one = quota(json!({"persistentvolumeclaims": "1"}));
+    let found = pending(&[class("csi.example.com"), one.clone(), own]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].1.contains("waiting for ephemeral volume controller"), "{found:?}");
+    // A claim of the input that is not created is not there.
+    let claim = |name: &str| {
+        let mut own = stateful(1, "s")["spec"]["volumeClaimTemplates"][0].clone();
+        own["apiVersion"] = "v1".into();
+        own["kind"] = "PersistentVolumeClaim".into();
+        own["metadata"] = json!({"name": name, "namespace": "ml"});
+        own
+    };
+    let mut own = deployment(1.into());
+    own["spec"]["template"]["spec"]["volumes"] =
+        json!([{"name": "v", "persistentVolumeClaim": {"claimName": "second"}}]);
+    let found = pending(&[class("csi.example.com"), one, claim("first"), claim("second"), own]);
+    assert!(found[0].1.contains("persistentvolumeclaim \"second\" not found (exceeded quota"), "{found:?}");
+}
