@@ -17,6 +17,7 @@ mod other_mode;
 pub(crate) mod partial_groups;
 pub(crate) mod quota;
 pub(crate) mod reasons;
+mod references;
 pub(crate) mod remedies;
 pub(crate) mod settled;
 #[cfg(test)]
@@ -486,10 +487,14 @@ fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
         NotJudged {
             what: own.object.clone(),
             pods: None,
-            message: eco_format!(
-                "requests {} in its pod templates; its pods are not counted",
-                devices.join(", ")
-            ),
+            message: if devices.is_empty() {
+                "the workload that it names is not in the input; its pods are not counted".into()
+            } else {
+                eco_format!(
+                    "requests {} in its pod templates; its pods are not counted",
+                    devices.join(", ")
+                )
+            },
         }
     };
     not_counted.iter().map(one).collect()

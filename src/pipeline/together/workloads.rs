@@ -7,6 +7,7 @@
 use super::At;
 use super::autoscalers::Autoscalers;
 use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
+use super::references::{References, Template};
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
 use crate::api::{Api, Failure, Object};
 use crate::catalog::Catalog;
@@ -22,6 +23,7 @@ use crate::quantity::{Quantity, is_accelerator};
 use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec};
 use crate::yaml::{FieldPath, Map, Node, Segment};
 use ecow::{EcoString, eco_format};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -47,7 +49,7 @@ pub(crate) struct PlainWorkload {
 pub struct NotCounted {
     /// `Kind namespace/name`.
     pub object: EcoString,
-    /// Devices in its pod templates, by resource, each template once.
+    /// Devices in its pod templates, by resource, each template once; empty where it has no template.
     pub devices: BTreeMap<EcoString, i64>,
 }
 
@@ -111,7 +113,7 @@ pub(crate) fn read(
         }
     }
     let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
-    let autoscalers = Autoscalers::of(catalog);
+    let (autoscalers, referenced) = (Autoscalers::of(catalog), References::of(catalog));
     for object in catalog.others() {
         let kind = object.id.kind.as_str();
         let row = row(object);
@@ -127,8 +129,18 @@ pub(crate) fn read(
         }
         let namespace: EcoString = object.id.scope.namespace().cloned().unwrap_or_default();
         let name = object.id.name.clone();
-        let scaled = autoscalers.replicas(object, at).map(|replicas| with_replicas(object, replicas));
-        let node = scaled.as_ref().unwrap_or(&object.node);
+        let replicas = autoscalers.replicas(object, at);
+        let replicas = if referenced.gives_up(object) { Some(0) } else { replicas };
+        let whole = match referenced.completed(object) {
+            Template::Own => Cow::Borrowed(&object.node),
+            Template::Of(node) => Cow::Owned(node),
+            Template::Missing => {
+                unknown.push(NotCounted { object: shown(object), devices: BTreeMap::new() });
+                continue;
+            }
+        };
+        let scaled = replicas.map(|replicas| with_replicas(&whole, replicas));
+        let node = scaled.as_ref().unwrap_or(&whole);
         let machines = catalog.machines();
         let read = row.pods.read(object, node, &namespace, context, machines, &mut left);
         let unserved = catalog.refused(object).filter(|_| !catalog.is_unfilled(object));
@@ -210,10 +222,16 @@ pub fn counted_objects<'c>(
 }
 
 /// An object with other replicas.
-fn with_replicas(object: &Object, replicas: i64) -> Node {
-    let mut node = object.node.clone();
-    node.set(&path(&["spec", "replicas"]).0, Some(Node::int(replicas, object.node.origin)));
+fn with_replicas(object: &Node, replicas: i64) -> Node {
+    let mut node = object.clone();
+    node.set(&path(&["spec", "replicas"]).0, Some(Node::int(replicas, object.origin)));
     node
+}
+
+/// `Kind namespace/name`.
+fn shown(object: &Object) -> EcoString {
+    let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+    eco_format!("{} {namespace}/{}", object.id.kind, object.id.name)
 }
 
 /// A pod that has no node yet and is not finished.
@@ -544,11 +562,7 @@ fn not_counted(object: &Object) -> Option<NotCounted> {
         !matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata" | "status" | "spec")
     });
     beside.for_each(|entry| sum(&entry.node, &mut devices));
-    let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
-    (!devices.is_empty()).then(|| NotCounted {
-        object: eco_format!("{} {namespace}/{}", object.id.kind, object.id.name),
-        devices,
-    })
+    (!devices.is_empty()).then(|| NotCounted { object: shown(object), devices })
 }
 
 /// Adds the devices of every list of containers below a node: items with a name and an image.

@@ -279,3 +279,37 @@ fn claims_of_pods_are_counted_in_quotas_and_held_to_limits() {
     let found = pending(&[class("csi.example.com"), one, claim("first"), claim("second"), own]);
     assert!(found[0].1.contains("persistentvolumeclaim \"second\" not found (exceeded quota"), "{found:?}");
 }
+
+#[test]
+fn a_rollout_has_the_template_of_the_workload_that_it_names() {
+    let rollout = |scale_down: &str| {
+        json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "r", "namespace": "ml"},
+            "spec": {"replicas": 9, "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "scaleDown": scale_down}}})
+    };
+    let of = |documents: &[Value]| -> Vec<(String, (usize, i64))> {
+        let world = world(&[&[node("a", "l")], documents].concat());
+        let context = PodContext::of(&world.catalog);
+        let running = RunningPods::new(world.catalog.others());
+        let services = services(&world.catalog);
+        let none = BTreeSet::new();
+        let (found, unknown) =
+            read(&world.catalog, &services, &context, &running, &none, At::Min);
+        let unknown = unknown.iter().map(|own| (own.object.to_string(), (0, 0)));
+        found.iter().map(|own| (own.id.to_string(), own.amounts())).chain(unknown).collect()
+    };
+    let named = |name: &str, amounts: (usize, i64)| (name.to_owned(), amounts);
+    assert_eq!(
+        of(&[rollout("never"), deployment(0.into())]),
+        [named("Rollout/ml/r", (9, 9))]
+    );
+    assert_eq!(
+        of(&[rollout("never"), deployment(2.into())]),
+        [named("Deployment/ml/d", (2, 2)), named("Rollout/ml/r", (9, 9))]
+    );
+    assert_eq!(
+        of(&[rollout("onsuccess"), deployment(2.into())]),
+        [named("Rollout/ml/r", (9, 9))]
+    );
+    // Of one that is not in the input nothing is known.
+    assert_eq!(of(&[rollout("never")]), [named("Rollout ml/r", (0, 0))]);
+}
