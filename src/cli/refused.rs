@@ -112,8 +112,7 @@ impl Session {
         for catalog in &catalogs {
             let services = catalog.services().map(|views| &views.documented.object);
             let others = catalog.others().iter();
-            let workloads =
-                others.filter(|own| kinds::runs_pods(group(own), own.id.kind.as_str()));
+            let workloads = others.filter(|own| kinds::runs_pods(group(own), own.id.kind.as_str()));
             for object in services {
                 names.insert(place(object), (object.name_span(), Part::Service));
             }

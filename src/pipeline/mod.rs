@@ -64,9 +64,8 @@ pub use together::{
     AssumedToleration, At, Each, Example, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost,
     MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
     PlacementOptions, PodCounts, RemedyFound, ServiceNames, SettledWorkload, Stands, Together,
-    Verdict, Victim,
-    Waiting, advice, counted_kinds, counted_objects, has_current, has_room, losses,
-    other_workloads, refused_by_server, same_room, together, together_after,
+    Verdict, Victim, Waiting, advice, counted_kinds, counted_objects, has_current, has_room,
+    losses, other_workloads, refused_by_server, same_room, together, together_after,
 };
 
 pub use totals::{ClassTotal, ClosedNodes, Totals, totals};

@@ -39,13 +39,14 @@ impl ClaimTemplates {
 
     /// The claims of a pod.
     pub fn of(&self, pod: &str) -> Vec<NewClaim> {
-        let claim = |(name, object, refused): &(EcoString, Arc<Node>, Option<EcoString>)| NewClaim {
-            namespace: self.namespace.clone(),
-            name: eco_format!("{name}-{pod}"),
-            object: Arc::clone(object),
-            refused: refused.clone(),
-            settles: true,
-        };
+        let claim =
+            |(name, object, refused): &(EcoString, Arc<Node>, Option<EcoString>)| NewClaim {
+                namespace: self.namespace.clone(),
+                name: eco_format!("{name}-{pod}"),
+                object: Arc::clone(object),
+                refused: refused.clone(),
+                settles: true,
+            };
         self.all.iter().map(claim).collect()
     }
 }

@@ -49,7 +49,8 @@ impl Options {
         let namespace = text(&["metadata", "namespace"]);
         let namespace = if namespace.is_empty() { "default".into() } else { namespace };
         let usage = Arc::new(Usage::of_claim(object));
-        let exists = !text(&["metadata", "uid"]).is_empty() || !text(&["status", "phase"]).is_empty();
+        let exists =
+            !text(&["metadata", "uid"]).is_empty() || !text(&["status", "phase"]).is_empty();
         let bound = "pv.kubernetes.io/bind-completed";
         if exists || object.at(&["metadata", "annotations", bound]).is_some() {
             self.quotas.take(&namespace, &usage);

@@ -7,24 +7,18 @@
 
 use super::Ground;
 use crate::api::Field;
+use crate::cluster::Shape;
 use crate::cluster::schedule::{PodId, PodTemplate, TemplateId};
-use crate::cluster::{Milli, Shape, Toleration};
 use crate::objects::metadata::KUEUE_QUEUE;
 use crate::operators::kueue::admit::{PodSet, admit};
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::kueue::flavor::admitted;
-use crate::pipeline::together::quota::message;
+use crate::pipeline::together::quota::{POD, message, shape};
 use crate::rollout::{WorkloadId, World};
-use crate::yaml::{Map, Node, Origin, Rule, Value};
+use crate::yaml::Origin;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-
-static POD: Rule = Rule {
-    id: "kueue-pod",
-    text: "Kueue reads the node selector and the tolerations of a pod",
-    cite: "pkg/scheduler/flavorassigner/flavorassigner.go, findFlavorForPodSets",
-};
 
 /// What Kueue admits as one: a pod, or the pods of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -153,34 +147,4 @@ fn ask(
         None if decision.known => Err(message(&decision)),
         None => Ok(Vec::new()),
     }
-}
-
-/// What Kueue reads of a pod.
-fn shape(pod: &PodTemplate) -> Shape {
-    let origin = Origin::Derived(&POD);
-    let amounts = pod.requests.iter().map(|(name, amount)| {
-        let times = if name == "cpu" { 1 } else { 1000 };
-        (name.clone(), Milli::from(*amount) * times)
-    });
-    let mut selector = Map::default();
-    for own in pod.node_selector.requirements() {
-        if let Some(value) = own.values().first() {
-            selector.insert(own.key(), Node::str(value.clone(), origin));
-        }
-    }
-    let selector = (!selector.is_empty()).then(|| Node::new(Value::Map(selector), origin));
-    let tolerations = pod.tolerations.iter().map(|own| toleration(own, origin)).collect();
-    Shape::new(amounts, selector, tolerations)
-}
-
-fn toleration(own: &Toleration, origin: Origin) -> Node {
-    let mut map = Map::default();
-    let operator = if own.exists { "Exists" } else { "Equal" };
-    map.insert("operator", Node::str(operator, origin));
-    for (key, value) in [("key", &own.key), ("value", &own.value), ("effect", &own.effect)] {
-        if !value.is_empty() {
-            map.insert(key, Node::str(value.clone(), origin));
-        }
-    }
-    Node::new(Value::Map(map), origin)
 }

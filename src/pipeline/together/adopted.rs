@@ -41,6 +41,7 @@ pub(super) fn adopt(
                 workload: Workload::default(),
                 refused: None,
                 standing: 0,
+                queue: None,
                 id,
             });
             plain.len() - 1

@@ -49,7 +49,8 @@ impl Autoscalers {
     pub(super) fn replicas(&self, object: &Object, at: At) -> Option<i64> {
         let (group, kind) = (super::workloads::group(object), &object.id.kind);
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
-        let key = |group: &str| (namespace.clone(), group.into(), kind.clone(), object.id.name.clone());
+        let key =
+            |group: &str| (namespace.clone(), group.into(), kind.clone(), object.id.name.clone());
         let scaled = self.0.get(&key(group)).or_else(|| self.0.get(&key("")))?;
         let stated = object.node.at(&["spec", "replicas"]);
         let stated = stated.map_or(Some(1), Node::as_int)?;

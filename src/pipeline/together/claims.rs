@@ -1,6 +1,7 @@
 //! The pods that each service and ModelServing needs, and which of them run.
 
 use super::At;
+use super::quota::PlainQueue;
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
@@ -54,6 +55,8 @@ pub(crate) struct Claim {
     pub(super) extra: usize,
     /// Why none of its pods is placed, and how many pods that are.
     pub(crate) refused: Option<Refused>,
+    /// Of a workload that no operator writes: the queue that it names.
+    pub(super) queue: Option<PlainQueue>,
 }
 
 /// Pods that are not placed.
@@ -130,6 +133,7 @@ pub(crate) fn of(
                 own,
                 extra: extra(component),
                 refused,
+                queue: None,
             });
         }
     }
@@ -162,6 +166,7 @@ pub(crate) fn of(
             own,
             extra: 0,
             refused,
+            queue: None,
         });
     }
     let own = claims.iter().flat_map(|claim| claim.own.iter().copied()).collect();

@@ -222,7 +222,8 @@ fn place<'a>(
     let all = planned.iter().map(|own| (&own.service.namespace, &own.service.name));
     let all = all.chain(servings.iter().map(|own| (&own.serving.namespace, own.serving.name())));
     let all = all.map(|(namespace, name)| (namespace.clone(), name.clone())).collect();
-    let (mut plain, not_counted) = workloads::read(catalog, &all, &context, &running, &own, beside.at);
+    let (mut plain, not_counted) =
+        workloads::read(catalog, &all, &context, &running, &own, beside.at);
     let mut gone = 0;
     if let Some(lost) = beside.lost {
         let is_lost = |pod: &RunningPod<'_>| lost.contains(&pod.node);
@@ -318,7 +319,7 @@ fn place<'a>(
         Orders::default()
     } else {
         order::others(&fleet, &claims, placed.all().count(), |sequence| {
-            quota::waiting(catalog, planned, &claims, sequence)
+            quota::waiting(catalog, planned, &claims, &fleet, sequence)
         })
     };
     let is_there = |pod: &&RunningPod<'_>| beside.lost.is_none_or(|lost| !lost.contains(&pod.node));

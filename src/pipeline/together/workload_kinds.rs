@@ -102,14 +102,16 @@ static TRAINING: &[Rest] =
     &[Rest::Suspended(&["spec", "runPolicy", "suspend"]), Rest::Ended(&["Succeeded", "Failed"])];
 
 impl Row {
-    /// Whether an object of the kind has no pods: it is suspended, or finished.
-    pub(super) fn rests(&self, object: &Node) -> bool {
-        let of_kind = |(group, kind, _): &&(&str, &str, &[Rest])| {
-            *group == self.group && *kind == self.kind
-        };
+    /// Whether an object of the kind has no pods: it is suspended, unless its queue lets it begin, or
+    /// finished.
+    pub(super) fn rests(&self, object: &Node, queued: bool) -> bool {
+        let of_kind =
+            |(group, kind, _): &&(&str, &str, &[Rest])| *group == self.group && *kind == self.kind;
         let rests = RESTS.iter().find(of_kind).map(|(.., rests)| *rests).unwrap_or_default();
         rests.iter().any(|rest| match rest {
-            Rest::Suspended(path) => object.at(path).and_then(Node::as_bool) == Some(true),
+            Rest::Suspended(path) => {
+                !queued && object.at(path).and_then(Node::as_bool) == Some(true)
+            }
             Rest::Ended(types) => has_condition(object, types),
             Rest::State(path, values) => {
                 object.at(path).and_then(Node::as_str).is_some_and(|own| values.contains(&own))

@@ -7,6 +7,7 @@
 use super::At;
 use super::autoscalers::Autoscalers;
 use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
+use super::quota::PlainQueue;
 use super::references::{References, Template};
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
 use crate::api::{Api, Failure, Object};
@@ -42,6 +43,8 @@ pub(crate) struct PlainWorkload {
     pub(crate) refused: Option<Refused>,
     /// The last so many replicas run.
     pub(crate) standing: usize,
+    /// The queue of Kueue that it names.
+    pub(super) queue: Option<PlainQueue>,
 }
 
 /// An object that requests devices, of a kind whose pods are not counted.
@@ -124,15 +127,19 @@ pub(crate) fn read(
             unknown.extend(not_counted(object));
             continue;
         };
-        if row.rests(&object.node) {
+        // A queue lets a workload begin that is written as suspended.
+        let queued = PlainQueue::of(catalog, object, group(object), None)
+            .is_some_and(|own| own.whole && object.metadata("uid").is_none());
+        if row.rests(&object.node, queued) {
             continue;
         }
         let namespace: EcoString = object.id.scope.namespace().cloned().unwrap_or_default();
         let name = object.id.name.clone();
+        let resumed = (queued && matches!(row.pods, Pods::Job)).then(|| resumed(&object.node));
         let replicas = autoscalers.replicas(object, at);
         let replicas = if referenced.gives_up(object) { Some(0) } else { replicas };
         let whole = match referenced.completed(object) {
-            Template::Own => Cow::Borrowed(&object.node),
+            Template::Own => Cow::Borrowed(resumed.as_ref().unwrap_or(&object.node)),
             Template::Of(node) => Cow::Owned(node),
             Template::Missing => {
                 unknown.push(NotCounted { object: shown(object), devices: BTreeMap::new() });
@@ -151,7 +158,9 @@ pub(crate) fn read(
                 continue;
             }
             // Nothing of it exists: what its fields say is nobody's request.
-            (Ok(workload), Some(failure)) => (Workload::default(), Some(unserved_pods(failure, &workload))),
+            (Ok(workload), Some(failure)) => {
+                (Workload::default(), Some(unserved_pods(failure, &workload)))
+            }
             (Err(why), Some(failure)) => {
                 let message = unserved_pods(failure, &Workload::default()).message;
                 (Workload::default(), Some(Refused { message, ..why }))
@@ -167,7 +176,9 @@ pub(crate) fn read(
         }
         let id = eco_format!("{kind}/{namespace}/{name}");
         let (name, created) = (eco_format!("{namespace}/{name}"), object.created().map(Into::into));
-        found.push(PlainWorkload { id, name, created, workload, refused, standing: 0 });
+        let labels = workload.templates.first().map(|own| &own.labels);
+        let queue = PlainQueue::of(catalog, object, group(object), labels);
+        found.push(PlainWorkload { id, name, created, workload, refused, standing: 0, queue });
     }
     found.sort_by(|one, other| one.id.cmp(&other.id));
     (found, unknown)
@@ -228,6 +239,13 @@ fn with_replicas(object: &Node, replicas: i64) -> Node {
     node
 }
 
+/// A Job that its queue has let begin.
+fn resumed(job: &Node) -> Node {
+    let mut node = job.clone();
+    node.set(&path(&["spec", "suspend"]).0, Some(Node::bool(false, job.origin)));
+    node
+}
+
 /// `Kind namespace/name`.
 fn shown(object: &Object) -> EcoString {
     let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
@@ -275,9 +293,8 @@ impl Pods {
     /// The pod templates of an object, with their paths, and whether they are specs of pods alone. Those
     /// that the controller completes are left out.
     fn templates<'n>(&self, object: &'n Node) -> Vec<(Vec<Segment>, &'n Node, bool)> {
-        let at = |path: &'static [&'static str]| {
-            path.iter().map(|key| Segment::Field((*key).into()))
-        };
+        let at =
+            |path: &'static [&'static str]| path.iter().map(|key| Segment::Field((*key).into()));
         match self {
             Self::Parts(parts) => {
                 let of_part = |part: &'static Part| {
@@ -292,7 +309,12 @@ impl Pods {
                 let template = object.at(TEMPLATE);
                 template.map(|own| (at(TEMPLATE).collect(), own, false)).into_iter().collect()
             }
-            Self::Job | Self::Ordinals | Self::Groups | Self::Itself | Self::Knative | Self::Dynamo => Vec::new(),
+            Self::Job
+            | Self::Ordinals
+            | Self::Groups
+            | Self::Itself
+            | Self::Knative
+            | Self::Dynamo => Vec::new(),
         }
     }
 
@@ -617,6 +639,7 @@ pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
             scaled: false,
             extra: 0,
             refused: own.refused.clone(),
+            queue: own.queue.clone(),
         });
     }
 }

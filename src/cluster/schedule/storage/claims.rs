@@ -162,8 +162,7 @@ impl Storage {
         let id = self.claim(namespace, name);
         let own = &mut self.claims[id];
         if !own.exists {
-            own.refused =
-                Some(eco_format!("persistentvolumeclaim \"{name}\" not found ({why})"));
+            own.refused = Some(eco_format!("persistentvolumeclaim \"{name}\" not found ({why})"));
         }
         self.knows_claims = true;
     }
@@ -213,11 +212,7 @@ impl Storage {
     ///
     /// # Errors
     /// The limit or the quota that refuses it.
-    pub fn claim_from(
-        &mut self,
-        claim: &NewClaim,
-        quotas: &mut Ledger,
-    ) -> Result<bool, EcoString> {
+    pub fn claim_from(&mut self, claim: &NewClaim, quotas: &mut Ledger) -> Result<bool, EcoString> {
         let NewClaim { namespace, name, object, refused, settles } = claim;
         let id = self.claim(namespace, name);
         if self.claims[id].exists {

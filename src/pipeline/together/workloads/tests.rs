@@ -161,9 +161,8 @@ fn a_workload_that_no_server_takes_has_no_pods() {
 fn an_autoscaler_sets_the_replicas_of_a_workload_within_its_limits() {
     let of = |replicas: Value, scaler: Value| {
         let world = world(&[node("a", "l"), deployment(replicas), scaler]);
-        [At::Min, At::Current, At::Max].map(|at| {
-            scaled(&world, at).iter().map(|own| own.1).sum::<usize>()
-        })
+        [At::Min, At::Current, At::Max]
+            .map(|at| scaled(&world, at).iter().map(|own| own.1).sum::<usize>())
     };
     let horizontal = |least: Value, most: i64| {
         json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "d", "namespace": "ml"},
@@ -234,9 +233,7 @@ fn pods_with_claims_of_their_own_wait_for_their_volumes() {
 
 #[test]
 fn claims_of_pods_are_counted_in_quotas_and_held_to_limits() {
-    let quota = |hard: Value| {
-        json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "ml"}, "spec": {"hard": hard}})
-    };
+    let quota = |hard: Value| json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "ml"}, "spec": {"hard": hard}});
     for hard in [
         json!({"persistentvolumeclaims": "1"}),
         json!({"count/persistentvolumeclaims": "1"}),
@@ -255,7 +252,10 @@ fn claims_of_pods_are_counted_in_quotas_and_held_to_limits() {
     let limit = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "ml"},
         "spec": {"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}}]}});
     let found = pending(&[limit, stateful(1, "s")]);
-    assert!(found[0].1.contains("maximum storage usage per PersistentVolumeClaim is 1Gi"), "{found:?}");
+    assert!(
+        found[0].1.contains("maximum storage usage per PersistentVolumeClaim is 1Gi"),
+        "{found:?}"
+    );
     // Of pods that exist before their claims, the second one waits for its claim.
     let mut own = deployment(2.into());
     let claim = stateful(1, "s")["spec"]["volumeClaimTemplates"][0]["spec"].clone();
@@ -277,7 +277,10 @@ fn claims_of_pods_are_counted_in_quotas_and_held_to_limits() {
     own["spec"]["template"]["spec"]["volumes"] =
         json!([{"name": "v", "persistentVolumeClaim": {"claimName": "second"}}]);
     let found = pending(&[class("csi.example.com"), one, claim("first"), claim("second"), own]);
-    assert!(found[0].1.contains("persistentvolumeclaim \"second\" not found (exceeded quota"), "{found:?}");
+    assert!(
+        found[0].1.contains("persistentvolumeclaim \"second\" not found (exceeded quota"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -292,24 +295,59 @@ fn a_rollout_has_the_template_of_the_workload_that_it_names() {
         let running = RunningPods::new(world.catalog.others());
         let services = services(&world.catalog);
         let none = BTreeSet::new();
-        let (found, unknown) =
-            read(&world.catalog, &services, &context, &running, &none, At::Min);
+        let (found, unknown) = read(&world.catalog, &services, &context, &running, &none, At::Min);
         let unknown = unknown.iter().map(|own| (own.object.to_string(), (0, 0)));
         found.iter().map(|own| (own.id.to_string(), own.amounts())).chain(unknown).collect()
     };
     let named = |name: &str, amounts: (usize, i64)| (name.to_owned(), amounts);
-    assert_eq!(
-        of(&[rollout("never"), deployment(0.into())]),
-        [named("Rollout/ml/r", (9, 9))]
-    );
+    assert_eq!(of(&[rollout("never"), deployment(0.into())]), [named("Rollout/ml/r", (9, 9))]);
     assert_eq!(
         of(&[rollout("never"), deployment(2.into())]),
         [named("Deployment/ml/d", (2, 2)), named("Rollout/ml/r", (9, 9))]
     );
-    assert_eq!(
-        of(&[rollout("onsuccess"), deployment(2.into())]),
-        [named("Rollout/ml/r", (9, 9))]
-    );
+    assert_eq!(of(&[rollout("onsuccess"), deployment(2.into())]), [named("Rollout/ml/r", (9, 9))]);
     // Of one that is not in the input nothing is known.
     assert_eq!(of(&[rollout("never")]), [named("Rollout ml/r", (0, 0))]);
+}
+
+/// A queue with quota for so many devices.
+fn kueue(quota: i64) -> Vec<Value> {
+    let flavors =
+        json!([{"name": "f", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": quota}]}]);
+    vec![
+        json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "metadata": {"name": "f"}}),
+        json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue", "metadata": {"name": "cq"},
+            "spec": {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": flavors}]}}),
+        json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "metadata": {"name": "lq", "namespace": "ml"},
+            "spec": {"clusterQueue": "cq"}}),
+    ]
+}
+
+#[test]
+fn workloads_that_name_a_queue_wait_for_its_quota() {
+    let waiting = |quota: i64, workload: Value| -> Vec<usize> {
+        let found = pending(&[kueue(quota), vec![workload]].concat());
+        assert!(found.iter().all(|own| own.1.contains("ClusterQueue `cq`")), "{found:?}");
+        found.iter().map(|own| own.0).collect()
+    };
+    let label = |mut own: Value, queue: &str| {
+        own["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": queue});
+        own
+    };
+    // A Job begins as a whole. One that is written as suspended begins when its queue lets it.
+    for suspend in [false, true] {
+        let own = || label(job(&json!({"parallelism": 3, "suspend": suspend}), &json!({})), "lq");
+        assert_eq!(waiting(2, own()), [0, 1, 2]);
+        assert_eq!(waiting(3, own()), [0; 0]);
+    }
+    // A pod of a Deployment is a workload of its own, by the label of either.
+    assert_eq!(waiting(2, label(deployment(3.into()), "lq")), [2]);
+    let mut own = deployment(3.into());
+    own["spec"]["template"]["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "lq".into();
+    assert_eq!(waiting(2, own), [2]);
+    // Without the label no queue is asked, and without queues nothing holds pods back.
+    assert_eq!(pending(&[kueue(2), vec![deployment(3.into())]].concat()), []);
+    assert_eq!(pending(&[label(deployment(3.into()), "lq")]), []);
+    let missing = pending(&[kueue(2), vec![label(deployment(1.into()), "other")]].concat());
+    assert!(missing[0].1.starts_with("namespace ml has no LocalQueue `other`"), "{missing:?}");
 }
