@@ -7,7 +7,7 @@ use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
 use crate::operators::servings;
 use crate::operators::servings::objects::names;
-use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
+use crate::pipeline::built::{PodContext, Workload, WorkloadKind, gpus, refused};
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::running::{Owner, RunningPod, RunningPods};
 use crate::pipeline::serving::PlannedServing;
@@ -78,6 +78,13 @@ pub(super) const MOST_PODS: usize = 2_000_000;
 impl Refused {
     pub(super) fn invalid(message: EcoString, pods: usize) -> Self {
         Self { code: "invalid", message, pods, devices: 0 }
+    }
+
+    /// The pods of a workload that a server does not create.
+    pub(super) fn created(message: EcoString, workload: &Claimed) -> Self {
+        let pods = workload.replicas.iter().flat_map(|own| &own.pods);
+        let devices = pods.clone().map(|at| gpus(&workload.templates[*at])).sum();
+        Self { devices, ..Self::invalid(message, pods.count()) }
     }
 
     pub(super) fn too_many(pods: usize) -> Self {

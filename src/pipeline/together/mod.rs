@@ -11,6 +11,7 @@ mod autoscalers;
 pub(crate) mod claims;
 pub(crate) mod loss;
 pub(crate) mod map;
+mod object_counts;
 mod order;
 mod other_class;
 mod other_mode;

@@ -7,6 +7,7 @@
 use super::At;
 use super::autoscalers::Autoscalers;
 use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
+use super::object_counts::ObjectCounts;
 use super::quota::PlainQueue;
 use super::references::{References, Template};
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
@@ -117,6 +118,12 @@ pub(crate) fn read(
     }
     let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
     let (autoscalers, referenced) = (Autoscalers::of(catalog), References::of(catalog));
+    let of_kinds = catalog.others().iter().filter(|own| !catalog.is_copy(own));
+    // Pods are counted when they are created.
+    let of_kinds = of_kinds.filter(|own| {
+        row(own).is_some_and(|row| !matches!(row.pods, Pods::Itself)) && !catalog.is_unfilled(own)
+    });
+    let counts = ObjectCounts::of(catalog, of_kinds);
     for object in catalog.others() {
         let kind = object.id.kind.as_str();
         let row = row(object);
@@ -165,7 +172,10 @@ pub(crate) fn read(
                 let message = unserved_pods(failure, &Workload::default()).message;
                 (Workload::default(), Some(Refused { message, ..why }))
             }
-            (Ok(workload), None) => (workload, None),
+            (Ok(workload), None) => match counts.refused(object) {
+                Some(why) => (Workload::default(), Some(Refused::created(why.clone(), &workload))),
+                None => (workload, None),
+            },
             (Err(why), None) => (Workload::default(), Some(why)),
         };
         if let Some(pods) = pods.get(&(namespace.clone(), name.clone())) {
@@ -210,9 +220,7 @@ fn unserved_pods(failure: &Failure, workload: &Workload) -> Refused {
     } else {
         eco_format!("the API server refuses it: {}", failure.message)
     };
-    let pods = workload.replicas.iter().flat_map(|own| &own.pods);
-    let devices = pods.clone().map(|at| gpus(&workload.templates[*at])).sum();
-    Refused { devices, ..Refused::invalid(message, pods.count()) }
+    Refused::created(message, workload)
 }
 
 /// Whether an object is a workload whose pods are counted beside those of services.

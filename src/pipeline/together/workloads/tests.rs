@@ -351,3 +351,31 @@ fn workloads_that_name_a_queue_wait_for_its_quota() {
     let missing = pending(&[kueue(2), vec![label(deployment(1.into()), "other")]].concat());
     assert!(missing[0].1.starts_with("namespace ml has no LocalQueue `other`"), "{missing:?}");
 }
+
+#[test]
+fn quotas_on_the_number_of_objects_refuse_workloads_and_replica_sets() {
+    let quota = |hard: Value| json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "ml"}, "spec": {"hard": hard}});
+    let refused = |hard: Value, documents: &[Value]| -> Vec<(String, Option<String>)> {
+        let found = counted(&[&[quota(hard)], documents].concat());
+        found.into_iter().map(|(id, _, why)| (id, why)).collect()
+    };
+    let mut second = deployment(1.into());
+    second["metadata"]["name"] = "e".into();
+    let both = [deployment(1.into()), second];
+    let found = refused(json!({"count/deployments.apps": "1"}), &both);
+    assert_eq!(found[0].1, None);
+    assert_eq!(
+        found[1].1.as_deref(),
+        Some(
+            "deployments.apps \"e\" is forbidden: exceeded quota: q, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1"
+        )
+    );
+    let found = refused(json!({"count/replicasets.apps": "0"}), &both[..1]);
+    let why = found[0].1.as_deref().unwrap_or_default();
+    assert!(why.starts_with("replicasets.apps \"d-*\" is forbidden: exceeded quota: q"), "{why}");
+    assert_eq!(refused(json!({"count/jobs.batch": "0"}), &both[..1])[0].1, None);
+    let mut exists = both[0].clone();
+    exists["metadata"]["uid"] = "00000000-0000-4000-8000-000000000001".into();
+    let found = refused(json!({"count/deployments.apps": "1"}), &[exists, both[1].clone()]);
+    assert!(found[0].1.is_none() && found[1].1.is_some(), "{found:?}");
+}
