@@ -47,7 +47,7 @@ pub(super) fn keeps_metadata(object: &ObjectChange) -> bool {
     // The class of an autoscaler is compared like its spec.
     let compared = |change: &Change| {
         let text = change.path.to_string();
-        !text.starts_with("metadata.") || text.contains("ome.io/autoscalerClass")
+        !text.starts_with("metadata.") || text.ends_with(r"ome\.io/autoscalerClass")
     };
     object.action == Action::Update
         && matches!(

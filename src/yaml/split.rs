@@ -74,8 +74,7 @@ impl Splitter<'_> {
                 Code::YamlSyntax,
                 "kustomize reads the first of several JSON objects only",
             )
-            // kubectl, which applies such a file, reads all of them.
-            .severity(Severity::Info)
+            .severity(Severity::Warning)
             .at(span)
             .help("put `---` on a line between them"),
         );

@@ -91,11 +91,11 @@ fn workloads_that_are_suspended_or_finished_have_no_pods() {
     assert_eq!([pods(volcano("Running")), pods(volcano("Completed"))], [2, 0]);
 }
 
-fn deployment(replicas: Value) -> Value {
+fn deployment(replicas: impl Into<Value>) -> Value {
     let mut template = template();
     template["spec"]["restartPolicy"] = "Always".into();
     json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "ml"},
-        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "x"}}, "template": template}})
+        "spec": {"replicas": replicas.into(), "selector": {"matchLabels": {"app": "x"}}, "template": template}})
 }
 
 /// What a server refuses of a document.
@@ -107,18 +107,18 @@ fn refused(document: Value) -> Vec<String> {
 
 #[test]
 fn a_server_refuses_workloads_and_the_pods_of_workloads() {
-    assert_eq!(refused(deployment(2.into())), [""; 0]);
+    assert_eq!(refused(deployment(2)), [""; 0]);
     assert_eq!(
-        refused(deployment((-1).into())),
+        refused(deployment(-1)),
         [
             "Deployment.apps \"d\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0"
         ]
     );
-    let mut own = deployment(1.into());
+    let mut own = deployment(1);
     own["spec"]["selector"]["matchLabels"] = json!({"app": "y"});
     assert!(refused(own)[0].contains("`selector` does not match template `labels`"));
     let unlimited = json!({"requests": {"nvidia.com/gpu": "1"}});
-    let mut own = deployment(1.into());
+    let mut own = deployment(1);
     own["spec"]["template"]["spec"]["containers"][0]["resources"] = unlimited.clone();
     let of_deployment = refused(own.clone());
     assert!(of_deployment[0].contains("Limit must be set for non overcommitable resources"));
@@ -143,7 +143,7 @@ fn a_server_refuses_workloads_and_the_pods_of_workloads() {
 
 #[test]
 fn a_workload_that_no_server_takes_has_no_pods() {
-    let mut world = world(&[node("a", "l"), deployment(3.into())]);
+    let mut world = world(&[node("a", "l"), deployment(3)]);
     let span = world.catalog.others()[0].name_span();
     let failure = Failure {
         code: Code::InvalidType,
@@ -189,7 +189,7 @@ fn an_autoscaler_sets_the_replicas_of_a_workload_within_its_limits() {
 
 /// A StatefulSet whose pods have a claim each.
 fn stateful(replicas: i64, class: &str) -> Value {
-    let mut own = deployment(replicas.into());
+    let mut own = deployment(replicas);
     own["kind"] = "StatefulSet".into();
     own["spec"]["serviceName"] = "d".into();
     own["spec"]["volumeClaimTemplates"] = json!([{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
@@ -257,7 +257,7 @@ fn claims_of_pods_are_counted_in_quotas_and_held_to_limits() {
         "{found:?}"
     );
     // Of pods that exist before their claims, the second one waits for its claim.
-    let mut own = deployment(2.into());
+    let mut own = deployment(2);
     let claim = stateful(1, "s")["spec"]["volumeClaimTemplates"][0]["spec"].clone();
     own["spec"]["template"]["spec"]["volumes"] =
         json!([{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}]);
@@ -273,7 +273,7 @@ fn claims_of_pods_are_counted_in_quotas_and_held_to_limits() {
         own["metadata"] = json!({"name": name, "namespace": "ml"});
         own
     };
-    let mut own = deployment(1.into());
+    let mut own = deployment(1);
     own["spec"]["template"]["spec"]["volumes"] =
         json!([{"name": "v", "persistentVolumeClaim": {"claimName": "second"}}]);
     let found = pending(&[class("csi.example.com"), one, claim("first"), claim("second"), own]);
@@ -300,12 +300,12 @@ fn a_rollout_has_the_template_of_the_workload_that_it_names() {
         found.iter().map(|own| (own.id.to_string(), own.amounts())).chain(unknown).collect()
     };
     let named = |name: &str, amounts: (usize, i64)| (name.to_owned(), amounts);
-    assert_eq!(of(&[rollout("never"), deployment(0.into())]), [named("Rollout/ml/r", (9, 9))]);
+    assert_eq!(of(&[rollout("never"), deployment(0)]), [named("Rollout/ml/r", (9, 9))]);
     assert_eq!(
-        of(&[rollout("never"), deployment(2.into())]),
+        of(&[rollout("never"), deployment(2)]),
         [named("Deployment/ml/d", (2, 2)), named("Rollout/ml/r", (9, 9))]
     );
-    assert_eq!(of(&[rollout("onsuccess"), deployment(2.into())]), [named("Rollout/ml/r", (9, 9))]);
+    assert_eq!(of(&[rollout("onsuccess"), deployment(2)]), [named("Rollout/ml/r", (9, 9))]);
     // Of one that is not in the input nothing is known.
     assert_eq!(of(&[rollout("never")]), [named("Rollout ml/r", (0, 0))]);
 }
@@ -341,14 +341,14 @@ fn workloads_that_name_a_queue_wait_for_its_quota() {
         assert_eq!(waiting(3, own()), [0; 0]);
     }
     // A pod of a Deployment is a workload of its own, by the label of either.
-    assert_eq!(waiting(2, label(deployment(3.into()), "lq")), [2]);
-    let mut own = deployment(3.into());
+    assert_eq!(waiting(2, label(deployment(3), "lq")), [2]);
+    let mut own = deployment(3);
     own["spec"]["template"]["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "lq".into();
     assert_eq!(waiting(2, own), [2]);
     // Without the label no queue is asked, and without queues nothing holds pods back.
-    assert_eq!(pending(&[kueue(2), vec![deployment(3.into())]].concat()), []);
-    assert_eq!(pending(&[label(deployment(3.into()), "lq")]), []);
-    let missing = pending(&[kueue(2), vec![label(deployment(1.into()), "other")]].concat());
+    assert_eq!(pending(&[kueue(2), vec![deployment(3)]].concat()), []);
+    assert_eq!(pending(&[label(deployment(3), "lq")]), []);
+    let missing = pending(&[kueue(2), vec![label(deployment(1), "other")]].concat());
     assert!(missing[0].1.starts_with("namespace ml has no LocalQueue `other`"), "{missing:?}");
 }
 
@@ -359,9 +359,9 @@ fn quotas_on_the_number_of_objects_refuse_workloads_and_replica_sets() {
         let found = counted(&[&[quota(hard)], documents].concat());
         found.into_iter().map(|(id, _, why)| (id, why)).collect()
     };
-    let mut second = deployment(1.into());
+    let mut second = deployment(1);
     second["metadata"]["name"] = "e".into();
-    let both = [deployment(1.into()), second];
+    let both = [deployment(1), second];
     let found = refused(json!({"count/deployments.apps": "1"}), &both);
     assert_eq!(found[0].1, None);
     assert_eq!(
