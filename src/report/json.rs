@@ -55,7 +55,7 @@ impl Serialize for Plan<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schemaVersion", SCHEMA_VERSION)?;
         map.serialize_entry("semantics", self.semantics.run().as_str())?;
-        // Of a fleet, nobody reads the same ten nodes below each of thousands of services.
+        // The same ten nodes below each of thousands of services say no more than how many there are.
         let counts_nodes = self.depth == Depth::Plan && self.planned.len() > super::plan::MANY;
         let named = if counts_nodes { 0 } else { super::together::LISTED };
         map.serialize_entry(

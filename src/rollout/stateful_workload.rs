@@ -162,7 +162,7 @@ impl StatefulWorkload {
 fn claim_all(pods: &mut Pods, spec: &StatefulSetSpec, ordinal: usize) -> Result<(), EcoString> {
     let set = &spec.name;
     for claim in spec.claims_of(ordinal) {
-        // A provisioner is part of the cluster that is played.
+        // A provisioner is part of the cluster.
         let claim = NewClaim { settles: false, ..claim };
         let name = &claim.name;
         pods.scheduler.create_claim(&claim).map_err(|why| {

@@ -4,7 +4,6 @@ use super::ids::{NodeId, PodId, TemplateId};
 use super::queue::{Event, Place};
 use super::running::{Belongings, PodState};
 use super::scheduler::Scheduler;
-use super::template::Compiled;
 use super::{devices, storage};
 use crate::cluster::Taint;
 use crate::cluster::admission::{QuotaStatus, Receipt};
@@ -259,7 +258,8 @@ impl Scheduler {
     /// does not look at them, so that the kubelet is the first that does
     /// (pkg/kubelet/lifecycle/predicate.go).
     fn refused_by_kubelet(&self, template: TemplateId) -> Option<EcoString> {
-        let Compiled { pod, requests, .. } = &*self.templates[template.index()];
+        let own = &self.templates[template.index()];
+        let (pod, requests) = (&own.pod, &own.requests);
         let name = pod.node.as_ref()?;
         let node = self.nodes.id(name)?;
         let machine = self.nodes.machine(node);

@@ -1,7 +1,7 @@
 //! The pods that each service and ModelServing needs, and which of them run.
 
 use super::At;
-use super::quota::PlainQueue;
+use super::plain_queue::PlainQueue;
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};

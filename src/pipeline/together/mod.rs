@@ -16,6 +16,7 @@ mod order;
 mod other_class;
 mod other_mode;
 pub(crate) mod partial_groups;
+pub(crate) mod plain_queue;
 pub(crate) mod quota;
 pub(crate) mod reasons;
 mod references;
@@ -287,7 +288,12 @@ fn place<'a>(
         other_mode::compare(&fleet, &placed, &claims, planned, shown);
     }
     let mut not_judged = not_judged(&not_counted);
-    not_judged.extend(quota::checked(catalog, planned, &claims, &fleet));
+    let checked = quota::checked(catalog, planned, &claims, &fleet).into_iter();
+    not_judged.extend(checked.map(|(queue, pods, checks)| NotJudged {
+        what: eco_format!("ClusterQueue `{queue}`"),
+        pods: Some(pods),
+        message: eco_format!("they start when its AdmissionChecks agree: {}", checks.join(", ")),
+    }));
     let unjudged = unjudged(&placed, &claims, &fleet, &mut not_judged);
     let add = fleet.growth(&placed).unwrap_or_default();
     let is_service = |at: usize| matches!(claims[at].who, Who::Component(..));

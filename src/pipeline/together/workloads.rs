@@ -8,7 +8,7 @@ use super::At;
 use super::autoscalers::Autoscalers;
 use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::object_counts::ObjectCounts;
-use super::quota::PlainQueue;
+use super::plain_queue::PlainQueue;
 use super::references::{References, Template};
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
 use crate::api::{Api, Failure, Object};

@@ -1,0 +1,126 @@
+//! The Kueue queue of a workload of the input, and what Kueue reads of its pods.
+
+use crate::api::{Field, Object};
+use crate::catalog::Catalog;
+use crate::cluster::fleet::Workload;
+use crate::cluster::schedule::{Labels, PodTemplate};
+use crate::cluster::{Milli, Shape, Toleration};
+use crate::decision::QueueDecision;
+use crate::objects::metadata::KUEUE_QUEUE;
+use crate::operators::kueue::admit::{self as queue, PodSet};
+use crate::operators::kueue::cohort::Ledger;
+use crate::yaml::{Map, Node, Origin, Rule, Value};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+pub(in crate::pipeline) static POD: Rule = Rule {
+    id: "kueue-pod",
+    text: "Kueue reads the node selector and the tolerations of a pod",
+    cite: "pkg/scheduler/flavorassigner/flavorassigner.go, findFlavorForPodSets",
+};
+
+/// The queue that a workload of the input names.
+#[derive(Clone, Debug)]
+pub(super) struct PlainQueue {
+    /// Its name.
+    pub(super) name: Field<EcoString>,
+    /// Namespace.
+    pub(super) namespace: EcoString,
+    /// All pods are admitted together or not at all; else each replica is.
+    pub(super) whole: bool,
+}
+
+/// Kinds that Kueue admits as one, by the label of the object (pkg/controller/jobs). Pods of Deployments
+/// are workloads of their own, and so are the groups of LeaderWorkerSets.
+static WHOLE: &[(&str, &[&str])] = &[
+    ("apps", &["StatefulSet"]),
+    ("batch", &["Job"]),
+    ("jobset.x-k8s.io", &["JobSet"]),
+    ("kubeflow.org", &["MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"]),
+    ("ray.io", &["RayCluster", "RayJob", "RayService"]),
+];
+
+impl PlainQueue {
+    /// The queue of a workload with these labels of its pods, where queues are known.
+    pub(super) fn of(
+        catalog: &Catalog,
+        object: &Object,
+        group: &str,
+        labels: Option<&Labels>,
+    ) -> Option<Self> {
+        if catalog.cluster_queues().len() + catalog.local_queues().len() == 0 {
+            return None;
+        }
+        let kind = object.id.kind.as_str();
+        let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+        let whole = WHOLE.iter().any(|(own, kinds)| *own == group && kinds.contains(&kind));
+        let copied = matches!(
+            (group, kind),
+            ("apps", "Deployment") | ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+        );
+        let stated = object.node.at(&["metadata", "labels", KUEUE_QUEUE]);
+        if let Some(label) = stated.filter(|_| whole || copied)
+            && let Some(name) = label.scalar_text().filter(|name| !name.is_empty())
+        {
+            return Some(Self { name: Field::new(name, label.origin), namespace, whole });
+        }
+        let name = labels?.get(KUEUE_QUEUE)?.clone();
+        Some(Self { name: Field::new(name, Origin::Derived(&POD)), namespace, whole: false })
+    }
+
+    /// What Kueue admits of the workload, after what the ledger has, and how many replicas wait.
+    pub(super) fn admit(
+        &self,
+        catalog: &Catalog,
+        workload: &Workload,
+        ledger: &mut Ledger,
+    ) -> (QueueDecision, usize) {
+        let all = workload.replicas.len();
+        let together = if self.whole { all } else { all.min(1) };
+        let mut counts: BTreeMap<usize, i64> = BTreeMap::new();
+        for template in workload.replicas[..together].iter().flat_map(|own| &own.pods) {
+            *counts.entry(*template).or_default() += 1;
+        }
+        let shapes: Vec<(Shape, i64)> =
+            counts.iter().map(|(at, count)| (shape(&workload.templates[*at]), *count)).collect();
+        let sets: Vec<PodSet<'_>> =
+            shapes.iter().map(|(shape, count)| PodSet { shape, count: *count }).collect();
+        let units = if self.whole { 1 } else { i64::try_from(all).unwrap_or(i64::MAX) };
+        let decision =
+            queue::admit(catalog, &self.namespace, self.name.clone(), &sets, units, ledger);
+        let waiting = usize::try_from(decision.waiting).unwrap_or(0).min(all);
+        let waits = decision.obstacle.is_some() || self.whole && waiting > 0;
+        let waiting = if waits { all } else { waiting };
+        (decision, waiting)
+    }
+}
+
+/// What Kueue reads of a pod.
+pub(in crate::pipeline) fn shape(pod: &PodTemplate) -> Shape {
+    let origin = Origin::Derived(&POD);
+    let amounts = pod.requests.iter().map(|(name, amount)| {
+        let times = if name == "cpu" { 1 } else { 1000 };
+        (name.clone(), Milli::from(*amount) * times)
+    });
+    let mut selector = Map::default();
+    for own in pod.node_selector.requirements() {
+        if let Some(value) = own.values().first() {
+            selector.insert(own.key(), Node::str(value.clone(), origin));
+        }
+    }
+    let selector = (!selector.is_empty()).then(|| Node::new(Value::Map(selector), origin));
+    let tolerations = pod.tolerations.iter().map(|own| toleration(own, origin)).collect();
+    Shape::new(amounts, selector, tolerations)
+}
+
+fn toleration(own: &Toleration, origin: Origin) -> Node {
+    let mut map = Map::default();
+    let operator = if own.exists { "Exists" } else { "Equal" };
+    map.insert("operator", Node::str(operator, origin));
+    for (key, value) in [("key", &own.key), ("value", &own.value), ("effect", &own.effect)] {
+        if !value.is_empty() {
+            map.insert(key, Node::str(value.clone(), origin));
+        }
+    }
+    Node::new(Value::Map(map), origin)
+}
