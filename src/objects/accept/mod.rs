@@ -121,7 +121,7 @@ fn by_kind(judge: &mut Judge<'_>) {
     }
 }
 
-/// Whether [`judge`] judges the pods of a kind with the object itself.
+/// Whether [`judge()`] judges the pods of a kind with the object itself.
 pub fn judges_pods(api_version: &str, kind: &str) -> bool {
     matches!(
         (api_version, kind),
