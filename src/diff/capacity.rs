@@ -33,8 +33,6 @@ pub struct Waits {
     pub component: EcoString,
     /// Message of the scheduler or of the queue.
     pub message: EcoString,
-    /// The same in short: the nearest node and what it lacks.
-    pub short: EcoString,
 }
 
 /// Hourly cost of ModelServings in dollars, by `namespace/name`.
@@ -114,7 +112,6 @@ pub(super) fn capacity(
             service: own.service.clone(),
             component: own.component.clone(),
             message: own.message.clone(),
-            short: own.short.clone(),
         });
     }
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
@@ -215,7 +212,7 @@ fn stuck(
         found.extend(stuck.map(|component| {
             let message = component.stuck.as_ref().map(said).unwrap_or_default();
             let (service, component) = (name(own), component.component.into());
-            Waits { service, component, short: message.clone(), message }
+            Waits { service, component, message }
         }));
     }
     (Some(found), order.into_iter().map(|(_, name)| name).collect())

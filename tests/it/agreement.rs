@@ -355,11 +355,11 @@ spec:
   template:
     spec:
       restartPolicy: Never
-      containers: [{{name: x, image: y, resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]
+      containers: [{{name: x, image: server, resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]
 ---
 apiVersion: v1
 kind: Node
-metadata: {{name: n}}
+metadata: {{name: node-a}}
 status:
   allocatable: {{nvidia.com/gpu: '8', cpu: '64', memory: 100Gi, pods: '100'}}
   conditions: [{{type: Ready, status: 'True'}}]

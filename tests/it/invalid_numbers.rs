@@ -185,11 +185,11 @@ fn a_workload_of_very_many_pods_is_not_placed() {
     let template = "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
     for (head, spec) in [
         ("apps/v1\nkind: Deployment", format!("replicas: 2147483647, {template}")),
-        ("apps/v1\nkind: StatefulSet", format!("replicas: 99999999999, {template}")),
+        ("apps/v1\nkind: StatefulSet", format!("replicas: 2147483647, {template}")),
         (
             "leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet",
             format!(
-                "replicas: 2147483647, leaderWorkerTemplate: {{size: 2147483647, worker{}}}",
+                "replicas: 1000000, leaderWorkerTemplate: {{size: 2000, worker{}}}",
                 template.replacen('t', "T", 1)
             ),
         ),

@@ -4,27 +4,12 @@ use super::ids::{NodeId, PodId, TemplateId};
 use super::queue::{Event, Place};
 use super::running::{Belongings, PodState};
 use super::scheduler::Scheduler;
+use super::storage::objects::NewClaim;
 use super::{devices, storage};
 use crate::cluster::Taint;
 use crate::cluster::admission::{QuotaStatus, Receipt};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
-use std::sync::Arc;
-
-/// A claim for a volume that a controller makes before a pod.
-#[derive(Clone, Debug)]
-pub struct NewClaim {
-    /// Namespace.
-    pub namespace: EcoString,
-    /// Name.
-    pub name: EcoString,
-    /// The object, or the template that it is made of.
-    pub object: Arc<Node>,
-    /// Why a LimitRange does not allow it.
-    pub refused: Option<EcoString>,
-    /// Its class makes a volume at once, where it does not wait for a pod.
-    pub settles: bool,
-}
 
 impl Scheduler {
     /// Charges the quotas for a pod of a template.

@@ -39,7 +39,6 @@ pub(crate) mod terms;
 mod tests;
 
 pub use crate::cluster::admission::Admission;
-pub use belongings::NewClaim;
 pub use budget::{Budget, Limit};
 pub use choice::Preference;
 pub use cycle::{First, TieBreak};
@@ -54,3 +53,4 @@ pub use running::PodState;
 pub use scheduler::{Eviction, Options, Scheduler};
 pub use selectors::{label_selector, labels};
 pub use state::Alike;
+pub use storage::objects::NewClaim;

@@ -10,7 +10,7 @@ use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::object_counts::ObjectCounts;
 use super::plain_queue::PlainQueue;
 use super::references::{References, Template};
-use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
+use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE, group};
 use crate::api::{Api, Failure, Object};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -55,11 +55,6 @@ pub struct NotCounted {
     pub object: EcoString,
     /// Devices in its pod templates, by resource, each template once; empty where it has no template.
     pub devices: BTreeMap<EcoString, i64>,
-}
-
-/// The group of an object, without its version.
-pub(super) fn group(object: &Object) -> &str {
-    object.api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 fn number(node: &Node, path: &[&str], default: i64) -> i64 {

@@ -30,6 +30,7 @@ suites! {
     api_server_valid => "api-server/valid",
     cluster_accelerators => "cluster/accelerators",
     cluster_builtin => "cluster/builtin",
+    cluster_kueue => "cluster/kueue",
     documented_s1_builtins => "documented/s1-builtins",
     documented_s1_example => "documented/s1-example",
     documented_s1_explicit => "documented/s1-explicit",

@@ -128,6 +128,8 @@ fn placeholders_expand_to_the_metadata_of_the_object() {
                 // A service that is rendered is not being deleted.
                 ("deletionGracePeriodSeconds", _) => Some("&lt;nil&gt;".to_owned()),
                 ("generateName", None) => Some(String::new()),
+                // The server numbers a service when it stores it, before the controller sees it.
+                ("generation", None) if kserve => Some("1".to_owned()),
                 (_, Some(Value::String(text))) => Some(text.clone()),
                 (_, Some(value)) => Some(value.to_string()),
                 (_, None) => None,

@@ -1,9 +1,8 @@
 //! The claims of a cluster with their state, and everything else that is known about storage.
 
 use super::ClaimId;
-use super::objects::{Capacity, StorageClass, Volume};
+use super::objects::{Capacity, NewClaim, StorageClass, Volume};
 use crate::cluster::admission::{Ledger, Usage};
-use crate::cluster::schedule::belongings::NewClaim;
 use crate::cluster::schedule::fields::{items, text};
 use crate::cluster::schedule::ids::PodId;
 use crate::cluster::schedule::pod::ClaimSpec;

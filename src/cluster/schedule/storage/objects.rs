@@ -11,6 +11,21 @@ use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// A claim for a volume that a controller makes before a pod.
+#[derive(Clone, Debug)]
+pub struct NewClaim {
+    /// Namespace.
+    pub namespace: EcoString,
+    /// Name.
+    pub name: EcoString,
+    /// The object, or the template that it is made of.
+    pub object: Arc<Node>,
+    /// Why a LimitRange does not allow it.
+    pub refused: Option<EcoString>,
+    /// Its class makes a volume at once, where it does not wait for a pod.
+    pub settles: bool,
+}
+
 fn bytes(node: Option<&Node>) -> i64 {
     let parsed = node.and_then(Node::scalar_text);
     let parsed = parsed.and_then(|text| Quantity::parse_field(&text).ok());

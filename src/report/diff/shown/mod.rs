@@ -185,7 +185,7 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>) -> Vec<String> {
     let mut told: Vec<&str> = Vec::new();
     let mut listed = |what: &str, all: &'c [Waits]| {
         let lines = all.iter().take(NAMES).map(|own| {
-            let why = once(&mut told, &own.short);
+            let why = once(&mut told, &own.message);
             printable(&format!("{what}: {} {}: {why}", own.service, own.component))
         });
         out.extend(lines);
