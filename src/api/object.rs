@@ -158,6 +158,11 @@ pub struct Object {
 }
 
 impl Object {
+    /// Returns its API group; empty for the core group.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
     /// Returns a value under `metadata`.
     pub fn metadata(&self, key: &str) -> Option<&Node> {
         self.node.at(&["metadata", key])

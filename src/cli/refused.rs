@@ -62,16 +62,11 @@ impl Texts {
     }
 }
 
-/// The group of an object, without its version.
-fn group(object: &Object) -> &str {
-    object.api_version.split_once('/').map_or("", |(group, _)| group)
-}
-
 /// Whether a placement reads objects of a kind as they are in the input: workloads, and what
 /// admission and volumes of pods depend on.
 fn is_placed(object: &Object) -> bool {
     let kind = object.id.kind.as_str();
-    kinds::runs_pods(group(object), kind)
+    kinds::runs_pods(object.group(), kind)
         || (object.api_version == "v1"
             && matches!(
                 kind,
@@ -112,7 +107,8 @@ impl Session {
         for catalog in &catalogs {
             let services = catalog.services().map(|views| &views.documented.object);
             let others = catalog.others().iter();
-            let workloads = others.filter(|own| kinds::runs_pods(group(own), own.id.kind.as_str()));
+            let workloads =
+                others.filter(|own| kinds::runs_pods(own.group(), own.id.kind.as_str()));
             for object in services {
                 names.insert(place(object), (object.name_span(), Part::Service));
             }

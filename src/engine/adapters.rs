@@ -42,24 +42,13 @@ impl Adapters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::memory::tests::llama;
     use crate::quantity::KeptLayers;
 
     /// Llama-3.1-8B: 32 layers of 4096, 14,336 between, 32 heads, 8 of keys and values, of 128.
     #[test]
     fn buffers_are_those_of_every_layer() {
-        let model = Dimensions {
-            layers: 32,
-            hidden: 4096,
-            intermediate: Some(14_336),
-            heads: 32,
-            kv_heads: Some(8),
-            vocabulary: 128_256,
-            is_tied: false,
-            experts: None,
-            positions: Some(131_072),
-            is_multimodal: false,
-            is_pooling: false,
-        };
+        let model = llama();
         let kept = Kept::Grouped { heads: 8, key: 128, value: 128, window: None, index: 0 };
         let cache =
             KvCache { layers: vec![KeptLayers { layers: 32, kept }], width: 2, in_8_bits: false };

@@ -495,4 +495,4 @@ impl Load {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

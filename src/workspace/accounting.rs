@@ -207,7 +207,7 @@ pub(super) fn overlays(sources: &SourceMap) -> Option<InputRow> {
 
 /// The handling of an object without an index of its own.
 fn of_other(object: &Object) -> Handling {
-    let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
+    let group = object.group();
     let kind = object.id.kind.as_str();
     if kinds::runs_pods(group, kind) {
         Handling::Workload

@@ -201,6 +201,22 @@ impl Ledger {
         }
     }
 
+    /// Charges a claim for a volume, unless a LimitRange refuses it.
+    ///
+    /// # Errors
+    /// Why it is not created: `limit`, or the quota that refuses it.
+    pub fn charge_claim(
+        &mut self,
+        namespace: &str,
+        usage: &Arc<Usage>,
+        limit: Option<&EcoString>,
+    ) -> Result<Receipt, EcoString> {
+        match limit {
+            Some(why) => Err(why.clone()),
+            None => self.charge(namespace, usage).map_err(|refused| refused.why().clone()),
+        }
+    }
+
     /// Charges an object that is no pod and no claim.
     ///
     /// # Errors

@@ -104,14 +104,12 @@ impl Workload {
 
     /// The workload as it was before a queue admitted its pods.
     pub fn forget_admission(&mut self) {
-        let kinds = self.kinds();
-        for replica in 0..self.replicas.len() {
-            for pod in 0..self.replicas[replica].pods.len() {
-                let wanted = self.wanted(self.replicas[replica].pods[pod]);
-                self.replicas[replica].pods[pod] = wanted;
-            }
+        let mut replicas = std::mem::take(&mut self.replicas);
+        for pod in replicas.iter_mut().flat_map(|replica| &mut replica.pods) {
+            *pod = self.wanted(*pod);
         }
-        self.templates.truncate(kinds);
+        self.replicas = replicas;
+        self.templates.truncate(self.kinds());
         self.admitted.clear();
     }
 

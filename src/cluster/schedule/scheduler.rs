@@ -16,7 +16,7 @@ use super::storage::claims::Storage;
 use super::template::Compiled;
 use super::terms::Terms;
 use crate::cluster::Machine;
-use crate::cluster::admission::{Admission, Ledger, Receipt, Usage};
+use crate::cluster::admission::{Admission, Ledger, Receipt, Usage, name_of, namespace_of};
 use crate::cluster::schedule::running::{Pod, PodState, Started};
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -46,8 +46,7 @@ impl Options {
     /// or a quota may refuse it.
     pub fn add_claim(&mut self, object: &Node, admission: &Admission) {
         let text = |path: &[&str]| object.at(path).and_then(Node::scalar_text).unwrap_or_default();
-        let namespace = text(&["metadata", "namespace"]);
-        let namespace = if namespace.is_empty() { "default".into() } else { namespace };
+        let namespace = namespace_of(object);
         let usage = Arc::new(Usage::of_claim(object));
         let exists =
             !text(&["metadata", "uid"]).is_empty() || !text(&["status", "phase"]).is_empty();
@@ -58,13 +57,9 @@ impl Options {
             return;
         }
         let limit = admission.refused_claim(&namespace, object);
-        let quota = || {
-            let charged = self.quotas.charge(&namespace, &usage).err()?;
-            Some(charged.why().clone())
-        };
-        match limit.or_else(quota) {
-            Some(why) => self.storage.refuse(&namespace, &text(&["metadata", "name"]), &why),
-            None => self.storage.set(object),
+        match self.quotas.charge_claim(&namespace, &usage, limit.as_ref()) {
+            Err(why) => self.storage.refuse(&namespace, &name_of(object), &why),
+            Ok(_) => self.storage.set(object),
         }
     }
 

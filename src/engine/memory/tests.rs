@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::loaded_weights;
 
-fn llama() -> Dimensions {
+pub(in crate::engine) fn llama() -> Dimensions {
     Dimensions {
         layers: 32,
         hidden: 4096,

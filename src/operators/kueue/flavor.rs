@@ -6,6 +6,7 @@
 //! label keys that the flavor sets.
 
 use crate::api::ResourceFlavor;
+use crate::catalog::Catalog;
 use crate::cluster::node::{Machine, Taint, Toleration};
 use crate::cluster::placement::{Shape, mismatch};
 use crate::cluster::schedule::{PodSpec, PodTemplate};
@@ -62,12 +63,13 @@ impl Machine {
 
 /// A pod that was admitted with flavors: Kueue adds the labels of their nodes to its node selector,
 /// and their tolerations (pkg/podset/podset.go, Merge). None where they add nothing.
-pub fn admitted<'a>(
+pub fn admitted(
+    catalog: &Catalog,
     pod: &PodTemplate,
-    flavors: impl IntoIterator<Item = &'a ResourceFlavor>,
+    flavors: &[EcoString],
 ) -> Option<PodTemplate> {
     let mut spec = PodSpec::clone(&pod.spec);
-    for flavor in flavors {
+    for flavor in flavors.iter().filter_map(|name| catalog.flavor(name)) {
         let labels = flavor.node_labels.iter().filter_map(|entry| {
             let value = entry.node.scalar_text()?;
             Requirement::new(entry.key.clone(), SelectorOperator::Equals, [value]).ok()

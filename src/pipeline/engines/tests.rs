@@ -12,6 +12,19 @@ mod memory_of_nodes;
 mod mutated;
 mod served;
 
+/// A Deployment up to the fields of its only container.
+const SERVER: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat, namespace: ml}
+spec:
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      containers:
+        - name: server
+";
+
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 
 fn node(value: &Value) -> Node {

@@ -88,9 +88,8 @@ pub(super) fn advance(world: &mut World, ground: &Ground<'_>) -> bool {
                 let flavors = flavors.map(|(_, flavors)| flavors).unwrap_or_default();
                 let template =
                     *templates.entry((id, flavors)).or_insert_with_key(|(_, flavors)| {
-                        let catalog = &ground.world.catalog;
-                        let flavors = flavors.iter().filter_map(|name| catalog.flavor(name));
-                        admitted(&own, flavors).map(|admitted| world.template(Arc::new(admitted)))
+                        let admitted = admitted(&ground.world.catalog, &own, flavors)?;
+                        Some(world.template(Arc::new(admitted)))
                     });
                 world.open_gate(pod, template);
                 changed = true;

@@ -47,7 +47,7 @@ impl Autoscalers {
     /// The replicas that a workload has once its autoscaler has run, which reads no metrics here: what it
     /// states within the limits. None for a workload without an autoscaler.
     pub(super) fn replicas(&self, object: &Object, at: At) -> Option<i64> {
-        let (group, kind) = (super::workload_kinds::group(object), &object.id.kind);
+        let (group, kind) = (object.group(), &object.id.kind);
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
         let key =
             |group: &str| (namespace.clone(), group.into(), kind.clone(), object.id.name.clone());

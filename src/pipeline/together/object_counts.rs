@@ -63,7 +63,7 @@ fn resource(object: &Object) -> EcoString {
         None if kind.ends_with('s') => format!("{kind}es"),
         None => format!("{kind}s"),
     };
-    match super::workload_kinds::group(object) {
+    match object.group() {
         "" => plural.into(),
         group => eco_format!("{plural}.{group}"),
     }

@@ -31,11 +31,8 @@ pub(super) fn hold(
                 continue;
             };
             let (decision, waiting) = own.admit(catalog, workload, &mut ledger);
-            if decision.known && waiting > 0 {
-                let held_back = workload.replicas.iter_mut().rev().take(waiting);
-                held_back.for_each(|replica| replica.held = true);
-                held.insert(at, message(&decision));
-            }
+            let waiting = if decision.known { waiting } else { 0 };
+            held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
             // Claims belong to templates.
             if !own.whole && workload.claims.is_empty() {
                 apply(catalog, &decision, workload);
@@ -47,18 +44,23 @@ pub(super) fn hold(
         let (Some(decision), Some(question)) = (own.queue.take(), &own.question) else { continue };
         let decision = admit(catalog, &planned.service.namespace, *decision, question, &mut ledger);
         let waiting = usize::try_from(decision.waiting).unwrap_or(0);
-        let replicas = &mut fleet.workloads[at].replicas;
-        let waiting = if decision.obstacle.is_some() { replicas.len() } else { waiting };
-        if waiting > 0 {
-            for replica in replicas.iter_mut().rev().take(waiting) {
-                replica.held = true;
-            }
-            held.insert(at, message(&decision));
-        }
-        apply(catalog, &decision, &mut fleet.workloads[at]);
+        let workload = &mut fleet.workloads[at];
+        let waiting = if decision.obstacle.is_some() { workload.replicas.len() } else { waiting };
+        held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
+        apply(catalog, &decision, workload);
         own.queue = Some(Box::new(decision));
     }
     held
+}
+
+/// Holds the last replicas of a workload; returns why, if there are any.
+fn hold_last(
+    workload: &mut Workload,
+    waiting: usize,
+    decision: &QueueDecision,
+) -> Option<EcoString> {
+    workload.replicas.iter_mut().rev().take(waiting).for_each(|replica| replica.held = true);
+    (waiting > 0).then(|| message(decision))
 }
 
 /// The ClusterQueues whose AdmissionChecks have to agree before pods start, with the number of pods
@@ -103,8 +105,7 @@ fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload) {
             // The first template is that of the main pod, the second that of the workers.
             let Some(set) = sets.get(*pod).or_else(|| sets.first()) else { continue };
             let known = templates.entry((*pod, set)).or_insert_with(|| {
-                let flavors = set.iter().filter_map(|name| catalog.flavor(name));
-                let Some(admitted) = admitted(&workload.templates[*pod], flavors) else {
+                let Some(admitted) = admitted(catalog, &workload.templates[*pod], set) else {
                     return *pod;
                 };
                 workload.templates.push(Arc::new(admitted));

@@ -1,13 +1,7 @@
 //! Where each kind of workload has its replicas and its pod templates, and when it has no pods.
 
-use crate::api::Object;
 use crate::rollout::has_condition;
 use crate::yaml::Node;
-
-/// The group of an object, without its version.
-pub(super) fn group(object: &Object) -> &str {
-    object.api_version.split_once('/').map_or("", |(group, _)| group)
-}
 
 /// Where a kind has the number of its pods and their template.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::object_counts::ObjectCounts;
 use super::plain_queue::PlainQueue;
 use super::references::{References, Template};
-use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE, group};
+use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
 use crate::api::{Api, Failure, Object};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -130,7 +130,7 @@ pub(crate) fn read(
             continue;
         };
         // A queue lets a workload begin that is written as suspended.
-        let queued = PlainQueue::of(catalog, object, group(object), None)
+        let queued = PlainQueue::of(catalog, object, object.group(), None)
             .is_some_and(|own| own.whole && object.metadata("uid").is_none());
         if row.rests(&object.node, queued) {
             continue;
@@ -182,7 +182,7 @@ pub(crate) fn read(
         let id = eco_format!("{kind}/{namespace}/{name}");
         let (name, created) = (eco_format!("{namespace}/{name}"), object.created().map(Into::into));
         let labels = workload.templates.first().map(|own| &own.labels);
-        let queue = PlainQueue::of(catalog, object, group(object), labels);
+        let queue = PlainQueue::of(catalog, object, object.group(), labels);
         found.push(PlainWorkload { id, name, created, workload, refused, standing: 0, queue });
     }
     found.sort_by(|one, other| one.id.cmp(&other.id));
@@ -205,7 +205,7 @@ pub fn refused_by_server(object: &Object) -> Vec<Diagnostic> {
 
 /// Where the pods of an object are, if it is of a kind that is counted.
 fn row(object: &Object) -> Option<&'static Row> {
-    TABLE.iter().find(|row| row.kind == object.id.kind && row.group == group(object))
+    TABLE.iter().find(|row| row.kind == object.id.kind && row.group == object.group())
 }
 
 /// The pods of a workload that no server takes.

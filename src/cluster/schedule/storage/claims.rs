@@ -217,12 +217,8 @@ impl Storage {
         if self.claims[id].exists {
             return Ok(false);
         }
-        let mut why = refused.clone();
-        if why.is_none() && !quotas.is_empty() {
-            let charged = quotas.charge(namespace, &Arc::new(Usage::of_claim(object)));
-            why = charged.err().map(|refused| refused.why().clone());
-        }
-        if let Some(why) = why {
+        let usage = Arc::new(Usage::of_claim(object));
+        if let Err(why) = quotas.charge_claim(namespace, &usage, refused.as_ref()) {
             let forbidden = eco_format!("persistentvolumeclaims \"{name}\" is forbidden: {why}");
             self.claims[id].refused = Some(forbidden.clone());
             return Err(forbidden);

@@ -172,22 +172,25 @@ impl Storage {
             let name = eco_format!("{pod}-{volume}");
             let id = self.claim(namespace, &name);
             claims.push(id);
-            let mut refused = spec.refused.clone();
-            if let (Some(quotas), Some(usage), None) = (&mut quotas, &spec.usage, &refused) {
-                match quotas.charge(namespace, usage) {
-                    Ok(receipt) => receipts.push(receipt),
-                    Err(why) => refused = Some(why.why().clone()),
+            let limit = spec.refused.as_ref();
+            let charged = match (&mut quotas, &spec.usage) {
+                (Some(quotas), Some(usage)) => {
+                    quotas.charge_claim(namespace, usage, limit).map(Some)
                 }
-            }
-            match refused {
+                _ => limit.map_or(Ok(None), |why| Err(why.clone())),
+            };
+            match charged {
                 // The pod exists, and waits for the claim (`podHasPVCs`).
-                Some(why) => {
+                Err(why) => {
                     self.claims[id].refused = Some(eco_format!(
                         "waiting for ephemeral volume controller to create the \
                          persistentvolumeclaim \"{shown}-{volume}\" ({why})"
                     ));
                 }
-                None => _ = self.create(namespace, &name, spec),
+                Ok(receipt) => {
+                    receipts.extend(receipt);
+                    self.create(namespace, &name, spec);
+                }
             }
         }
         (claims, receipts)

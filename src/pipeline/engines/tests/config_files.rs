@@ -3,18 +3,8 @@
 use super::*;
 use crate::pipeline::testing::world_of;
 
-const POD: &str = "
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat, namespace: ml}
-spec:
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      containers:
-        - name: server
-          image: IMAGE
+/// The rest of the pod.
+const POD: &str = "          image: IMAGE
           args: ARGS
           resources: {limits: {nvidia.com/gpu: \"4\"}}
           volumeMounts: [MOUNT]
@@ -53,13 +43,13 @@ const VLLM: Case<'static> = Case {
 
 /// The findings, each as its code and its line and column.
 fn found(case: &Case<'_>) -> Vec<(Code, u32, u32)> {
-    let pod = POD
+    let pod = (SERVER.to_owned() + POD)
         .replace("IMAGE", case.image)
         .replace("ARGS", case.args)
         .replace("MOUNT", case.mount)
         .replace("VOLUME", case.volume);
     let config = CONFIG.replace("SETTINGS", &case.settings.replace('\n', "\n    "));
-    let world = world_of(&format!("{}{config}", pod.trim_start()));
+    let world = world_of(&(pod + &config));
     let found = Engines::new(&world.catalog).of_workloads(&world.catalog).findings;
     let found = found.iter().filter(|finding| finding.code != Code::ShmTooSmall).map(|finding| {
         let place = world.sources.locate(finding.labels[0].span);

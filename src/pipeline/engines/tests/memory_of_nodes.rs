@@ -36,18 +36,7 @@ spec: {spec: {devices: {requests: [REQUEST]}}}
 ";
 
 /// A server with 15.3 GiB of weights.
-const POD: &str = "---
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat, namespace: ml}
-spec:
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      containers:
-        - name: server
-          image: vllm/vllm-openai:v0.11.0
+const POD: &str = "          image: vllm/vllm-openai:v0.11.0
           args: [--model=Qwen/Qwen3-8B, --max-model-len=1024, --max-num-seqs=16, ARGS]
           resources: RESOURCES
       resourceClaims: CLAIMS
@@ -89,7 +78,8 @@ fn found(case: &Case<'_>) -> Vec<Code> {
         NODE.replace("LABELS", case.labels).replace("RESOURCE", case.resource),
         SLICE.replace("DRIVER", case.driver).replace("DEVICES", case.devices),
         CLAIM.replace("REQUEST", case.request),
-        POD.replace("ARGS", case.args)
+        format!("---\n{SERVER}{POD}")
+            .replace("ARGS", case.args)
             .replace("RESOURCES", case.resources)
             .replace("CLAIMS", if case.resources.contains("claims") { claims } else { "[]" }),
     ];

@@ -149,24 +149,13 @@ status: {{allocatable: {{cpu: \"64\", memory: 512Gi, pods: \"110\", nvidia.com/g
 ---"
         )
     };
-    let pod = "
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat, namespace: ml}
-spec:
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      containers:
-        - name: server
-          image: vllm/vllm-openai:v0.11.0
+    let server = "          image: vllm/vllm-openai:v0.11.0
           args: [--model=meta-llama/Llama-3.1-8B-Instruct, --max-model-len=131072]
           resources: {limits: {nvidia.com/gpu: \"1\"}}
 ";
     let of = |nodes: &[(&str, u64)]| {
         let nodes: String = nodes.iter().map(|(name, memory)| node(name, *memory)).collect();
-        let world = world_of(&format!("{nodes}{pod}"));
+        let world = world_of(&format!("{nodes}\n{SERVER}{server}"));
         let found = Engines::new(&world.catalog).of_workloads(&world.catalog);
         let messages: Vec<String> = found.findings.iter().map(|own| own.message.clone()).collect();
         (messages, found.stopped.len())
