@@ -408,3 +408,31 @@ impl Known<'_> {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, place_within, preferred};
+    use std::sync::Arc;
+
+    fn places(directories: &[&str]) -> Vec<Place> {
+        let root: Arc<str> = "deploy".into();
+        directories.iter().map(|directory| place_within(directory, &root)).collect()
+    }
+
+    #[test]
+    fn of_one_directory_the_last_definition_counts_and_of_several_the_first_directory() {
+        for (directories, within, counts) in [
+            (&["a", "a", "a"][..], None, 2),
+            (&["a", "b", "a", "b"], None, 2),
+            (&["a", "b", "a", "b"], Some("b"), 3),
+            (&["a/tests", "b", "a/tests"], None, 1),
+            (&[], None, usize::MAX),
+        ] {
+            let found = preferred(&places(directories), within);
+            assert_eq!(found.unwrap_or(usize::MAX), counts, "{directories:?} {within:?}");
+        }
+        // A file that was named is in no directory: it is read last and counts.
+        let named = [places(&["a", "a"]), vec![Place::default()]].concat();
+        assert_eq!(preferred(&named, None), Some(2));
+    }
+}

@@ -338,3 +338,18 @@ fn is_lost_amount(catalog: &Catalog, finding: &Diagnostic) -> bool {
     let kind = finding.span().and_then(|span| catalog.owner_kind(span));
     is_amount && kind.is_some_and(kinds::is_workload)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Ran, catalog, gpu_node, ome, plan, service};
+
+    /// A node decides about every service; without one, the finding is left to `validate`.
+    #[test]
+    fn what_all_services_share_is_reported_with_a_service_only() {
+        let is_reported = |ran: &Ran| ran.findings().iter().any(|code| code == "unknown-field");
+        let node = gpu_node("gpu-1", 8, "unschedulabe: true");
+        assert!(is_reported(&plan(&(catalog(1) + &service("a", "minReplicas: 1") + &node))));
+        assert!(!is_reported(&plan(&(catalog(1) + &node))));
+        assert!(is_reported(&ome("validate -o json", &(catalog(1) + &node))));
+    }
+}

@@ -223,7 +223,9 @@ pub fn by_id(id: &str) -> Option<&'static Product> {
     PRODUCTS.iter().find(|product| product.id == id)
 }
 
-/// Sizes accelerators are sold with, GiB.
+/// Sizes accelerators are sold with, GiB. 270 is HGX B300 and 279 is GB300 NVL72 in NVIDIA's
+/// Blackwell Ultra datasheet ("Individual GPU Specifications"); the 288 GB of their chips is the
+/// size with the part that a GPU does not offer.
 const SOLD: [u64; 26] = [
     5, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 144, 180, 186, 192, 256,
     270, 279, 288,
@@ -315,7 +317,8 @@ mod tests {
             (30_000, 30),
             (204_800, 200),
             (262_144, 256),
-            // B300 and GB300.
+            // HGX B300 as its driver measures it. For GB300 no published measurement is known: 0.5 %
+            // below the size in the datasheet, as B200 and GB200 are.
             (275_040, 270),
             (284_208, 279),
             (294_912, 288),

@@ -48,6 +48,8 @@ fn the_last_services_by_name_wait() {
         let ran = plan(&fleet(gpus, &["c", "b", "a"], nodes));
         let names: Vec<String> = waiting(&ran).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, expected, "{gpus} {nodes:?}");
+        let waits = expected.len();
+        assert_eq!(pods(&ran), [3, 3 - waits, waits].map(Value::from), "{gpus} {nodes:?}");
         assert_eq!(ran.at("/placement/verdict"), "does-not-fit", "{gpus} {nodes:?}");
         assert_eq!(ran.code, 2);
     }
