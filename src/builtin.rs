@@ -33,14 +33,14 @@ pub fn shipped(operator: &str, tag: &str) -> Vec<(&'static str, &'static str)> {
     let of_release = |(tags, path, text): (&str, &str, &'static str)| {
         // The names are leaked on purpose, once per process and release.
         let name = || &*format!("shipped/{operator}={tag}/{path}").leak();
-        tags.split(',').any(|own| own == tag).then(|| (name(), text))
+        tags.split(',').any(|tags| tags == tag).then(|| (name(), text))
     };
     entries(operator).filter_map(of_release).collect()
 }
 
 /// Returns the number of runtimes that a release of an operator ships.
 pub fn shipped_count(operator: &str, tag: &str) -> usize {
-    entries(operator).filter(|(tags, ..)| tags.split(',').any(|own| own == tag)).count()
+    entries(operator).filter(|(tags, ..)| tags.split(',').any(|tags| tags == tag)).count()
 }
 
 /// Returns, for each text, the releases that ship it, its path and the text.
@@ -48,7 +48,7 @@ fn entries(
     operator: &str,
 ) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> + use<> {
     static TEXTS: [OnceLock<String>; SHIPPED.len()] = [const { OnceLock::new() }; SHIPPED.len()];
-    let position = SHIPPED.iter().position(|(own, _)| *own == operator);
+    let position = SHIPPED.iter().position(|(name, _)| *name == operator);
     let text = position.map_or("", |position| {
         TEXTS[position].get_or_init(|| {
             let mut text = String::new();

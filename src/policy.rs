@@ -35,12 +35,12 @@ impl BuiltinMode {
 
     /// Returns the value of a name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
+        Self::ALL.into_iter().find(|(other, _)| *other == name).map(|(_, mode)| mode)
     }
 
     /// Returns its name.
     pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, own)| *own == self).map_or("", |(name, _)| name)
+        Self::ALL.into_iter().find(|(_, mode)| *mode == self).map_or("", |(name, _)| name)
     }
 }
 
@@ -326,14 +326,14 @@ pub struct Releases {
 
 impl Releases {
     /// Sets the documents and the release of an operator, replacing earlier ones.
-    pub fn add(&mut self, own: PerReading<&'static Policy>) {
-        self.by_api[own.controller.api as usize] = Some(own);
+    pub fn add(&mut self, views: PerReading<&'static Policy>) {
+        self.by_api[views.controller.api as usize] = Some(views);
     }
 
     /// Replaces the release of an operator that was added before.
     pub fn follow(&mut self, release: &'static Policy) {
-        if let Some(own) = &mut self.by_api[release.api as usize] {
-            own.controller = release;
+        if let Some(views) = &mut self.by_api[release.api as usize] {
+            views.controller = release;
         }
     }
 
@@ -351,7 +351,7 @@ impl Releases {
 
     /// Returns the policy of an API in a mode; `None` for an API without policies.
     pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
-        self.by_api[api as usize].as_ref().map(|own| *own.of(follow))
+        self.by_api[api as usize].as_ref().map(|views| *views.of(follow))
     }
 }
 
@@ -408,7 +408,7 @@ mod tests {
         let oldest = operators::release(ome, "v0.1.4").expect("it is known");
         releases.follow(oldest);
         let tag = |releases: &Releases, api, mode: Semantics| {
-            releases.policy(api, mode).map(|own| own.id.tag)
+            releases.policy(api, mode).map(|policy| policy.id.tag)
         };
         assert_eq!(tag(&releases, ome, Semantics::Controller), Some("v0.1.4"));
         for (api, mode) in [(ome, Semantics::Documented), (kserve, Semantics::Controller)] {

@@ -54,7 +54,7 @@ impl Ran {
     pub(crate) fn findings(&self) -> Vec<String> {
         let found = self.at("/findings");
         let codes = found.as_array().into_iter().flatten();
-        codes.map(|own| own["code"].as_str().unwrap_or_default().to_owned()).collect()
+        codes.map(|code| code["code"].as_str().unwrap_or_default().to_owned()).collect()
     }
 }
 

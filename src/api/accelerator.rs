@@ -86,7 +86,7 @@ impl Capabilities {
 
     /// Reports whether a feature is listed, ignoring case.
     pub fn has_feature(&self, feature: &str) -> bool {
-        self.features.iter().any(|own| own.value.eq_ignore_ascii_case(feature))
+        self.features.iter().any(|field| field.value.eq_ignore_ascii_case(feature))
     }
 
     /// Reports whether no capability is set.
@@ -315,11 +315,14 @@ impl AcceleratorConfiguration {
             .iter()
             .flat_map(Node::entries)
             .all(|entry| labels.get(&entry.key) == Some(&entry.node));
-        let own = &class.capabilities;
-        let capable =
-            self.capabilities.memory.as_ref().is_none_or(|least| {
-                own.memory.as_ref().is_some_and(|memory| memory.value >= least.value)
-            }) && self.capabilities.features.iter().all(|feature| own.has_feature(&feature.value));
+        let capabilities = &class.capabilities;
+        let capable = self.capabilities.memory.as_ref().is_none_or(|least| {
+            capabilities.memory.as_ref().is_some_and(|memory| memory.value >= least.value)
+        }) && self
+            .capabilities
+            .features
+            .iter()
+            .all(|feature| capabilities.has_feature(&feature.value));
         named && labeled && capable
     }
 }

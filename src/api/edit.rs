@@ -57,8 +57,8 @@ impl FieldEdit {
             (None, None) => return,
         }
         let mut whole = list.cloned().unwrap_or_else(|| make(&Value::Array(Vec::new())));
-        if let Some(own) = whole.as_list_mut() {
-            *own = items.into_iter().collect();
+        if let Some(list) = whole.as_list_mut() {
+            *list = items.into_iter().collect();
         }
         tree.set(above, Some(whole));
     }

@@ -220,9 +220,9 @@ impl Model {
     /// differs by more than 10% from both the exact count and the count of its files.
     pub fn parameters(&self) -> Option<ParamCount> {
         let size = self.size.as_ref().and_then(|size| size.value.documented);
-        let near = |known: Option<ParamCount>| match (known, size) {
-            (Some(known), Some(size)) => size.0.abs_diff(known.0) <= known.0 / 10,
-            (known, None) => known.is_some(),
+        let near = |count: Option<ParamCount>| match (count, size) {
+            (Some(count), Some(size)) => size.0.abs_diff(count.0) <= count.0 / 10,
+            (count, None) => count.is_some(),
             (None, Some(_)) => false,
         };
         let Completion { parameters, stored, .. } = self.known;

@@ -46,7 +46,7 @@ impl Version {
     /// Reports whether the controller accepts a model for runtimes with both of these versions and
     /// operators. A version that does not parse matches no other version.
     pub fn shares_a_model(&self, operator: Operator, other: (&Self, Operator)) -> bool {
-        matches!((&self.controller, &other.0.controller), (Some(own), Some(theirs)) if own.shares_a_model(operator, (theirs, other.1)))
+        matches!((&self.controller, &other.0.controller), (Some(version), Some(theirs)) if version.shares_a_model(operator, (theirs, other.1)))
     }
 
     /// Reports whether a runtime with this version and operator accepts a model's version by the

@@ -122,20 +122,20 @@ impl Builder {
             return;
         }
         let key = (object.api, object.id.clone());
-        let Some(known) = self.index.get_mut(&key) else {
+        let Some(index) = self.index.get_mut(&key) else {
             self.index.insert(key, vec![self.items.len()]);
             self.items.push(item);
             self.places.push(place);
             return;
         };
-        let position = known[0];
+        let position = index[0];
         let earlier = self.items[position].object();
         if earlier.builtin != object.builtin && !self.options.shipped {
             self.overridden.insert(key.clone());
         }
         if self.options.shipped && earlier.builtin != object.builtin {
             if object.builtin {
-                known.truncate(1);
+                index.truncate(1);
                 self.items[position] = item;
                 self.places[position] = place;
             }
@@ -146,11 +146,11 @@ impl Builder {
             self.items[position] = item;
             return;
         }
-        let overrides = |own: &Object| {
-            let message = format!("{} overrides the built-in one", own.id);
+        let overrides = |object: &Object| {
+            let message = format!("{} overrides the built-in one", object.id);
             Diagnostic::new(Code::OverridesBuiltin, message)
-                .at(own.name_span())
-                .object(own.id.to_string())
+                .at(object.name_span())
+                .object(object.id.to_string())
                 .help("rename it to keep both")
         };
         if object.builtin {
@@ -173,15 +173,15 @@ impl Builder {
                 && other.span.source != object.span.source;
             !apart && other.api_version == object.api_version && other.node == object.node
         };
-        if let Some(same) = known.iter().copied().find(|at| same(&at)) {
+        if let Some(same) = index.iter().copied().find(|at| same(&at)) {
             if self.places[same].is_beside(&place) {
                 self.equals.entry(same).or_default().push(place);
             }
             return;
         }
         // Directories below one path are environments, versions, examples: each has its own.
-        let Some(&position) = known.iter().find(|at| !self.places[**at].is_beside(&place)) else {
-            known.push(self.items.len());
+        let Some(&position) = index.iter().find(|at| !self.places[**at].is_beside(&place)) else {
+            index.push(self.items.len());
             self.items.push(item);
             self.places.push(place);
             return;
@@ -237,18 +237,18 @@ impl Builder {
 
     /// Sorts, indexes and freezes. `found_builtin` is what was found in built-in objects.
     pub fn finish(mut self, found_builtin: Vec<Diagnostic>) -> Built {
-        let known = variants::Known {
+        let definitions = variants::Known {
             items: &self.items,
             places: &self.places,
             equals: &self.equals,
             index: &self.index,
             within: self.options.within.as_deref(),
         };
-        let mut chosen = known.chosen();
+        let mut chosen = definitions.chosen();
         chosen.extend(&self.unnamed);
         chosen.sort_unstable();
-        let groups = known.groups(&chosen);
-        self.diagnostics.extend(known.finding());
+        let groups = definitions.groups(&chosen);
+        self.diagnostics.extend(definitions.finding());
         let mut views = Vec::new();
         for group in groups {
             let items = group.items.iter().map(|at| self.items[*at].clone()).collect();
@@ -274,7 +274,7 @@ impl Builder {
             catalog.owners.entry(span.source).or_default().push((span, id));
         }
         for owners in catalog.owners.values_mut() {
-            owners.sort_unstable_by_key(|(own, _)| own.start);
+            owners.sort_unstable_by_key(|(span, _)| span.start);
         }
         catalog.count_machines();
         let mut diagnostics = self.diagnostics;
@@ -419,15 +419,16 @@ impl Catalog {
 
     /// What follows from the nodes.
     fn count_machines(&mut self) {
-        let nodes = self.nodes.values().filter(|own| !self.is_unfilled(own));
+        let nodes = self.nodes.values().filter(|object| !self.is_unfilled(object));
         self.machines = nodes.map(Machine::of).collect();
-        let pods = self.others.iter().filter(|own| own.id.kind == "Pod");
-        let pods = pods.filter(|own| own.metadata("uid").is_some()).map(|own| &own.node);
-        let cohorts = self.others.iter().filter(|own| {
-            own.id.kind == "Cohort" && own.api_version.starts_with("kueue.x-k8s.io/")
+        let pods = self.others.iter().filter(|object| object.id.kind == "Pod");
+        let pods =
+            pods.filter(|object| object.metadata("uid").is_some()).map(|object| &object.node);
+        let cohorts = self.others.iter().filter(|object| {
+            object.id.kind == "Cohort" && object.api_version.starts_with("kueue.x-k8s.io/")
         });
         self.cohorts = cohorts.cloned().collect();
-        let assumed = self.platform.is_none_or(|own| own.device_tolerations);
+        let assumed = self.platform.is_none_or(|platform| platform.device_tolerations);
         self.device_tolerations = DeviceTolerations::of(assumed, &self.machines, pods);
         for machine in &mut self.machines {
             machine.tolerates_own = self.device_tolerations.on;

@@ -100,14 +100,14 @@ impl Memo {
         of: Vec<ObjectRef>,
         make: impl FnOnce() -> Result<Node, E>,
     ) -> Result<Node, E> {
-        let known = self.merged.lock().unwrap_or_else(PoisonError::into_inner).get(&of).cloned();
-        if let Some(known) = known {
-            return Ok(known);
+        let merged = self.merged.lock().unwrap_or_else(PoisonError::into_inner).get(&of).cloned();
+        if let Some(node) = merged {
+            return Ok(node);
         }
-        let made = make()?;
+        let node = make()?;
         let mut all = self.merged.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(of, made.clone());
-        Ok(made)
+        all.insert(of, node.clone());
+        Ok(node)
     }
 
     /// Whether something of this fingerprint was found valid.
@@ -144,8 +144,8 @@ impl Catalog {
             Nearby::new(self.models.iter().map(|model| model.object.id.name.clone()))
         });
         let is_seen = |place: usize| {
-            let own = self.models[place].object.id.scope.namespace();
-            own.is_none_or(|own| own == namespace)
+            let scope = self.models[place].object.id.scope.namespace();
+            scope.is_none_or(|name| name == namespace)
         };
         names.nearest_of(name, is_seen).map(|place| self.models[place].object.id.name.as_str())
     }
@@ -185,8 +185,8 @@ impl Catalog {
     pub fn service(&self, api: Api, namespace: &str, name: &str) -> Option<&Views> {
         let key = (api, namespace, name);
         let at = self.services.binary_search_by(|views| {
-            let own = &views.documented;
-            (own.object.api, own.namespace.as_str(), own.name().as_str()).cmp(&key)
+            let service = &views.documented;
+            (service.object.api, service.namespace.as_str(), service.name().as_str()).cmp(&key)
         });
         at.ok().map(|at| self.services[at].as_ref())
     }
@@ -319,7 +319,7 @@ impl Catalog {
     pub fn is_in_unfilled(&self, place: Span) -> bool {
         let owner = self.owner(place).map(|(start, _)| start);
         owner.is_some_and(|start| {
-            self.unfilled.iter().any(|own| own.source == place.source && own.start == start)
+            self.unfilled.iter().any(|span| span.source == place.source && span.start == start)
         })
     }
 
@@ -381,7 +381,7 @@ impl Catalog {
     /// (pkg/controller/v1alpha2/llmisvc/config_merge.go, getConfig).
     pub fn llm_config(&self, namespace: &str, name: &str) -> Option<&Object> {
         let system = self.config().presets_namespace().as_str();
-        [namespace, system].into_iter().find_map(|own| self.other(LLM_CONFIG, own, name))
+        [namespace, system].into_iter().find_map(|text| self.other(LLM_CONFIG, text, name))
     }
 
     /// The text of a file with ConfigMaps.
@@ -409,11 +409,11 @@ impl Catalog {
     /// Where the object begins that is at a place, and what it is called.
     pub fn owner(&self, span: Span) -> Option<(u32, &ObjectRef)> {
         let owners = self.owners.get(&span.source)?;
-        let index = owners.partition_point(|(own, _)| own.start <= span.start);
+        let index = owners.partition_point(|(extent, _)| extent.start <= span.start);
         // Objects within an object, as those of a ConfigMap, follow it.
         let mut before = owners[..index].iter().rev().take(1000);
-        let (own, id) = before.find(|(own, _)| span.start <= own.end)?;
-        Some((own.start, id))
+        let (span, id) = before.find(|(other, _)| span.start <= other.end)?;
+        Some((span.start, id))
     }
 
     /// Kind of the object that is at a place.

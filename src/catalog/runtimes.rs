@@ -71,9 +71,9 @@ impl RuntimeSet {
         let names = self.names.get_or_init(|| {
             Nearby::new(self.runtimes.iter().map(|runtime| runtime.object.id.name.clone()))
         });
-        let own = self.namespaces.get(namespace).cloned().unwrap_or_default();
+        let range = self.namespaces.get(namespace).cloned().unwrap_or_default();
         let place = names
-            .nearest_of(name, |place| own.contains(&place) || self.cluster.contains(&place))?;
+            .nearest_of(name, |place| range.contains(&place) || self.cluster.contains(&place))?;
         Some(&self.runtimes[place].object.id.name)
     }
 
@@ -134,24 +134,27 @@ impl RuntimeSet {
         let lists = |runtime: &Runtime| format.is_some_and(|format| lists(runtime, format));
         let by_stock = self.only_own
             && self.stock
-            && !self.listed(namespace, false).any(|own| !own.object.builtin && lists(own));
+            && !self
+                .listed(namespace, false)
+                .any(|runtime| !runtime.object.builtin && lists(runtime));
         self.listed(namespace, all).filter(move |runtime| self.is_candidate(runtime) || by_stock)
     }
 
     /// A built-in runtime that lists a format and is left out, because the input has runtimes
     /// of its own.
     pub fn switched_off(&self, format: &str) -> Option<&Runtime> {
-        let mut off = self.runtimes.iter().filter(|own| own.object.builtin && self.only_own);
+        let mut off =
+            self.runtimes.iter().filter(|runtime| runtime.object.builtin && self.only_own);
         off.find(|runtime| lists(runtime, format))
     }
 
     fn listed(&self, namespace: &str, all: bool) -> impl Iterator<Item = &Runtime> {
-        let own = self.namespaces.get(namespace).cloned().unwrap_or_default();
+        let range = self.namespaces.get(namespace).cloned().unwrap_or_default();
         let others = if all { 0..self.cluster.start } else { 0..0 };
-        let skip = own.clone();
+        let skip = range.clone();
         let others =
             others.filter(move |index| !skip.contains(index)).map(|index| &self.runtimes[index]);
-        self.runtimes[own].iter().chain(&self.runtimes[self.cluster.clone()]).chain(others)
+        self.runtimes[range].iter().chain(&self.runtimes[self.cluster.clone()]).chain(others)
     }
 }
 

@@ -31,16 +31,16 @@ fn at(namespace: &str) -> Scope {
 }
 
 fn size(world: &World, scope: &Scope) -> Option<String> {
-    let own = world.catalog.model(scope, "m")?;
-    Some(own.size.as_ref()?.value.text.to_string())
+    let model = world.catalog.model(scope, "m")?;
+    Some(model.size.as_ref()?.value.text.to_string())
 }
 
 fn names<'a>(all: impl Iterator<Item = &'a Runtime>) -> Vec<String> {
-    all.map(|own| own.object.id.to_string()).collect()
+    all.map(|runtime| runtime.object.id.to_string()).collect()
 }
 
 fn found(world: &World, code: Code) -> Vec<&Diagnostic> {
-    world.diagnostics.iter().filter(|own| own.code == code).collect()
+    world.diagnostics.iter().filter(|finding| finding.code == code).collect()
 }
 
 #[test]
@@ -51,7 +51,8 @@ fn models_of_a_namespace_and_of_the_cluster_are_two() {
     assert_eq!(size(&world, &Scope::Cluster).as_deref(), Some("7B"));
     assert_eq!(size(&world, &at("a")).as_deref(), Some("8B"));
     assert_eq!(size(&world, &at("b")), None);
-    let order: Vec<String> = world.catalog.models().map(|own| own.object.id.to_string()).collect();
+    let order: Vec<String> =
+        world.catalog.models().map(|model| model.object.id.to_string()).collect();
     assert_eq!(order, ["BaseModel/a/m", "ClusterBaseModel/m"]);
 }
 
@@ -72,36 +73,37 @@ fn the_last_of_two_definitions_counts_and_the_first_place_is_named() {
 fn a_service_sees_the_runtimes_of_its_namespace_first_and_none_of_others() {
     let text = cluster_runtime("z") + &namespaced("b", "one") + &namespaced("a", "two");
     let world = world_of(&text);
-    let own = world.catalog.runtimes(Api::Ome);
-    let seen = |namespace: &str, all: bool| names(own.seen_from(namespace, all));
+    let runtimes = world.catalog.runtimes(Api::Ome);
+    let seen = |namespace: &str, all: bool| names(runtimes.seen_from(namespace, all));
     assert_eq!(seen("one", false), ["ServingRuntime/one/b", "ClusterServingRuntime/z"]);
     assert_eq!(seen("three", false), ["ClusterServingRuntime/z"]);
     let everywhere = ["ServingRuntime/one/b", "ClusterServingRuntime/z", "ServingRuntime/two/a"];
     assert_eq!(seen("one", true), everywhere);
-    assert!(own.has_namespace("two") && !own.has_namespace("three"));
+    assert!(runtimes.has_namespace("two") && !runtimes.has_namespace("three"));
     assert!(world.catalog.runtimes(Api::KServe).is_empty());
 }
 
 #[test]
 fn a_runtime_is_found_in_its_scope_only() {
     let world = world_of(&(cluster_runtime("own") + &namespaced("own", "a")));
-    let own = world.catalog.runtimes(Api::Ome);
-    let id = |scope: &Scope| own.get(scope, "own").map(|own| own.object.id.to_string());
+    let runtimes = world.catalog.runtimes(Api::Ome);
+    let id =
+        |scope: &Scope| runtimes.get(scope, "own").map(|runtime| runtime.object.id.to_string());
     assert_eq!(id(&Scope::Cluster).as_deref(), Some("ClusterServingRuntime/own"));
     assert_eq!(id(&at("a")).as_deref(), Some("ServingRuntime/a/own"));
     assert_eq!(id(&at("b")), None);
-    assert_eq!(own.len(), 2);
+    assert_eq!(runtimes.len(), 2);
 }
 
 #[test]
 fn the_nearest_name_is_one_that_the_namespace_sees() {
     let text = cluster_runtime("vllm-small") + &namespaced("vllm-large", "a");
     let world = world_of(&text);
-    let own = world.catalog.runtimes(Api::Ome);
-    assert_eq!(own.nearest("a", "vllm-larg"), Some("vllm-large"));
-    assert_eq!(own.nearest("b", "vllm-smal"), Some("vllm-small"));
-    assert_ne!(own.nearest("b", "vllm-large"), Some("vllm-large"));
-    assert_eq!(own.nearest("a", "triton"), None);
+    let runtimes = world.catalog.runtimes(Api::Ome);
+    assert_eq!(runtimes.nearest("a", "vllm-larg"), Some("vllm-large"));
+    assert_eq!(runtimes.nearest("b", "vllm-smal"), Some("vllm-small"));
+    assert_ne!(runtimes.nearest("b", "vllm-large"), Some("vllm-large"));
+    assert_eq!(runtimes.nearest("a", "triton"), None);
     let world = world_of(&model("BaseModel", ", namespace: a", "7B"));
     assert_eq!(world.catalog.nearest_model("a", "mm"), Some("m"));
     assert_eq!(world.catalog.nearest_model("b", "m"), None);
@@ -110,12 +112,13 @@ fn the_nearest_name_is_one_that_the_namespace_sees() {
 #[test]
 fn a_changed_runtime_takes_the_place_of_its_first_version_alone() {
     let world = world_of(&(cluster_runtime("a") + &cluster_runtime("b")));
-    let own = world.catalog.runtimes(Api::Ome);
-    let mut changed = own.get(&Scope::Cluster, "a").expect("it was read").clone();
+    let runtimes = world.catalog.runtimes(Api::Ome);
+    let mut changed = runtimes.get(&Scope::Cluster, "a").expect("it was read").clone();
     changed.formats.clear();
-    let tried = own.with(&changed);
-    let formats = |set: &RuntimeSet| set.iter().map(|own| own.formats.len()).collect::<Vec<_>>();
-    assert_eq!((formats(own), formats(&tried)), (vec![1, 1], vec![0, 1]));
+    let tried = runtimes.with(&changed);
+    let formats =
+        |set: &RuntimeSet| set.iter().map(|runtime| runtime.formats.len()).collect::<Vec<_>>();
+    assert_eq!((formats(runtimes), formats(&tried)), (vec![1, 1], vec![0, 1]));
 }
 
 #[test]
@@ -132,12 +135,13 @@ fn objects_are_found_by_kind_namespace_and_name() {
 fn a_place_belongs_to_the_object_that_holds_it() {
     let text = cluster_runtime("a") + &cluster_runtime("b");
     let world = world_of(&text);
-    let own = world.catalog.runtimes(Api::Ome).get(&Scope::Cluster, "b").expect("it was read");
-    let inside = own.formats[0].format.as_ref().expect("a format").name.span().expect("a place");
+    let runtime = world.catalog.runtimes(Api::Ome).get(&Scope::Cluster, "b").expect("it was read");
+    let inside =
+        runtime.formats[0].format.as_ref().expect("a format").name.span().expect("a place");
     let (start, id) = world.catalog.owner(inside).expect("an owner");
     assert_eq!(
         (start, id.to_string().as_str()),
-        (own.object.span.start, "ClusterServingRuntime/b")
+        (runtime.object.span.start, "ClusterServingRuntime/b")
     );
     assert_eq!(world.catalog.owner_kind(inside), Some("ClusterServingRuntime"));
 }
@@ -159,9 +163,9 @@ fn taken_services_are_gone_and_the_others_stay_in_order() {
         )
     };
     let mut world = world_of(&["c", "a", "b"].map(service).concat());
-    let name = |own: &Views| own.documented.name().to_string();
+    let name = |views: &Views| views.documented.name().to_string();
     let taken = world.catalog.take_services(&[2, 0]);
-    assert_eq!(taken.iter().map(|own| name(own)).collect::<Vec<_>>(), ["c", "a"]);
+    assert_eq!(taken.iter().map(|views| name(views)).collect::<Vec<_>>(), ["c", "a"]);
     assert_eq!(world.catalog.services().map(name).collect::<Vec<_>>(), ["b"]);
 }
 
@@ -170,8 +174,8 @@ fn classes_of_the_input_switch_off_what_is_built_in() {
     let class = "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: own}\nspec: {vendor: nvidia, discovery: {nodeSelector: {a: b}}}\n";
     let world = world_of(class);
     assert!(world.catalog.has_own_class());
-    let own = world.catalog.class(Follow::default(), "own").expect("it was read");
-    assert!(world.catalog.is_candidate_class(own));
+    let class = world.catalog.class(Follow::default(), "own").expect("it was read");
+    assert!(world.catalog.is_candidate_class(class));
     assert!(world.catalog.class(Follow::default(), "else").is_none());
     assert!(!world_of("").catalog.has_own_class());
 }
@@ -179,8 +183,8 @@ fn classes_of_the_input_switch_off_what_is_built_in() {
 #[test]
 fn objects_with_placeholders_are_known_as_unfilled() {
     let world = world_of(&model("ClusterBaseModel", "", "'{{ .Values.size }}'"));
-    let own = world.catalog.models().next().expect("it was read");
-    assert!(world.catalog.has_unfilled() && world.catalog.is_unfilled(&own.object));
+    let first = world.catalog.models().next().expect("it was read");
+    assert!(world.catalog.has_unfilled() && world.catalog.is_unfilled(&first.object));
     let world = world_of(&model("ClusterBaseModel", "", "7B"));
     assert!(!world.catalog.has_unfilled());
 }
@@ -213,8 +217,9 @@ fn a_namespace_sees_its_runtimes_before_those_of_the_cluster() {
 fn a_runtime_is_found_by_scope_and_name_alone() {
     let world = runtimes(&(cluster_runtime("a") + &namespaced("a", "ml")));
     let set = world.catalog.runtimes(Api::Ome);
-    let found =
-        |scope: &Scope, name: &str| set.get(scope, name).map(|own| own.object.id.to_string());
+    let found = |scope: &Scope, name: &str| {
+        set.get(scope, name).map(|runtime| runtime.object.id.to_string())
+    };
     assert_eq!(found(&Scope::Cluster, "a").as_deref(), Some("ClusterServingRuntime/a"));
     assert_eq!(found(&at("ml"), "a").as_deref(), Some("ServingRuntime/ml/a"));
     assert_eq!(found(&at("other"), "a"), None);
@@ -241,6 +246,6 @@ fn what_was_refused_is_known_by_the_object() {
     let (one, other) = (object(&world, "a"), object(&world, "b"));
     let failure = Failure { code: Code::InvalidValue, message: "x".into(), help: None, span: None };
     world.catalog.set_refused([(one.name_span(), failure)].into());
-    assert_eq!(world.catalog.refused(&one).map(|own| own.code), Some(Code::InvalidValue));
+    assert_eq!(world.catalog.refused(&one).map(|failure| failure.code), Some(Code::InvalidValue));
     assert!(world.catalog.refused(&other).is_none());
 }

@@ -98,19 +98,19 @@ pub fn preferred(places: &[Place], within: Option<&str>) -> Option<usize> {
         return Some(places.len() - 1);
     }
     let same = || (0..places.len()).filter(|at| places[*at].is_below_same_path(last));
-    let asked = within.zip(last.root.as_ref()).map(|(asked, root)| place_within(asked, root));
+    let place = within.zip(last.root.as_ref()).map(|(within, root)| place_within(within, root));
     let mut directories = Directories::default();
-    let from = asked.as_ref().map(|place| directories.of(place)).unwrap_or_default();
-    let known: Vec<(Rank, Vec<usize>)> =
+    let from = place.as_ref().map(|place| directories.of(place)).unwrap_or_default();
+    let existing: Vec<(Rank, Vec<usize>)> =
         same().map(|at| (places[at].rank(at), directories.of(&places[at]))).collect();
-    let known = known.iter().map(|(rank, held)| (*rank, held.as_slice()));
-    let first = Definitions::of(known).nearest(&from);
+    let by_key = existing.iter().map(|(rank, held)| (*rank, held.as_slice()));
+    let first = Definitions::of(by_key).nearest(&from);
     same().rfind(|at| places[*at].directory == places[first].directory)
 }
 
 /// The place of `--in DIR`.
-fn place_within(asked: &str, root: &Arc<str>) -> Place {
-    let below = source::below_root(asked, root);
+fn place_within(requested: &str, root: &Arc<str>) -> Place {
+    let below = source::below_root(requested, root);
     let (root, directory) = (Some(Arc::clone(root)), format!("{below}/"));
     Place { root, directory, ..Place::default() }
 }
@@ -146,12 +146,12 @@ struct Definitions {
 }
 
 impl Definitions {
-    fn of<'d>(known: impl IntoIterator<Item = (Rank, &'d [usize])>) -> Self {
+    fn of<'d>(definitions: impl IntoIterator<Item = (Rank, &'d [usize])>) -> Self {
         let mut all = Self::default();
-        for (rank, directories) in known {
-            let keep = |own: &mut Rank| *own = rank.min(*own);
-            if let Some(own) = directories.first() {
-                all.within.entry(*own).and_modify(keep).or_insert(rank);
+        for (rank, directories) in definitions {
+            let keep = |best: &mut Rank| *best = rank.min(*best);
+            if let Some(directories) = directories.first() {
+                all.within.entry(*directories).and_modify(keep).or_insert(rank);
             }
             for directory in directories {
                 all.beneath.entry(*directory).and_modify(keep).or_insert(rank);
@@ -167,8 +167,8 @@ impl Definitions {
         let above = directories.iter().find_map(|directory| self.within.get(directory));
         let below = || {
             // Everything is below the directory of the command line, and beside it.
-            let (_, own) = directories.split_last()?;
-            own.iter().find_map(|directory| self.beneath.get(directory))
+            let (_, directories) = directories.split_last()?;
+            directories.iter().find_map(|directory| self.beneath.get(directory))
         };
         above.or_else(below).or(self.first.as_ref()).map_or(0, |(.., at)| *at)
     }
@@ -230,16 +230,16 @@ impl Known<'_> {
         let within = self.within_place();
         let mut directories = Directories::default();
         let from = within.as_ref().map(|place| directories.of(place));
-        let mut nearest = |known: &[usize]| {
-            let known: Vec<(Rank, Vec<usize>)> = known
+        let mut nearest = |other: &[usize]| {
+            let existing: Vec<(Rank, Vec<usize>)> = other
                 .iter()
-                .flat_map(|at| self.places_of(*at).map(|own| (own.rank(*at), own)))
+                .flat_map(|at| self.places_of(*at).map(|place| (place.rank(*at), place)))
                 .map(|(rank, place)| (rank, directories.of(place)))
                 .collect();
-            let known = known.iter().map(|(rank, held)| (*rank, held.as_slice()));
-            Definitions::of(known).nearest(from.as_deref().unwrap_or_default())
+            let by_key = existing.iter().map(|(rank, held)| (*rank, held.as_slice()));
+            Definitions::of(by_key).nearest(from.as_deref().unwrap_or_default())
         };
-        let choose = |known: &Vec<usize>| match known.as_slice() {
+        let choose = |other: &Vec<usize>| match other.as_slice() {
             [only] => *only,
             several => nearest(several),
         };
@@ -274,7 +274,7 @@ impl Known<'_> {
             ),
             _ => false,
         };
-        let several = self.index.values().filter(|known| known.len() > 1 && decides(known[0]));
+        let several = self.index.values().filter(|index| index.len() > 1 && decides(index[0]));
         let mut conflicts: Vec<&Vec<usize>> = several.collect();
         conflicts.sort_unstable();
         conflicts
@@ -293,7 +293,9 @@ impl Known<'_> {
         let chosen: HashSet<usize> = chosen.iter().copied().collect();
         let usual: Vec<usize> = conflicts
             .iter()
-            .map(|known| known.iter().find(|at| chosen.contains(at)).copied().unwrap_or_default())
+            .map(|conflict| {
+                conflict.iter().find(|at| chosen.contains(at)).copied().unwrap_or_default()
+            })
             .collect();
         let mut seen: BTreeMap<Seen, Vec<usize>> = BTreeMap::new();
         let mut directories = Directories::default();
@@ -301,7 +303,7 @@ impl Known<'_> {
         let equals: HashMap<usize, Vec<Vec<usize>>> = self
             .equals
             .iter()
-            .map(|(at, places)| (*at, places.iter().map(|own| directories.of(own)).collect()))
+            .map(|(at, places)| (*at, places.iter().map(|place| directories.of(place)).collect()))
             .collect();
         // The directories of every place of an item.
         let all_held = |at: usize| {
@@ -309,41 +311,41 @@ impl Known<'_> {
             std::iter::once(&held[at]).chain(equals).map(Vec::as_slice)
         };
         let ranked = |at: usize| {
-            let ranks = self.places_of(at).map(move |own| own.rank(at));
+            let ranks = self.places_of(at).map(move |place| place.rank(at));
             ranks.zip(all_held(at)).collect::<Vec<_>>()
         };
         let definitions: Vec<Definitions> = conflicts
             .iter()
-            .map(|known| Definitions::of(known.iter().flat_map(|at| ranked(*at))))
+            .map(|conflict| Definitions::of(conflict.iter().flat_map(|at| ranked(*at))))
             .collect();
         let mut compared = 0;
         let mut keys: Vec<&Vec<usize>> =
-            self.index.values().filter(|known| self.is_service(known[0])).collect();
+            self.index.values().filter(|index| self.is_service(index[0])).collect();
         keys.sort_unstable();
         let single: Vec<usize> = (0..self.items.len())
             .filter(|at| matches!(self.items[*at], Item::Runtime(_) | Item::Model(_)))
             .collect();
-        for known in keys {
+        for existing in keys {
             // Directories that hold one of several definitions, but for that of the command line.
-            let theirs: HashSet<usize> = match known.len() {
+            let theirs: HashSet<usize> = match existing.len() {
                 1 => HashSet::new(),
-                _ => known.iter().flat_map(|at| below_root(&held[*at])).copied().collect(),
+                _ => existing.iter().flat_map(|at| below_root(&held[*at])).copied().collect(),
             };
-            for at in known {
-                compared += conflicts.len() + if known.len() > 1 { single.len() } else { 0 };
+            for at in existing {
+                compared += conflicts.len() + if existing.len() > 1 { single.len() } else { 0 };
                 if compared > MOST_COMPARED {
                     continue;
                 }
-                let own = &held[*at];
+                let count = &held[*at];
                 let picks: Vec<usize> =
-                    definitions.iter().map(|known| known.nearest(own)).collect();
+                    definitions.iter().map(|definitions| definitions.nearest(count)).collect();
                 // What is nearer to another definition lies in a directory that holds that one and
                 // not this one.
                 let is_theirs = |other: &usize| {
                     self.places[*other].root.is_some()
                         && all_held(*other).all(|held| {
                             let mut held = below_root(held).iter();
-                            held.any(|own_of| theirs.contains(own_of) && !own.contains(own_of))
+                            held.any(|own_of| theirs.contains(own_of) && !count.contains(own_of))
                         })
                 };
                 let left_out: BTreeSet<usize> = if theirs.is_empty() {
@@ -382,14 +384,14 @@ impl Known<'_> {
     /// The note that names have definitions in several directories.
     pub(super) fn finding(&self) -> Option<Diagnostic> {
         // Two in one directory are a duplicate, which has a finding of its own.
-        let is_apart = |known: &[usize]| {
-            let mut places = known.iter().map(|at| &self.places[*at]);
-            places.any(|place| place.is_beside(&self.places[known[0]]))
+        let is_apart = |other: &[usize]| {
+            let mut places = other.iter().map(|at| &self.places[*at]);
+            places.any(|place| place.is_beside(&self.places[other[0]]))
         };
         let several = self
             .index
             .values()
-            .filter(|known| is_apart(known) && !matches!(self.items[known[0]], Item::Other(_)));
+            .filter(|index| is_apart(index) && !matches!(self.items[index[0]], Item::Other(_)));
         let mut several: Vec<&Vec<usize>> = several.collect();
         several.sort_unstable();
         let first = self.items[*several.first()?.first()?].object();

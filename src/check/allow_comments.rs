@@ -27,7 +27,7 @@ struct Allow {
 pub fn apply(
     found: Vec<Diagnostic>,
     sources: &SourceMap,
-    told: impl Fn(Code) -> bool,
+    reported: impl Fn(Code) -> bool,
 ) -> Vec<Diagnostic> {
     let mut allows: BTreeMap<(SourceId, u32), Vec<usize>> = BTreeMap::new();
     let mut all: Vec<Allow> = Vec::new();
@@ -60,7 +60,9 @@ pub fn apply(
             all[index].used = true;
         }
     }
-    left.extend(all.iter().filter(|allow| !allow.used).filter_map(|allow| unused(allow, &told)));
+    left.extend(
+        all.iter().filter(|allow| !allow.used).filter_map(|allow| unused(allow, &reported)),
+    );
     left
 }
 
@@ -116,9 +118,9 @@ fn comment(line: &str) -> Option<(usize, &str)> {
     None
 }
 
-fn unused(allow: &Allow, told: &impl Fn(Code) -> bool) -> Option<Diagnostic> {
+fn unused(allow: &Allow, reported: &impl Fn(Code) -> bool) -> Option<Diagnostic> {
     let (message, help) = match Code::finding(&allow.code) {
-        Some(code) if !told(code) => return None,
+        Some(code) if !reported(code) => return None,
         Some(_) => (
             format!("nothing here is reported as `{}`", allow.code),
             "delete the comment".to_owned(),

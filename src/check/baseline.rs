@@ -71,7 +71,7 @@ impl Baseline {
     ) -> (Vec<Diagnostic>, usize) {
         let new = found
             .into_iter()
-            .filter(|finding| match self.left.get_mut(&known(finding, sources)) {
+            .filter(|finding| match self.left.get_mut(&entry_of(finding, sources)) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
                     false
@@ -86,15 +86,18 @@ impl Baseline {
     pub fn text(found: &[Diagnostic], sources: &SourceMap) -> String {
         let mut counts: BTreeMap<Known, usize> = BTreeMap::new();
         for finding in found {
-            *counts.entry(known(finding, sources)).or_default() += 1;
+            *counts.entry(entry_of(finding, sources)).or_default() += 1;
         }
-        let findings = counts.into_iter().map(|(known, count)| Entry { known, count }).collect();
+        let findings = counts
+            .into_iter()
+            .map(|(definitions, count)| Entry { known: definitions, count })
+            .collect();
         let file = File { schema_version: VERSION.to_owned(), findings };
         serde_json::to_string_pretty(&file).map_or_else(|_| String::new(), |text| text + "\n")
     }
 }
 
-fn known(finding: &Diagnostic, sources: &SourceMap) -> Known {
+fn entry_of(finding: &Diagnostic, sources: &SourceMap) -> Known {
     let file = finding
         .span()
         .map(|span| sources.get(span.source).name.to_string())

@@ -143,7 +143,7 @@ pub(crate) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Returns the volumes that a webhook adds to the pods of a component because of its annotations.
 fn injected(component: &Node) -> Vec<&'static str> {
-    let asked = |key: &str| {
+    let requests = |key: &str| {
         component
             .at(&["annotations", key])
             .and_then(Node::as_str)
@@ -151,7 +151,7 @@ fn injected(component: &Node) -> Vec<&'static str> {
     };
     INJECTED
         .iter()
-        .filter(|(key, _)| asked(key))
+        .filter(|(key, _)| requests(key))
         .flat_map(|(_, names)| names.iter().copied())
         .collect()
 }

@@ -120,7 +120,7 @@ pub(crate) fn run(text: &str, semantics: Semantics) -> Vec<Diagnostic> {
 }
 
 /// Does the same as [`run`], plus on-demand rules with a code in `asked`.
-pub(crate) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<Diagnostic> {
+pub(crate) fn run_with(text: &str, semantics: Semantics, codes: &[Code]) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     sources.add(Source::new("test.yaml", SourceKind::File, text));
     check(
@@ -130,7 +130,7 @@ pub(crate) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<
             semantics: semantics.into(),
         },
         crate::operators::checks(),
-        asked,
+        codes,
     )
 }
 

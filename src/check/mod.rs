@@ -128,10 +128,10 @@ pub static CHECKS: &[Check] = &[
 pub fn run(
     view: &View<'_>,
     checks: impl Iterator<Item = &'static Check>,
-    asked: &[Code],
+    codes: &[Code],
 ) -> Vec<Diagnostic> {
     let wanted: Vec<&Check> = checks
-        .filter(|check| !check.on_demand || check.codes.iter().any(|code| asked.contains(code)))
+        .filter(|check| !check.on_demand || check.codes.iter().any(|code| codes.contains(code)))
         .collect();
     let found: Vec<Vec<Diagnostic>> = wanted
         .into_par_iter()

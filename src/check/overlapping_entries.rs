@@ -149,8 +149,9 @@ impl<'a> Side<'a> {
 
     /// Returns the indexes of the first two entries that overlap.
     fn first(&self, other: &Self, policy: &Policy) -> Option<(usize, usize)> {
-        self.0.iter().enumerate().find_map(|(left, own)| {
-            let right = other.0.iter().position(|entry| overlap(policy, own.entry, entry.entry))?;
+        self.0.iter().enumerate().find_map(|(left, candidate)| {
+            let right =
+                other.0.iter().position(|entry| overlap(policy, candidate.entry, entry.entry))?;
             Some((left, right))
         })
     }
@@ -208,10 +209,10 @@ pub(crate) fn each_meeting<'a>(
     for bucket in by_architecture.into_values() {
         let exact = kinds(&bucket);
         meet.among(&exact);
-        for own in &exact {
-            let upto = any.partition_point(|other| other.range().0 <= own.range().1);
-            for other in any[..upto].iter().filter(|other| other.range().1 >= own.range().0) {
-                meet.two(own, other);
+        for kind in &exact {
+            let upto = any.partition_point(|other| other.range().0 <= kind.range().1);
+            for other in any[..upto].iter().filter(|other| other.range().1 >= kind.range().0) {
+                meet.two(kind, other);
             }
         }
     }
@@ -266,14 +267,14 @@ impl<'a, F: FnMut(Meeting<'_, 'a>)> Meet<'_, F> {
             }
             return;
         }
-        for (index, own) in a.0.iter().enumerate() {
+        for (index, side) in a.0.iter().enumerate() {
             // Within one kind, visits each pair once and no runtime with itself.
             let from = if std::ptr::eq(a, b) { index + 1 } else { 0 };
             for other in &b.0[from..] {
-                let (own_at, other_at) = (own.address(), other.address());
+                let (own_at, other_at) = (side.address(), other.address());
                 let pair = (own_at.min(other_at), own_at.max(other_at));
                 if own_at != other_at && self.met.insert(pair) {
-                    (self.visit)(Meeting::Pair(own.0[left], other.0[right]));
+                    (self.visit)(Meeting::Pair(side.0[left], other.0[right]));
                 }
             }
         }

@@ -43,9 +43,9 @@ pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     // A pair that ties at several priorities is reported once. Ties without a priority are reported
     // separately.
     let mut told_pairs: HashSet<(bool, usize, usize)> = HashSet::new();
-    let address = |own: &Candidate<'_>| std::ptr::from_ref(own.runtime) as usize;
+    let address = |candidate: &Candidate<'_>| std::ptr::from_ref(candidate.runtime) as usize;
     for (key, group) in groups {
-        let mut told = 0_usize;
+        let mut number = 0_usize;
         let (mut last, mut last_group) = (None, None);
         // Ties in context-only files are not reported, so they do not count toward the limit.
         let reported = |candidate: &Candidate<'_>| candidate.runtime.object.reported;
@@ -63,16 +63,16 @@ pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             if !counts {
                 return;
             }
-            told += 1;
+            number += 1;
             // Of those that are only counted, just the last is written out.
             last = Some((a, b));
             last_group = None;
             match &meeting {
-                Meeting::Pair(..) if told <= MOST_TIES => found.push(tie(&key, a, b, None)),
+                Meeting::Pair(..) if number <= MOST_TIES => found.push(tie(&key, a, b, None)),
                 Meeting::Pair(..) => {}
                 Meeting::Groups(first, second) => {
                     let finding = group_tie(&key, first, second);
-                    if told <= MOST_TIES {
+                    if number <= MOST_TIES {
                         found.push(finding);
                     } else {
                         last_group = Some(finding);
@@ -80,7 +80,7 @@ pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 }
             }
         });
-        let untold = told.saturating_sub(MOST_TIES);
+        let untold = number.saturating_sub(MOST_TIES);
         let last = last.filter(|_| untold > 0);
         let last = last_group.or_else(|| last.map(|(a, b)| tie(&key, a, b, None)));
         found.extend(last.map(|finding| Diagnostic {
@@ -342,22 +342,22 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 /// Entries whose group is part of the group of an equivalent entry that starts next: no range ends
 /// in between.
 fn covered(policy: &Policy, all: &[Candidate<'_>]) -> HashSet<usize> {
-    let mut ends: Vec<f64> = all.iter().map(|own| own.range.1).collect();
+    let mut ends: Vec<f64> = all.iter().map(|candidate| candidate.range.1).collect();
     ends.sort_by(f64::total_cmp);
     let mut alike: HashMap<Likeness<'_>, Vec<usize>> = HashMap::new();
-    for (index, own) in all.iter().enumerate() {
-        let likeness = Likeness::of(own.runtime, (0.0, 0.0), [own.entry]);
+    for (index, candidate) in all.iter().enumerate() {
+        let likeness = Likeness::of(candidate.runtime, (0.0, 0.0), [candidate.entry]);
         alike.entry(likeness).or_default().push(index);
     }
     let mut covered = HashSet::new();
     for mut entries in alike.into_values() {
         entries.sort_by(|a, b| all[*a].range.0.total_cmp(&all[*b].range.0));
         for (index, next) in entries.iter().zip(entries.iter().skip(1)) {
-            let (own, next) = (&all[*index], &all[*next]);
-            let first = ends.partition_point(|end| *end < own.range.0);
+            let (candidate, next) = (&all[*index], &all[*next]);
+            let first = ends.partition_point(|end| *end < candidate.range.0);
             if ends.get(first).is_none_or(|end| *end >= next.range.0)
-                && share_protocol(policy, next.runtime, own.runtime)
-                && overlap(policy, next.entry, own.entry)
+                && share_protocol(policy, next.runtime, candidate.runtime)
+                && overlap(policy, next.entry, candidate.entry)
             {
                 covered.insert(*index);
             }
@@ -399,13 +399,13 @@ fn group(all: &[Candidate<'_>], names: &[usize], range: (f64, f64)) -> Diagnosti
     let text = |least: bool, value: f64| {
         names.iter().find_map(|index| {
             let candidate = &all[*index];
-            let (bound, own) = match (&candidate.runtime.size_range, least) {
+            let (bound, runtime) = match (&candidate.runtime.size_range, least) {
                 (Some(range), true) => (range.min.as_ref(), candidate.range.0),
                 (Some(range), false) => (range.max.as_ref(), candidate.range.1),
                 (None, _) => return None,
             };
             bound
-                .filter(|_| own.total_cmp(&value).is_eq())
+                .filter(|_| runtime.total_cmp(&value).is_eq())
                 .map(|bound| bound.value.text.to_string())
         })
     };

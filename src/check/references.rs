@@ -10,8 +10,8 @@ use ecow::EcoString;
 pub(crate) fn missing_runtime(catalog: &Catalog, service: &Service) -> Option<Diagnostic> {
     let named = &service.runtime.as_ref()?.name;
     let runtimes = catalog.runtimes(service.object.api);
-    let own = Scope::Namespace(service.namespace.clone());
-    if [&own, &Scope::Cluster].iter().any(|scope| runtimes.get(scope, &named.value).is_some())
+    let scope = Scope::Namespace(service.namespace.clone());
+    if [&scope, &Scope::Cluster].iter().any(|scope| runtimes.get(scope, &named.value).is_some())
         || runtimes.of_any_namespace(&named.value).is_some()
     {
         return None;

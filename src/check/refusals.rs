@@ -106,7 +106,7 @@ pub(crate) fn report(
     found: &mut Vec<Diagnostic>,
 ) {
     let is_reported =
-        |violation: &Violation| refusal.is_some_and(|own| own.message == violation.message);
+        |violation: &Violation| refusal.is_some_and(|failure| failure.message == violation.message);
     for violation in violations.into_iter().filter(|violation| !is_reported(violation)) {
         let finding = match semantics {
             Semantics::Controller => about(violation.code, object, violation.message),

@@ -29,7 +29,7 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
         in_file.sort_by_key(|object| object.span.start);
     }
     // The scalars of the last object: findings are sorted by place.
-    let mut known: Option<(Span, Scalars<'_>)> = None;
+    let mut by_key: Option<(Span, Scalars<'_>)> = None;
     for finding in wanted {
         let Some(span) = finding.span() else { continue };
         let Some(in_file) = objects.get(&span.source) else { continue };
@@ -42,12 +42,12 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
             continue;
         };
         let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
-        if known.as_ref().is_none_or(|(own, _)| *own != object.span) {
+        if by_key.as_ref().is_none_or(|(span, _)| *span != object.span) {
             let mut scalars = Scalars::new();
             gather(&object.node, schema.root(), &mut scalars);
-            known = Some((object.span, scalars));
+            by_key = Some((object.span, scalars));
         }
-        let Some((node, ty)) = known.as_ref().and_then(|(_, own)| own.get(&span)) else {
+        let Some((node, ty)) = by_key.as_ref().and_then(|(_, types)| types.get(&span)) else {
             continue;
         };
         if let (Some(text), [edit]) = (spelled(node, ty), finding.fix.as_mut_slice())
@@ -78,7 +78,7 @@ fn gather<'n>(node: &'n Node, ty: &'n Type, found: &mut Scalars<'n>) {
         }
         Value::List(items) => {
             if let Some(item) = ty.item() {
-                items.iter().for_each(|own| gather(own, &item.ty, found));
+                items.iter().for_each(|node| gather(node, &item.ty, found));
             }
         }
         _ => {

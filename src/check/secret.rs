@@ -64,10 +64,10 @@ impl<'a> At<'a> {
                 }
             }
             Value::Str(text)
-                if secret::pieces(self.place, text).iter().any(|own| is_plain(own)) =>
+                if secret::pieces(self.place, text).iter().any(|piece| is_plain(piece)) =>
             {
-                let said = format!("the value of `{}` is written in the file", self.name);
-                let finding = about(Code::InlineSecret, self.object, said)
+                let message = format!("the value of `{}` is written in the file", self.name);
+                let finding = about(Code::InlineSecret, self.object, message)
                     .help(format!("take it from {}", self.how));
                 found.push(match node.origin.span() {
                     Some(span) => finding.at(span),

@@ -40,19 +40,22 @@ pub fn refused_by_definition(object: &Object, sources: &SourceMap) -> Option<Dia
     if refused.is_empty() {
         return None;
     }
-    let known = faults(Strictness::Documented);
-    let known: HashSet<(Code, &Option<String>)> =
-        known.iter().map(|fault| (fault.code, &fault.path)).collect();
-    refused.retain(|fault| !known.contains(&(fault.code, &fault.path)));
+    let findings = faults(Strictness::Documented);
+    let existing: HashSet<(Code, &Option<String>)> =
+        findings.iter().map(|fault| (fault.code, &fault.path)).collect();
+    refused.retain(|fault| !existing.contains(&(fault.code, &fault.path)));
     let first = refused.first()?;
-    let mut said: Vec<String> =
+    let mut message: Vec<String> =
         refused.iter().take(MOST_SAID).map(|fault| fault.message.clone()).collect();
     let more = refused.len().saturating_sub(MOST_SAID);
     if more > 0 {
-        said.push(format!("and {more} more"));
+        message.push(format!("and {more} more"));
     }
-    let message =
-        format!("a server with the shipped definitions refuses {}: {}", object.id, said.join("; "));
+    let message = format!(
+        "a server with the shipped definitions refuses {}: {}",
+        object.id,
+        message.join("; ")
+    );
     let mut finding = about(Code::ServerRefuses, object, message)
         .severity(Severity::Warning)
         .at(first.span().or_else(|| Some(object.name_span())))

@@ -433,8 +433,8 @@ impl InputArgs {
         }
         let found = std::env::current_dir().ok().and_then(|here| settings::find(&here));
         let found = found.map(|file| (file, Trust::Found));
-        let own = settings::of_user().map(|file| (file, Trust::Chosen));
-        found.into_iter().chain(own).collect()
+        let user = settings::of_user().map(|file| (file, Trust::Chosen));
+        found.into_iter().chain(user).collect()
     }
 
     /// Whether pods get tolerations for the devices that they request: the flag, then settings.
@@ -577,7 +577,7 @@ impl From<EachArg> for Each {
 /// A value of `--without`: `node=NAME`, `zone=NAME`, `class=NAME` or a label; `/` may stand for the
 /// first `=` of the first three.
 pub(crate) fn lost(text: &str) -> Result<Lost, String> {
-    let known = |word: &str, name: &str| match word {
+    let is_known = |word: &str, name: &str| match word {
         "node" => Some(Lost::Node(name.into())),
         "zone" => Some(Lost::Zone(name.into())),
         "class" => Some(Lost::Class(name.into())),
@@ -587,12 +587,12 @@ pub(crate) fn lost(text: &str) -> Result<Lost, String> {
         (Some((key, value)), slashed) => {
             let by_slash = slashed
                 .filter(|(word, _)| word.len() < key.len())
-                .and_then(|(word, name)| known(word, name));
+                .and_then(|(word, name)| is_known(word, name));
             by_slash
-                .or_else(|| known(key, value))
+                .or_else(|| is_known(key, value))
                 .or_else(|| (!key.is_empty()).then(|| Lost::Label(key.into(), value.into())))
         }
-        (None, Some((word, name))) => known(word, name),
+        (None, Some((word, name))) => is_known(word, name),
         (None, None) => None,
     };
     found.ok_or_else(|| "write node=NAME, zone=NAME, class=NAME or the label KEY=VALUE".to_owned())
@@ -614,7 +614,7 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_a_node_a_zone_a_class_or_a_label() {
-        let name = |own: Lost| match own {
+        let name = |lost: Lost| match lost {
             Lost::Node(name) => format!("node {name}"),
             Lost::Zone(name) => format!("zone {name}"),
             Lost::Class(name) => format!("class {name}"),

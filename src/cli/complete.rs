@@ -27,7 +27,7 @@ fn words() -> Vec<String> {
 
 /// A command line of which a word is completed: flags are offered when the word begins as one, or
 /// where nothing else may follow, as kubectl offers them.
-pub(super) fn asked(command: Command) -> Command {
+pub(super) fn for_completion(command: Command) -> Command {
     let words = words();
     // Shells set the index of the word; without it, it is the last one.
     let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|text| text.parse().ok());
@@ -113,8 +113,8 @@ pub(super) fn components() -> ArgValueCompleter {
         let services = catalog.services().flat_map(|views| {
             let service = views.of(session.semantics);
             let kinds = ComponentKind::every();
-            let own = kinds.filter(|kind| service.component(*kind).is_some());
-            own.map(|kind| format!("{}/{}", service.name(), kind.as_str()))
+            let kinds = kinds.filter(|kind| service.component(*kind).is_some());
+            kinds.map(|kind| format!("{}/{}", service.name(), kind.as_str()))
         });
         let servings = catalog.model_servings().iter().flat_map(|serving| {
             let roles = serving.roles.iter().map(|role| role.name.value.as_str());
@@ -142,8 +142,8 @@ pub(super) fn losses() -> ArgValueCompleter {
 fn of_losses(each: &'static [Each], with_word: bool) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let Some(session) = session() else { return Vec::new() };
-        let losses = |own: &Each| own.losses(&session.world.catalog, session.semantics);
-        let names = each.iter().flat_map(losses).map(|own| own.to_string());
+        let losses = |each: &Each| each.losses(&session.world.catalog, session.semantics);
+        let names = each.iter().flat_map(losses).map(|lost| lost.to_string());
         let name = |text: String| match text.split_once('=') {
             Some((_, name)) if !with_word => name.to_owned(),
             _ => text,
@@ -204,8 +204,8 @@ pub(super) fn runtimes() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let Some(session) = session() else { return Vec::new() };
         let runtimes = || session.world.catalog.all_runtimes();
-        let own = runtimes().any(|runtime| !runtime.object.builtin);
-        let names = runtimes().filter(|runtime| !own || !runtime.object.builtin);
+        let is_own = runtimes().any(|runtime| !runtime.object.builtin);
+        let names = runtimes().filter(|runtime| !is_own || !runtime.object.builtin);
         candidates(names.map(|runtime| runtime.object.id.name.to_string()), typed)
     })
 }
@@ -224,8 +224,10 @@ pub(super) fn subjects() -> ArgValueCompleter {
         let Some(session) = session() else { return found };
         let catalog = &session.world.catalog;
         let names: Vec<String> = match word {
-            "runtime" => catalog.all_runtimes().map(|own| own.object.id.name.to_string()).collect(),
-            "model" => catalog.models().map(|own| own.object.id.name.to_string()).collect(),
+            "runtime" => {
+                catalog.all_runtimes().map(|runtime| runtime.object.id.name.to_string()).collect()
+            }
+            "model" => catalog.models().map(|model| model.object.id.name.to_string()).collect(),
             _ => Vec::new(),
         };
         found.extend(candidates(names.into_iter().map(|name| format!("{word}/{name}")), typed));
@@ -278,7 +280,10 @@ pub(super) fn fields() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let words = words();
         if words.iter().any(|word| word == schemas::WORD) {
-            return candidates(schemas::documents().map(|own| own.name.to_owned()), typed);
+            return candidates(
+                schemas::documents().map(|document| document.name.to_owned()),
+                typed,
+            );
         }
         let schema = words.iter().find_map(|word| known_kind(word));
         schema.map(|schema| field_candidates(schema, "", typed)).unwrap_or_default()

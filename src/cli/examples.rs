@@ -294,9 +294,9 @@ fn in_groups(command: clap::Command, input: &[String], accelerators: &[String]) 
         let is_rare = RARE.contains(&id);
         let heading = if SELECTION.contains(&id) {
             "Selection"
-        } else if input.iter().any(|own| own == id) {
+        } else if input.iter().any(|input| input == id) {
             "Input"
-        } else if accelerators.iter().any(|own| own == id) {
+        } else if accelerators.iter().any(|accelerator| accelerator == id) {
             "Accelerators (documented mode)"
         } else {
             "Output"

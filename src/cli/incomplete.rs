@@ -144,8 +144,8 @@ fn document_at(span: Span, world: &World) -> &str {
 /// shows none.
 fn names_settings(document: &str, world: &World) -> bool {
     let name = |line: &str| {
-        let own = line.trim_start_matches([' ', '{', '-']).strip_prefix("name:")?;
-        Some(own.trim_matches([' ', '"', '\'', '}', ',']).to_owned())
+        let line = line.trim_start_matches([' ', '{', '-']).strip_prefix("name:")?;
+        Some(line.trim_matches([' ', '"', '\'', '}', ',']).to_owned())
     };
     let flow =
         document.split_once("name:").map(|(_, rest)| rest.trim_start_matches([' ', '"', '\'']));
@@ -175,8 +175,9 @@ mod tests {
     /// The codes of the gaps of a text, without and with a comparison of objects.
     fn codes(text: &str) -> [Vec<&'static str>; 2] {
         let world = world_of(text);
-        [false, true]
-            .map(|compares| gaps(&world, compares).iter().map(|own| own.code.as_str()).collect())
+        [false, true].map(|compares| {
+            gaps(&world, compares).iter().map(|finding| finding.code.as_str()).collect()
+        })
     }
 
     const NODE: &str =
@@ -238,6 +239,6 @@ mod tests {
         let world = world_of(node);
         assert_eq!(world.catalog.nodes().count(), 1);
         assert!(gaps(&world, false).is_empty());
-        assert!(world.diagnostics.iter().any(|own| own.code == Code::DuplicateKey));
+        assert!(world.diagnostics.iter().any(|finding| finding.code == Code::DuplicateKey));
     }
 }

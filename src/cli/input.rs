@@ -167,17 +167,17 @@ impl Session {
             },
         };
         let mut loaded = load(&request, &limits);
-        let mut asked = releases::operators(&named);
+        let mut apis = releases::operators(&named);
         let distributions = if documented || ask.shipped {
             Vec::new()
         } else {
-            workspace::distributions(&loaded.documents, &asked, ask.beside)
+            workspace::distributions(&loaded.documents, &apis, ask.beside)
         };
         for distribution in &distributions {
             let policy = distribution.policy;
             releases.follow(policy);
             semantics = semantics.with(policy.api, Semantics::Controller);
-            asked.push(policy.api);
+            apis.push(policy.api);
             workspace::without_runtimes(&mut loaded.documents, distribution);
         }
         let namespace = args.namespace.as_deref().map(EcoString::from);
@@ -197,14 +197,14 @@ impl Session {
             groups_named,
             checks_fields: ask.checks_fields,
             follows_cluster: ask.follows_cluster,
-            named: asked.into_iter().chain(args.kthena_profile.map(|_| servings::API)).collect(),
+            named: apis.into_iter().chain(args.kthena_profile.map(|_| servings::API)).collect(),
             ..ReadOptions::new(semantics)
         };
         if let Some(namespace) = &namespace {
             given.namespace = namespace.clone();
         }
         verbose::note(|| {
-            let names = settings_files.iter().filter_map(|(own, ..)| own.file.as_ref());
+            let names = settings_files.iter().filter_map(|(settings, ..)| settings.file.as_ref());
             let names = names.map(|file| file.display().to_string());
             let from = names.reduce(|a, b| format!("{a}, {b}")).unwrap_or("none".to_owned());
             format!(
@@ -429,7 +429,7 @@ impl Session {
     pub(crate) fn is_missing(&self) -> bool {
         let is_missing = |code| matches!(code, Code::FileNotRead | Code::NoFiles);
         let mut unread = self.world.unread.iter();
-        unread.any(|own| is_missing(own.code) && own.severity == Severity::Error)
+        unread.any(|finding| is_missing(finding.code) && finding.severity == Severity::Error)
     }
 
     /// Whether the settings switch a finding off.
@@ -467,10 +467,10 @@ impl Session {
         for release in self.world.in_cluster.iter().filter(|release| wanted(release.api)) {
             let (api, seen, followed) = (release.api.as_str(), &release.seen, release.followed);
             if release.newer {
-                let known = release.known.as_str();
+                let name = release.known.as_str();
                 let _ = write!(
                     out,
-                    " · rules of {api} {followed} ({known}), cluster runs {seen} ({})",
+                    " · rules of {api} {followed} ({name}), cluster runs {seen} ({})",
                     release.place
                 );
                 continue;
@@ -486,8 +486,11 @@ impl Session {
     /// The releases that are followed because the cluster runs them, as `--release` takes them.
     pub(crate) fn followed_releases(&self) -> Vec<String> {
         let running = self.world.in_cluster.iter();
-        let running = running.map(|own| format!("{}={}", own.api.as_str(), own.followed));
-        running.chain(self.distributions.iter().map(|own| own.name().to_string())).collect()
+        let running =
+            running.map(|release| format!("{}={}", release.api.as_str(), release.followed));
+        running
+            .chain(self.distributions.iter().map(|distribution| distribution.name().to_string()))
+            .collect()
     }
 
     /// The dates of rules that are more than six months older than the newest object of a cluster.
@@ -501,8 +504,9 @@ impl Session {
         };
         let catalog = &self.world.catalog;
         for api in operators::deciding() {
-            let asked = catalog.services().any(|views| views.of(self.semantics).object.api == api);
-            let Some(policy) = catalog.policy(api, self.semantics).filter(|_| asked) else {
+            let services =
+                catalog.services().any(|views| views.of(self.semantics).object.api == api);
+            let Some(policy) = catalog.policy(api, self.semantics).filter(|_| services) else {
                 continue;
             };
             let date = policy.id.date;
@@ -532,7 +536,7 @@ impl Session {
         }
         out.push_str(&self.in_cluster(|_| true));
         out.push_str(&self.age());
-        match self.world.sources.iter().filter(|(_, own)| own.overlay.is_some()).count() {
+        match self.world.sources.iter().filter(|(_, source)| source.overlay.is_some()).count() {
             0 => {}
             1 => out.push_str(" · 1 overlay built with kustomize (auto)"),
             many => {
@@ -541,11 +545,12 @@ impl Session {
         }
         let _ = write!(out, " · runtimes: {read} read");
         for api in operators::deciding() {
-            let asked = catalog.services().any(|views| views.of(self.semantics).object.api == api);
+            let services =
+                catalog.services().any(|views| views.of(self.semantics).object.api == api);
             let builtin = catalog
                 .runtimes(api)
                 .candidates()
-                .filter(|runtime| asked && runtime.object.builtin)
+                .filter(|runtime| services && runtime.object.builtin)
                 .count();
             let why = if self.all_builtin { "--builtin always" } else { "the input has none" };
             if builtin > 0 {
@@ -560,12 +565,14 @@ impl Session {
             out.push_str(", built-in ones left out (a live cluster; `--builtin always` adds them)");
         }
         // Built-in classes are named only if a service or a runtime mentions accelerators.
-        let asked =
+        let is_requested =
             catalog.services().any(|views| !views.of(self.semantics).accelerators.key.is_empty())
                 || catalog.candidate_runtimes().any(Runtime::mentions_accelerators);
         let classes = catalog
             .classes(self.semantics)
-            .filter(|class| asked && class.object.builtin && catalog.is_candidate_class(class))
+            .filter(|class| {
+                is_requested && class.object.builtin && catalog.is_candidate_class(class)
+            })
             .count();
         if classes > 0 {
             let why = if self.all_builtin {

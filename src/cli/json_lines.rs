@@ -224,7 +224,7 @@ mod tests {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
                 prop::collection::vec(("[a-z]{1,9}", inner), 0..6)
-                    .prop_map(|own| Value::Object(own.into_iter().collect())),
+                    .prop_map(|collection| Value::Object(collection.into_iter().collect())),
             ]
         })
     }

@@ -115,7 +115,7 @@ pub fn main() -> ExitCode {
     }));
     let code = threads::on_stack(|| {
         // A request of a shell for completions is answered here, and ends the program.
-        clap_complete::CompleteEnv::with_factory(|| complete::asked(command())).complete();
+        clap_complete::CompleteEnv::with_factory(|| complete::for_completion(command())).complete();
         let stdout = std::io::stdout();
         let is_paged = stdout.is_terminal() && pager::wanted(std::env::args_os()).is_some();
         let buffered = std::io::BufWriter::with_capacity(1 << 16, stdout.lock());

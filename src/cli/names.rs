@@ -36,7 +36,7 @@ pub(super) fn is_named(
     namespace: &str,
 ) -> bool {
     let (name, api_version, kind) = (&object.id.name, &object.api_version, &object.id.kind);
-    let here = || default_namespace.is_none_or(|own| own == namespace);
+    let here = || default_namespace.is_none_or(|default_namespace| default_namespace == namespace);
     let is_kind = |word: &str| names_kind(word, api_version, kind);
     match wanted.split('/').collect::<Vec<_>>().as_slice() {
         [one] => one == name && here(),
@@ -54,14 +54,14 @@ pub(super) fn last(wanted: &str) -> &str {
 /// The help for a service that is not in the input; `known` are namespaces and names.
 pub(super) fn instead_of<'a>(
     wanted: &str,
-    known: impl Iterator<Item = (&'a str, &'a str)>,
+    documented: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> String {
-    let known: BTreeSet<(&str, &str)> = known.collect();
+    let existing: BTreeSet<(&str, &str)> = documented.collect();
     let name = last(wanted);
-    if let Some((namespace, _)) = known.iter().find(|(_, own)| *own == name) {
+    if let Some((namespace, _)) = existing.iter().find(|(_, text)| *text == name) {
         return format!("`{name}` is in namespace `{namespace}`: write `{namespace}/{name}`");
     }
-    let names: BTreeSet<&str> = known.into_iter().map(|(_, name)| name).collect();
+    let names: BTreeSet<&str> = existing.into_iter().map(|(_, name)| name).collect();
     match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => "load it with `-f`".to_owned(),
@@ -125,13 +125,13 @@ mod tests {
 
     #[test]
     fn a_name_that_is_not_there_leads_to_one_that_is() {
-        let known = [("ml", "chat"), ("prod", "chat"), ("ml", "search")];
+        let existing = [("ml", "chat"), ("prod", "chat"), ("ml", "search")];
         for (wanted, help) in [
             ("x/chat", "`chat` is in namespace `ml`: write `ml/chat`"),
             ("chatt", "did you mean `chat`?"),
             ("zzzzzzzz", "the input has chat, search"),
         ] {
-            assert_eq!(instead_of(wanted, known.into_iter()), help, "{wanted}");
+            assert_eq!(instead_of(wanted, existing.into_iter()), help, "{wanted}");
         }
         assert_eq!(instead_of("a", [].into_iter()), "load it with `-f`");
         assert_eq!([last("a"), last("ml/a"), last("isvc/ml/a"), last("")], ["a", "a", "a", ""]);

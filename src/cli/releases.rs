@@ -30,7 +30,7 @@ pub(super) struct Followed {
 /// The operators of releases as `--release` takes them.
 pub(super) fn operators(named: &[String]) -> Vec<Api> {
     let is_named = |operator: &str| {
-        named.iter().any(|name| name.split_once('=').is_some_and(|(own, _)| own == operator))
+        named.iter().any(|name| name.split_once('=').is_some_and(|(name, _)| name == operator))
     };
     released().filter(|(operator, _)| is_named(operator)).map(|(_, api)| api).collect()
 }
@@ -49,7 +49,7 @@ pub(super) fn followed(
         let of = |name: &str| name.strip_prefix(operator)?.strip_prefix('=').map(str::to_owned);
         args.release.iter().rev().find_map(|name| of(name))
     };
-    let asked =
+    let requests =
         |operator: &str| flag(operator).or_else(|| settings.releases.get(operator).cloned());
     let run = match args.semantics {
         Some(SemanticsArg::Documented) => Some(Semantics::Documented),
@@ -60,27 +60,29 @@ pub(super) fn followed(
     let mode = |operator: &str| match (args.semantics, flag(operator), run) {
         (None, Some(_), _) => Semantics::Controller,
         (_, _, Some(run)) => run,
-        (_, _, None) if asked(operator).is_some() => Semantics::Controller,
+        (_, _, None) if requests(operator).is_some() => Semantics::Controller,
         (_, _, None) => Semantics::default(),
     };
     let semantics = released()
-        .fold(Follow::from(run.unwrap_or_default()), |all, (own, api)| all.with(api, mode(own)));
+        .fold(Follow::from(run.unwrap_or_default()), |all, (released, api)| {
+            all.with(api, mode(released))
+        });
     let mut releases = operators::newest();
     for (operator, api) in released() {
-        let release = asked(operator).and_then(|tag| operators::release(api, &tag));
+        let release = requests(operator).and_then(|tag| operators::release(api, &tag));
         if let Some(release) = release {
             releases.follow(release);
         }
     }
     let mut platform = platform::default();
-    let beneath = |name: &str| asked(name).and_then(|tag| platform::tag(name, &tag));
+    let beneath = |name: &str| requests(name).and_then(|tag| platform::tag(name, &tag));
     if let Some(tag) = beneath(platform::KUBERNETES) {
         platform.kubernetes = tag;
     }
     let groups = beneath(platform::LEADER_WORKER_SET);
     platform.leader_worker_set = groups.unwrap_or(platform.leader_worker_set);
     let names = operators::known_releases().into_iter().map(|(name, _)| name);
-    let named = names.filter_map(|name| Some(format!("{name}={}", asked(name)?)));
+    let named = names.filter_map(|name| Some(format!("{name}={}", requests(name)?)));
     let named = named.collect();
     let profile = settings.kthena_profile.as_deref();
     let controller = match semantics.of(Api::Kthena) {
@@ -88,7 +90,7 @@ pub(super) fn followed(
         Semantics::Controller if admitted => Some(&KTHENA_HEAD),
         Semantics::Controller => Some(&KTHENA_CONTROLLER),
     };
-    let servings = of_kthena(args, controller, asked("kthena"), profile)?;
+    let servings = of_kthena(args, controller, requests("kthena"), profile)?;
     let releases = releases.with_servings(servings);
     let groups_named = groups.is_some();
     let documented = run == Some(Semantics::Documented);
@@ -111,7 +113,7 @@ fn of_kthena(
         KthenaProfileArg::V1_0 => KthenaProfile::V1_0,
         KthenaProfileArg::Head => KthenaProfile::Head,
     });
-    let asked = match (flag, named) {
+    let profile = match (flag, named) {
         (Some(flag), Some(named)) if flag != named => {
             return Err(Failure::Usage(format!(
                 "`--kthena-profile {flag}` and `--release kthena={named}` select two releases"
@@ -119,14 +121,14 @@ fn of_kthena(
         }
         (flag, named) => flag.or(named),
     };
-    match (controller, asked) {
+    match (controller, profile) {
         (Some(newest), None | Some(KthenaProfile::Head)) => Ok(newest),
         (Some(_), Some(_)) if named.is_none() => Err(Failure::Usage(
             "`--semantics controller` follows the Kthena of `--kthena-profile head`; name another \
              release with `--release kthena=TAG`"
                 .into(),
         )),
-        (_, Some(asked)) => Ok(kthena::of(asked)),
+        (_, Some(profile)) => Ok(kthena::of(profile)),
         (None, None) => Ok(kthena::of(match setting {
             Some("v0.1") => KthenaProfile::V0_1,
             Some("v1.0") => KthenaProfile::V1_0,
@@ -158,7 +160,7 @@ pub(super) fn builtin_files(
         .filter(|(name, _)| documented || shipped.is_empty() || !of_kserve(name))
         .collect();
     let is_known = |name: &'static str| {
-        builtin::files().iter().any(|(own, _)| of_kserve(own) && stem(own) == stem(name))
+        builtin::files().iter().any(|(file, _)| of_kserve(file) && stem(file) == stem(name))
     };
     files.extend(shipped.into_iter().filter(|(name, _)| !documented || !is_known(name)));
     files

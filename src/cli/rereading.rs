@@ -30,10 +30,10 @@ impl Session {
     pub(super) fn open_again(
         args: &InputArgs,
         ask: &SessionOptions<'_>,
-        known: &mut Known,
+        definitions: &mut Known,
         before: Option<&Self>,
     ) -> Result<Self, Failure> {
-        let Known { files, objects } = known;
+        let Known { files, objects } = definitions;
         let load =
             |request: &Request<'_>, limits: &Limits| load::load_again(request, limits, files);
         let read = |loaded, given: &ReadOptions| workspace::read_again(loaded, given, objects);
@@ -60,7 +60,7 @@ impl Session {
         let (new, old) = (&self.world.sources, &before.world.sources);
         let settings = |sources: &SourceMap| {
             let mut all = sources.iter().map(|(_, source)| source);
-            all.find(|source| source.kind == SourceKind::Settings).map(|own| own.text.clone())
+            all.find(|source| source.kind == SourceKind::Settings).map(|source| source.text.clone())
         };
         let Some(found) = before.about_objects.as_ref().filter(|_| settings(new) == settings(old))
         else {
@@ -78,8 +78,8 @@ impl Session {
         object: &Object,
         find: impl FnOnce() -> Vec<Diagnostic>,
     ) -> Vec<Diagnostic> {
-        let Some(known) = &self.about_objects else { return find() };
-        let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(by_key) = &self.about_objects else { return find() };
+        let lock = || by_key.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = lock().get(&object.span) {
             return found.clone();
         }

@@ -38,10 +38,12 @@ pub fn page() -> String {
 
 /// What becomes of a kind of an operator's group.
 fn handling(group: &str, versions: &[&str], kind: &str) -> &'static str {
-    let is_planned =
-        operators::OPERATORS.iter().any(|own| own.group() == group && own.kinds().contains(&kind));
-    let is_known =
-        || versions.iter().any(|own| schema::kind(&format!("{group}/{own}"), kind).is_some());
+    let is_planned = operators::OPERATORS
+        .iter()
+        .any(|operator| operator.group() == group && operator.kinds().contains(&kind));
+    let is_known = || {
+        versions.iter().any(|version| schema::kind(&format!("{group}/{version}"), kind).is_some())
+    };
     if is_planned {
         "planned"
     } else if kinds::is_rendered(group_version(group).as_str(), kind)

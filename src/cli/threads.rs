@@ -10,9 +10,9 @@ const STACK: usize = 16 << 20;
 
 /// Threads that are requested: by the flag or its variable, else by the one that the library of
 /// threads has.
-fn asked(jobs: Option<usize>) -> Option<usize> {
+fn requested(jobs: Option<usize>) -> Option<usize> {
     let variable = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
-    jobs.or_else(variable).filter(|asked| *asked > 0)
+    jobs.or_else(variable).filter(|job| *job > 0)
 }
 
 fn most() -> usize {
@@ -22,16 +22,16 @@ fn most() -> usize {
 /// The message where fewer threads run than were requested.
 pub(super) fn note(jobs: Option<usize>) -> Option<String> {
     let most = most();
-    let asked = asked(jobs).filter(|asked| *asked > most)?;
+    let jobs = requested(jobs).filter(|requested| *requested > most)?;
     Some(format!(
-        "note: {most} threads are used, not {asked}: {PER_CORE} for each core are the most\n"
+        "note: {most} threads are used, not {jobs}: {PER_CORE} for each core are the most\n"
     ))
 }
 
 /// Starts the threads of this process. A second call keeps those of the first; no output depends on
 /// their number.
 pub(super) fn start(jobs: Option<usize>) -> Result<(), Failure> {
-    let number = asked(jobs).unwrap_or(0).min(most());
+    let number = requested(jobs).unwrap_or(0).min(most());
     let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(number).build_global() else {
         return Ok(());
     };
@@ -65,7 +65,10 @@ mod tests {
         let most = most();
         assert!(note(Some(most)).is_none());
         assert!(note(Some(1)).is_none());
-        let said = note(Some(most + 1)).expect("a note");
-        assert!(said.contains(&format!("{most} threads are used, not {}", most + 1)), "{said}");
+        let message = note(Some(most + 1)).expect("a note");
+        assert!(
+            message.contains(&format!("{most} threads are used, not {}", most + 1)),
+            "{message}"
+        );
     }
 }

@@ -11,16 +11,16 @@ use std::collections::{BTreeSet, HashSet};
 pub(super) fn take(states: &mut [&mut State<'_>]) -> BTreeSet<String> {
     let mut found: HashSet<(Api, ObjectRef)> = HashSet::new();
     for state in &*states {
-        let services = state.services.iter().map(|own| &own.documented.object);
-        let objects = services.chain(state.servings.iter().map(|own| &own.object));
-        let unfilled = objects.filter(|own| state.world.catalog.is_unfilled(own));
-        found.extend(unfilled.map(|own| (own.api, own.id.clone())));
+        let services = state.services.iter().map(|views| &views.documented.object);
+        let objects = services.chain(state.servings.iter().map(|serving| &serving.object));
+        let unfilled = objects.filter(|object| state.world.catalog.is_unfilled(object));
+        found.extend(unfilled.map(|object| (object.api, object.id.clone())));
     }
-    let keeps = |own: &Object| !found.contains(&(own.api, own.id.clone()));
+    let keeps = |object: &Object| !found.contains(&(object.api, object.id.clone()));
     if !found.is_empty() {
         for state in states {
-            state.services.retain(|own| keeps(&own.documented.object));
-            state.servings.retain(|own| keeps(&own.object));
+            state.services.retain(|views| keeps(&views.documented.object));
+            state.servings.retain(|serving| keeps(&serving.object));
         }
     }
     let name = |id: &ObjectRef| match id.scope.namespace() {

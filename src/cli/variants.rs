@@ -37,8 +37,8 @@ struct Definition {
 type Key<'k> = (Api, &'k EcoString, &'k EcoString);
 
 fn key<'k>(planned: &'k Planned<'_>) -> Key<'k> {
-    let own = &planned.service;
-    (own.api, &own.namespace, &own.name)
+    let service = &planned.service;
+    (service.api, &service.namespace, &service.name)
 }
 
 impl Session {
@@ -69,29 +69,31 @@ impl Session {
                     is_wanted(&service.object, &service.namespace)
                 })
                 .collect();
-            for own in planner.plan_all(&services, depth) {
-                if view.adds(own.service.place) {
-                    variants.services.push(own);
-                } else if let Some(known) =
-                    planned.iter_mut().find(|known| known.service.place == own.service.place)
+            for current in planner.plan_all(&services, depth) {
+                if view.adds(current.service.place) {
+                    variants.services.push(current);
+                } else if let Some(planned) = planned
+                    .iter_mut()
+                    .find(|planned| planned.service.place == current.service.place)
                 {
-                    *known = own;
+                    *planned = current;
                 }
             }
             let servings = view.catalog.model_servings().iter();
             let servings: Vec<_> = servings
-                .filter(|own| {
-                    view.adds(own.object.name_span()) && is_wanted(&own.object, &own.namespace)
+                .filter(|serving| {
+                    view.adds(serving.object.name_span())
+                        && is_wanted(&serving.object, &serving.namespace)
                 })
                 .collect();
             variants.servings.extend(plan_servings(&view.catalog, &servings));
         }
         let several: HashSet<Key<'_>> = variants.services.iter().map(key).collect();
-        for own in planned.iter_mut().filter(|own| several.contains(&key(own))) {
-            own.service.directory = self.directory(own.service.place);
+        for planned in planned.iter_mut().filter(|planned| several.contains(&key(planned))) {
+            planned.service.directory = self.directory(planned.service.place);
         }
-        for own in &mut variants.services {
-            own.service.directory = self.directory(own.service.place);
+        for planned in &mut variants.services {
+            planned.service.directory = self.directory(planned.service.place);
         }
         variants
     }
@@ -99,71 +101,72 @@ impl Session {
     /// Names the definitions of services that have several: by directory, or by file where a
     /// directory has two.
     fn name_variants(&self, planned: &mut [Planned<'_>]) {
-        let definition = |own: &Planned<'_>| {
-            let service = &own.service;
+        let definition = |planned: &Planned<'_>| {
+            let service = &planned.service;
             let name = (service.namespace.clone(), service.name.clone());
             Some(Definition { name, directory: service.directory.clone()?, place: service.place })
         };
         let definitions: Vec<_> = planned.iter().map(definition).collect();
-        for (own, name) in planned.iter_mut().zip(self.told_apart(&definitions)) {
-            own.service.variant = name.or(own.service.variant.take());
+        for (planned, name) in planned.iter_mut().zip(self.told_apart(&definitions)) {
+            planned.service.variant = name.or(planned.service.variant.take());
         }
     }
 
     /// Names the definitions of ModelServings that have several.
     fn name_servings(&self, servings: &mut [PlannedServing<'_>]) {
-        let name =
-            |own: &PlannedServing<'_>| (own.serving.namespace.clone(), own.serving.name().clone());
+        let name = |serving: &PlannedServing<'_>| {
+            (serving.serving.namespace.clone(), serving.serving.name().clone())
+        };
         let mut count: HashMap<Name, usize> = HashMap::new();
-        for own in servings.iter() {
-            *count.entry(name(own)).or_default() += 1;
+        for serving in servings.iter() {
+            *count.entry(name(serving)).or_default() += 1;
         }
-        for own in servings.iter_mut().filter(|own| count[&name(own)] > 1) {
-            own.directory = self.directory(own.serving.object.name_span());
+        for serving in servings.iter_mut().filter(|serving| count[&name(serving)] > 1) {
+            serving.directory = self.directory(serving.serving.object.name_span());
         }
-        let definition = |own: &PlannedServing<'_>| {
-            let (name, place) = (name(own), own.serving.object.name_span());
-            Some(Definition { name, directory: own.directory.clone()?, place })
+        let definition = |serving: &PlannedServing<'_>| {
+            let (name, place) = (name(serving), serving.serving.object.name_span());
+            Some(Definition { name, directory: serving.directory.clone()?, place })
         };
         let definitions: Vec<_> = servings.iter().map(definition).collect();
-        for (own, name) in servings.iter_mut().zip(self.told_apart(&definitions)) {
-            own.variant = name;
+        for (serving, name) in servings.iter_mut().zip(self.told_apart(&definitions)) {
+            serving.variant = name;
         }
     }
 
     /// What tells definitions of one name apart.
     fn told_apart(&self, definitions: &[Option<Definition>]) -> Vec<Option<EcoString>> {
         let mut taken: HashMap<(&Name, &EcoString), usize> = HashMap::new();
-        for own in definitions.iter().flatten() {
-            *taken.entry((&own.name, &own.directory)).or_default() += 1;
+        for definition in definitions.iter().flatten() {
+            *taken.entry((&definition.name, &definition.directory)).or_default() += 1;
         }
-        let told = |own: &Definition| -> EcoString {
-            let directory = &own.directory;
-            if taken.get(&(&own.name, directory)) == Some(&1) {
+        let shown = |definition: &Definition| -> EcoString {
+            let directory = &definition.directory;
+            if taken.get(&(&definition.name, directory)) == Some(&1) {
                 return directory.clone();
             }
-            let place = self.world.sources.locate(own.place);
+            let place = self.world.sources.locate(definition.place);
             let file = place.file.rsplit('/').next().unwrap_or_default().to_owned();
             let below = directory.strip_prefix("./").unwrap_or(directory);
             format!("{below}{file}:{}", place.line).into()
         };
-        definitions.iter().map(|own| own.as_ref().map(told)).collect()
+        definitions.iter().map(|definition| definition.as_ref().map(shown)).collect()
     }
 
     /// The definitions of services that the catalog of the input leaves out.
     fn added(&self) -> impl Iterator<Item = &Object> {
         self.world.views.iter().flat_map(|view| {
-            let services = view.catalog.services().map(|own| &own.of(self.semantics).object);
-            let servings = view.catalog.model_servings().iter().map(|own| &own.object);
-            services.chain(servings).filter(|own| view.adds(own.name_span()))
+            let services = view.catalog.services().map(|views| &views.of(self.semantics).object);
+            let servings = view.catalog.model_servings().iter().map(|serving| &serving.object);
+            services.chain(servings).filter(|object| view.adds(object.name_span()))
         })
     }
 
     /// The definitions of services that the catalog of the input has.
     fn counted(&self) -> impl Iterator<Item = &Object> {
         let catalog = &self.world.catalog;
-        let services = catalog.services().map(|own| &own.of(self.semantics).object);
-        services.chain(catalog.model_servings().iter().map(|own| &own.object))
+        let services = catalog.services().map(|views| &views.of(self.semantics).object);
+        services.chain(catalog.model_servings().iter().map(|serving| &serving.object))
     }
 
     /// Gives each service that has several definitions the list of them, in the order of their places.
@@ -182,25 +185,26 @@ impl Session {
                 lists.insert(object.name_span(), self.variants_of(object, others));
             }
         }
-        for own in planned {
-            own.service.variants = lists.remove(&own.service.place).unwrap_or_default();
+        for planned in planned {
+            planned.service.variants = lists.remove(&planned.service.place).unwrap_or_default();
         }
-        for own in servings {
-            let place = own.serving.object.name_span();
-            own.variants = lists.remove(&place).unwrap_or_default();
+        for serving in servings {
+            let place = serving.serving.object.name_span();
+            serving.variants = lists.remove(&place).unwrap_or_default();
         }
     }
 
     /// The definitions of an object that is explained, and of others with its name.
     fn variants_of(&self, object: &Object, others: &[Span]) -> Vec<Variant> {
-        let own = object.name_span();
-        let mut places: Vec<Span> = others.iter().copied().chain([own]).collect();
+        let span = object.name_span();
+        let mut places: Vec<Span> = others.iter().copied().chain([span]).collect();
         places.sort_by_key(|place| (self.directory(*place), *place));
         let directories: Vec<EcoString> =
             places.iter().map(|place| self.directory(*place).unwrap_or_default()).collect();
         let name = object.qualified_name();
         let variant = |(place, directory): (&Span, &EcoString)| {
-            let is_alone = directories.iter().filter(|own| *own == directory).count() == 1;
+            let is_alone =
+                directories.iter().filter(|directories| *directories == directory).count() == 1;
             let source = self.world.sources.get(place.source);
             // No flag tells two files of one directory apart without dropping the rest of the input.
             let command = (is_alone || source.overlay.is_some()).then(|| {
@@ -212,7 +216,7 @@ impl Session {
                 directory: directory.clone(),
                 place: *place,
                 command,
-                explained: *place == own,
+                explained: *place == span,
             }
         };
         places.iter().zip(&directories).map(variant).collect()
@@ -224,8 +228,8 @@ impl Session {
         names: &HashSet<(Api, &ObjectRef)>,
     ) -> HashMap<Place<'o>, Vec<&'o Object>> {
         let mut definitions: HashMap<Place<'o>, Vec<&'o Object>> = HashMap::new();
-        let own = self.counted().chain(self.added());
-        for object in own.filter(|own| names.contains(&(own.api, &own.id))) {
+        let counted = self.counted().chain(self.added());
+        for object in counted.filter(|object| names.contains(&(object.api, &object.id))) {
             definitions.entry(self.place_of(object)).or_default().push(object);
         }
         definitions
@@ -239,22 +243,22 @@ impl Session {
     /// there, as KIND/NAMESPACE/NAME with the directory.
     pub(super) fn changed_variants(&self, before: &Self) -> Vec<String> {
         let several: HashSet<(Api, &ObjectRef)> =
-            before.added().chain(self.added()).map(|own| (own.api, &own.id)).collect();
+            before.added().chain(self.added()).map(|object| (object.api, &object.id)).collect();
         if several.is_empty() {
             return Vec::new();
         }
         // Which definition counts may differ between the states, so all of them are looked at.
         let (old, new) = (before.definitions(&several), self.definitions(&several));
-        let is_new = |own: &&Object| {
-            let there = old.get(&self.place_of(own));
-            !there.is_some_and(|there| there.iter().any(|other| other.node == own.node))
+        let is_new = |object: &&Object| {
+            let there = old.get(&self.place_of(object));
+            !there.is_some_and(|there| there.iter().any(|other| other.node == object.node))
         };
-        let is_gone = |own: &&Object| {
-            let key = before.place_of(own);
+        let is_gone = |object: &&Object| {
+            let key = before.place_of(object);
             new.get(&key).map_or(0, Vec::len) < old[&key].len()
         };
-        let changed = self.added().filter(is_new).map(|own| self.place_of(own));
-        let gone = before.added().filter(is_gone).map(|own| before.place_of(own));
+        let changed = self.added().filter(is_new).map(|object| self.place_of(object));
+        let gone = before.added().filter(is_gone).map(|object| before.place_of(object));
         let mut names: Vec<String> = changed
             .chain(gone)
             .map(|(_, id, directory)| {
@@ -296,19 +300,20 @@ impl Session {
             let directory = self.directory(object.name_span()).unwrap_or_default();
             others.entry((object.api, &object.id)).or_default().push(directory);
         }
-        let of_shown = shown.filter_map(|own| Some((own, others.get(&(own.api, &own.id))?)));
+        let of_shown =
+            shown.filter_map(|object| Some((object, others.get(&(object.api, &object.id))?)));
         let several: Vec<_> = of_shown.collect();
         let (first, others) = several.first()?;
-        let own = self.directory(first.name_span()).unwrap_or_default();
+        let directory = self.directory(first.name_span()).unwrap_or_default();
         let name = first.qualified_name();
         Some(match several.len() {
             1 => format!(
-                "{done}: {own} of {} variants ({name}): `--in {}` asks about another",
+                "{done}: {directory} of {} variants ({name}): `--in {}` asks about another",
                 others.len() + 1,
                 others[0].trim_end_matches('/')
             ),
             many => format!(
-                "{done}: one definition of each of {many} services with variants, such as {own} of {} \
+                "{done}: one definition of each of {many} services with variants, such as {directory} of {} \
                  ({name}): `--in DIR` asks about those of a directory",
                 others.len() + 1
             ),
@@ -331,28 +336,28 @@ impl<'a> Variants<'a> {
         servings: &mut Vec<PlannedServing<'a>>,
     ) -> Option<String> {
         let mut counts: HashMap<Name, usize> = HashMap::new();
-        let added = self.services.iter().map(|own| {
-            let service = &own.service;
+        let added = self.services.iter().map(|planned| {
+            let service = &planned.service;
             (service.namespace.clone(), service.name.clone())
         });
-        let added = added.chain(self.servings.iter().map(|own| {
-            let serving = own.serving;
+        let added = added.chain(self.servings.iter().map(|serving| {
+            let serving = serving.serving;
             (serving.namespace.clone(), serving.name().clone())
         }));
         for name in added {
             *counts.entry(name).or_default() += 1;
         }
         let mut counted: Vec<String> = Vec::new();
-        let own = planned.iter().map(|own| {
-            let service = &own.service;
+        let entries = planned.iter().map(|planned| {
+            let service = &planned.service;
             (service.namespace.clone(), service.name.clone(), service.place)
         });
-        let own = own.chain(servings.iter().map(|own| {
-            let serving = own.serving;
+        let entries = entries.chain(servings.iter().map(|serving| {
+            let serving = serving.serving;
             (serving.namespace.clone(), serving.name().clone(), serving.object.name_span())
         }));
         let mut services = 0;
-        for (namespace, name, place) in own {
+        for (namespace, name, place) in entries {
             let Some(others) = counts.get(&(namespace.clone(), name.clone())) else { continue };
             let directory = session.directory(place).unwrap_or_default();
             services += 1;
@@ -361,8 +366,9 @@ impl<'a> Variants<'a> {
         planned.extend(self.services);
         session.name_variants(planned);
         planned.sort_by(|a, b| {
-            let order =
-                |own: &Planned<'_>| (own.service.namespace.clone(), own.service.name.clone());
+            let order = |planned: &Planned<'_>| {
+                (planned.service.namespace.clone(), planned.service.name.clone())
+            };
             order(a).cmp(&order(b))
         });
         servings.extend(self.servings);

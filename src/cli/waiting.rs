@@ -146,12 +146,12 @@ mod tests {
         doing("deciding");
         std::thread::sleep(SILENT * 2);
         out.write_all(b"late").unwrap();
-        let said = text();
-        assert!(said.starts_with("\r\x1b[Kdeciding … 0."), "{said:?}");
-        assert!(said.ends_with(" s\r\x1b[K"), "{said:?}");
+        let message = text();
+        assert!(message.starts_with("\r\x1b[Kdeciding … 0."), "{message:?}");
+        assert!(message.ends_with(" s\r\x1b[K"), "{message:?}");
         off();
         doing("reading");
         std::thread::sleep(SILENT * 2);
-        assert_eq!(text(), said);
+        assert_eq!(text(), message);
     }
 }

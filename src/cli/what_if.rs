@@ -70,14 +70,14 @@ fn unknown(session: &Session, lost: &Lost) -> Failure {
         Lost::Class(_) => Some(Each::Class),
         Lost::Label(..) => None,
     };
-    let known = each.map(|each| each.losses(catalog, session.semantics)).unwrap_or_default();
-    let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+    let losses = each.map(|each| each.losses(catalog, session.semantics)).unwrap_or_default();
+    let name: Vec<String> = losses.iter().map(ToString::to_string).collect();
     let text = lost.to_string();
-    let near = nearest(&text, known.iter().map(String::as_str)).map(ToOwned::to_owned);
-    let help = match (near, known.len()) {
+    let near = nearest(&text, name.iter().map(String::as_str)).map(ToOwned::to_owned);
+    let help = match (near, name.len()) {
         (Some(near), _) => Some(format!("did you mean `{near}`?")),
         (None, 0) => None,
-        (None, _) => Some(format!("the input has {}", crate::report::phrases::first_of(&known, 5))),
+        (None, _) => Some(format!("the input has {}", crate::report::phrases::first_of(&name, 5))),
     };
     Failure::NotFound { message: format!("no node of the input matches `{text}`"), help }
 }
@@ -90,7 +90,7 @@ pub(super) fn left<'a>(
     let all = session.world.catalog.machines();
     match lost {
         None => Cow::Borrowed(all),
-        Some(lost) => all.iter().filter(|own| !lost.contains(&own.name)).cloned().collect(),
+        Some(lost) => all.iter().filter(|node| !lost.contains(&node.name)).cloned().collect(),
     }
 }
 

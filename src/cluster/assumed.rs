@@ -84,8 +84,8 @@ fn requests(spec: &Node, resource: &str) -> bool {
 }
 
 fn has(spec: &Node, wanted: &Toleration) -> bool {
-    let own = spec.get("tolerations").map(Node::items).unwrap_or_default();
-    own.iter().any(|own| Toleration::of(own) == *wanted)
+    let tolerations = spec.get("tolerations").map(Node::items).unwrap_or_default();
+    tolerations.iter().any(|node| Toleration::of(node) == *wanted)
 }
 
 #[cfg(test)]

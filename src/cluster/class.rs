@@ -62,8 +62,8 @@ fn pci_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
             parts.len() > 1 && vendor.as_ref().is_none_or(|vendor| *last != vendor.as_str())
         });
         let device_fits = devices.is_empty()
-            || known_device.is_none_or(|own| {
-                devices.iter().any(|device| device.value.eq_ignore_ascii_case(own))
+            || known_device.is_none_or(|known_device| {
+                devices.iter().any(|device| device.value.eq_ignore_ascii_case(known_device))
             });
         vendor_fits && device_fits
     })
@@ -95,22 +95,22 @@ impl<'m> Matcher<'m> {
 
     /// Returns the machines of a class, in order.
     pub fn matching(&mut self, class: &AcceleratorClass) -> Arc<[&'m Machine]> {
-        let own = &class.discovery;
+        let discovery = &class.discovery;
         let json = |node: &Option<Node>| node.as_ref().map(Node::to_json);
-        let ids: Vec<&str> = own.device_ids.iter().map(|id| id.value.as_str()).collect();
-        let pci = own.pci_vendor.as_ref().map(|vendor| vendor.value.as_str());
-        let said = serde_json::json!([
-            json(&own.node_selector),
-            json(&own.terms),
-            json(&own.affinity),
+        let ids: Vec<&str> = discovery.device_ids.iter().map(|id| id.value.as_str()).collect();
+        let pci = discovery.pci_vendor.as_ref().map(|vendor| vendor.value.as_str());
+        let key = serde_json::json!([
+            json(&discovery.node_selector),
+            json(&discovery.terms),
+            json(&discovery.affinity),
             pci,
             ids,
         ])
         .to_string();
-        if let Some(known) = self.known.get(&said) {
-            return known.clone();
+        if let Some(nodes) = self.known.get(&key) {
+            return nodes.clone();
         }
-        let first = own.node_selector.as_ref().filter(|_| own.terms.is_none());
+        let first = discovery.node_selector.as_ref().filter(|_| discovery.terms.is_none());
         let first = first.and_then(|selector| selector.entries().next());
         let found: Arc<[&Machine]> = match first {
             None => matching(class, self.machines).into(),
@@ -121,7 +121,7 @@ impl<'m> Matcher<'m> {
                 machines.filter(|machine| class_matches(class, machine)).collect()
             }
         };
-        self.known.insert(said, found.clone());
+        self.known.insert(key, found.clone());
         found
     }
 }

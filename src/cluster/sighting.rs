@@ -146,7 +146,7 @@ pub(crate) fn sightings<'m>(machine: &'m Machine, devices: &[NodeDevice]) -> Vec
     let later =
         device_ids(machine).into_iter().chain(cloud_labels(machine)).chain(instance_type(machine));
     for sighting in later.collect::<Vec<_>>() {
-        if !found.iter().any(|known: &Sighting<'_>| known.vendor == sighting.vendor) {
+        if !found.iter().any(|other: &Sighting<'_>| other.vendor == sighting.vendor) {
             found.push(sighting);
         }
     }
@@ -157,14 +157,14 @@ pub(crate) fn sightings<'m>(machine: &'m Machine, devices: &[NodeDevice]) -> Vec
 
 /// Sightings by the products that drivers of devices publish, if nothing else shows the vendor.
 fn in_slices<'m>(machine: &'m Machine, devices: &[NodeDevice], found: &mut Vec<Sighting<'m>>) {
-    let known: BTreeSet<EcoString> = found.iter().map(|own| own.vendor.clone()).collect();
+    let name: BTreeSet<EcoString> = found.iter().map(|sighting| sighting.vendor.clone()).collect();
     let kinds: BTreeSet<(&str, &EcoString, Option<&EcoString>)> = devices
         .iter()
-        .filter_map(|own| {
-            let vendor = facts::vendor_of(&own.driver);
-            Some((vendor, own.product.as_ref()?, own.profile.as_ref()))
+        .filter_map(|device| {
+            let vendor = facts::vendor_of(&device.driver);
+            Some((vendor, device.product.as_ref()?, device.profile.as_ref()))
         })
-        .filter(|(vendor, ..)| !known.contains(*vendor))
+        .filter(|(vendor, ..)| !name.contains(*vendor))
         .collect();
     for (vendor, name, profile) in kinds {
         let product = facts::by_published(name);
@@ -172,8 +172,8 @@ fn in_slices<'m>(machine: &'m Machine, devices: &[NodeDevice], found: &mut Vec<S
             Some(profile) => eco_format!("{name}-MIG-{profile}"),
             None => name.clone(),
         };
-        let own = Sighting::new(machine, vendor, word, product, by_host(machine));
-        found.push(Sighting { slice: profile.cloned(), ..own });
+        let sighting = Sighting::new(machine, vendor, word, product, by_host(machine));
+        found.push(Sighting { slice: profile.cloned(), ..sighting });
     }
 }
 
@@ -400,8 +400,8 @@ fn bare<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
     for name in names {
         let vendor = facts::vendor_of(name);
         let slice = name.strip_prefix(MIG);
-        if found.iter().any(|known| {
-            known.vendor == vendor && (slice.is_none() || known.slice.as_deref() == slice)
+        if found.iter().any(|sighting| {
+            sighting.vendor == vendor && (slice.is_none() || sighting.slice.as_deref() == slice)
         }) {
             continue;
         }

@@ -70,12 +70,12 @@ pub fn label_selector_matches(selector: &Node, labels: &Map) -> bool {
 
 /// Terms with only the expressions about known keys; `None` if a term has none of them, because any
 /// term can match. Field expressions are removed.
-pub(crate) fn terms_about(terms: &[Node], known: impl Fn(&str) -> bool) -> Option<Vec<Node>> {
+pub(crate) fn terms_about(terms: &[Node], is_known: impl Fn(&str) -> bool) -> Option<Vec<Node>> {
     let about = |term: &Node| {
         let expressions = term.get("matchExpressions").map(Node::items).unwrap_or_default();
         let kept: Vec<Node> = expressions
             .iter()
-            .filter(|expression| known(&text(expression, "key")))
+            .filter(|expression| is_known(&text(expression, "key")))
             .cloned()
             .collect();
         let mut map = Map::new();
@@ -91,9 +91,9 @@ fn text(node: &Node, key: &str) -> EcoString {
 
 /// A bound in the unit of the label of its key.
 fn number(key: &str, value: &str) -> Option<i64> {
-    let own = value.trim().parse::<i64>().ok();
-    if own.is_some() || !MIB_LABELS.contains(&key) {
-        return own
+    let bound = value.trim().parse::<i64>().ok();
+    if bound.is_some() || !MIB_LABELS.contains(&key) {
+        return bound
             .or_else(|| Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0).ok()));
     }
     Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0 >> 20).ok())
@@ -101,25 +101,26 @@ fn number(key: &str, value: &str) -> Option<i64> {
 
 fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bool {
     let key = text(expression, "key");
-    let own = label(&key);
+    let label = label(&key);
     let values: Vec<EcoString> = expression.texts("values").collect();
-    let listed = |own: &str| values.iter().any(|value| value == own);
+    let listed = |name: &str| values.iter().any(|value| value == name);
     let compared = |fits: fn(i64, i64) -> bool| {
-        let (Some(own), [bound]) = (own.and_then(|own| own.parse::<i64>().ok()), values.as_slice())
+        let (Some(integer), [bound]) =
+            (label.and_then(|integer| integer.parse::<i64>().ok()), values.as_slice())
         else {
             return false;
         };
-        number(&key, bound).is_some_and(|bound| fits(own, bound))
+        number(&key, bound).is_some_and(|bound| fits(integer, bound))
     };
     match text(expression, "operator").as_str() {
-        "In" => own.is_some_and(listed),
-        "NotIn" => own.is_none_or(|own| !listed(own)),
-        "Exists" => own.is_some(),
-        "DoesNotExist" => own.is_none(),
-        "Gt" => compared(|own, bound| own > bound),
-        "Gte" | "Ge" => compared(|own, bound| own >= bound),
-        "Lt" => compared(|own, bound| own < bound),
-        "Lte" | "Le" => compared(|own, bound| own <= bound),
+        "In" => label.is_some_and(listed),
+        "NotIn" => label.is_none_or(|name| !listed(name)),
+        "Exists" => label.is_some(),
+        "DoesNotExist" => label.is_none(),
+        "Gt" => compared(|compared, bound| compared > bound),
+        "Gte" | "Ge" => compared(|compared, bound| compared >= bound),
+        "Lt" => compared(|compared, bound| compared < bound),
+        "Lte" | "Le" => compared(|compared, bound| compared <= bound),
         _ => false,
     }
 }
@@ -192,8 +193,8 @@ pub(crate) fn pinned(selector: Option<&Node>, terms: Option<&Node>) -> Pinned {
     let (Some(selector), Some(terms)) = (selector, terms) else {
         return Pinned { selector: selector.cloned(), terms: terms.cloned() };
     };
-    let known = keys(terms);
-    let own = |key: &str| selector.get(key).and_then(Node::as_str);
+    let name = keys(terms);
+    let field = |key: &str| selector.get(key).and_then(Node::as_str);
     let admits = |term: &Node| {
         let mut about = term
             .get("matchExpressions")
@@ -202,11 +203,11 @@ pub(crate) fn pinned(selector: Option<&Node>, terms: Option<&Node>) -> Pinned {
             .iter()
             .filter(|expression| selector.get(&text(expression, "key")).is_some())
             .peekable();
-        about.peek().is_some() && about.all(|expression| matches(expression, own))
+        about.peek().is_some() && about.all(|expression| matches(expression, field))
     };
     if terms.items().iter().any(admits) {
         let kept: Map =
-            selector.entries().filter(|entry| !known.contains(&entry.key)).cloned().collect();
+            selector.entries().filter(|entry| !name.contains(&entry.key)).cloned().collect();
         let kept = Node::new(Value::Map(kept), selector.origin);
         return Pinned {
             selector: Some(kept).filter(|kept| !kept.is_empty()),

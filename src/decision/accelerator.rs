@@ -364,7 +364,7 @@ mod tests {
             ],
             ..AcceleratorDecision::none(ComponentKind::Engine)
         };
-        let keys: Vec<&str> = decision.bounds().map(|(own, _)| own.key).collect();
+        let keys: Vec<&str> = decision.bounds().map(|(requirement, _)| requirement.key).collect();
         assert_eq!(keys, ["memoryGB"]);
     }
 }

@@ -172,21 +172,21 @@ mod tests {
 
     #[test]
     fn amounts_are_those_of_all_devices_of_a_copy() {
-        let own = fit();
-        assert_eq!(own.usable(), Some(24 * GIB));
-        assert_eq!(own.left(), Some(8 * GIB));
-        assert_eq!(own.promised(), Some(6 * GIB));
-        assert_eq!(own.refused_beyond(), Some(10 * GIB));
-        assert_eq!(own.left_range(), Some((5 * GIB, 11 * GIB)));
+        let fit = fit();
+        assert_eq!(fit.usable(), Some(24 * GIB));
+        assert_eq!(fit.left(), Some(8 * GIB));
+        assert_eq!(fit.promised(), Some(6 * GIB));
+        assert_eq!(fit.refused_beyond(), Some(10 * GIB));
+        assert_eq!(fit.left_range(), Some((5 * GIB, 11 * GIB)));
     }
 
     #[test]
     fn requests_are_those_that_fit_for_sure_in_every_copy() {
-        let own = fit();
-        assert_eq!(own.per_token(), 32 << 10);
-        assert_eq!(own.request(), Some(256 << 20));
-        assert_eq!(own.requests(), Some(24));
-        assert_eq!(own.requests_of(1024), Some(192));
+        let cache_fit = fit();
+        assert_eq!(cache_fit.per_token(), 32 << 10);
+        assert_eq!(cache_fit.request(), Some(256 << 20));
+        assert_eq!(cache_fit.requests(), Some(24));
+        assert_eq!(cache_fit.requests_of(1024), Some(192));
         assert_eq!(CacheFit { copies: 3, ..fit() }.requests(), Some(72));
         assert_eq!(CacheFit { most: Some(operand(16)), ..fit() }.requests(), Some(16));
         // A cache in 8 bits holds twice as many.
@@ -223,9 +223,9 @@ mod tests {
 
     #[test]
     fn weights_that_leave_nothing_leave_no_request() {
-        let mut own = fit();
-        let estimate = own.estimate.as_mut().unwrap();
+        let mut fit = fit();
+        let estimate = fit.estimate.as_mut().unwrap();
         (estimate.middle, estimate.at_least) = (-1.0, -2.0);
-        assert_eq!((own.left(), own.promised(), own.requests()), (Some(0), Some(0), Some(0)));
+        assert_eq!((fit.left(), fit.promised(), fit.requests()), (Some(0), Some(0), Some(0)));
     }
 }

@@ -117,14 +117,19 @@ mod tests {
     #[test]
     fn every_attribute_has_a_word_a_field_and_a_reason_of_its_own() {
         let all = Attribute::ALL;
-        let words: BTreeSet<&str> = all.iter().map(|own| own.as_str()).collect();
-        let fields: BTreeSet<&str> = all.iter().map(|own| own.field()).collect();
-        let reasons: BTreeSet<&str> = all.iter().map(|own| own.reason().as_str()).collect();
+        let words: BTreeSet<&str> = all.iter().map(|attribute| attribute.as_str()).collect();
+        let fields: BTreeSet<&str> = all.iter().map(|attribute| attribute.field()).collect();
+        let reasons: BTreeSet<&str> =
+            all.iter().map(|attribute| attribute.reason().as_str()).collect();
         assert_eq!((words.len(), fields.len(), reasons.len()), (6, 6, 6));
-        for own in all {
+        for attribute in all {
             // A version is compared after the name that it belongs to.
-            let is_version = own.field().ends_with(".version");
-            assert_eq!(own.reason().as_str().ends_with("version"), is_version, "{own:?}");
+            let is_version = attribute.field().ends_with(".version");
+            assert_eq!(
+                attribute.reason().as_str().ends_with("version"),
+                is_version,
+                "{attribute:?}"
+            );
         }
     }
 

@@ -168,8 +168,8 @@ impl fmt::Display for Reason {
                 write!(f, "autoSelect is off on the matching entry {entry}")
             }
             Self::AutoSelectOff { entry: None } => f.write_str("autoSelect is on for no entry"),
-            Self::Protocol { asked, listed } => {
-                write!(f, "{asked} is not in [{}]", listed.join(", "))
+            Self::Protocol { asked: protocol, listed } => {
+                write!(f, "{protocol} is not in [{}]", listed.join(", "))
             }
             Self::Accelerator { class, listed } if listed.is_empty() => {
                 write!(f, "{class} is required and the runtime lists no accelerator classes")
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn what_is_listed_is_shown_in_its_order_and_nothing_is_said_to_be_nothing() {
-        let listed = |all: &[&str]| all.iter().map(|own| EcoString::from(*own)).collect();
+        let listed = |all: &[&str]| all.iter().map(|name| EcoString::from(*name)).collect();
         let protocol =
             Reason::Protocol { asked: "v2".into(), listed: listed(&["openAI", "grpc-v2"]) };
         assert_eq!(protocol.to_string(), "v2 is not in [openAI, grpc-v2]");

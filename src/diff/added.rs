@@ -148,27 +148,27 @@ fn is_of_server(live: &Node, path: &FieldPath, value: &Node) -> bool {
 /// Whether the server derives the value from another one of the same object.
 fn is_derived(live: &Node, path: &FieldPath, text: &str) -> bool {
     let Some((Segment::Field(name), above)) = path.0.split_last() else { return false };
-    let beside = |steps: &[Segment], keys: &[&str]| {
+    let neighbors = |steps: &[Segment], keys: &[&str]| {
         let found = live.select(&FieldPath(steps.to_vec()));
         found.first().and_then(|node| node.at(keys)).and_then(Node::scalar_text)
     };
     match (name.as_str(), above.split_last()) {
         // Requests are the limits where they are not set.
         (_, Some((Segment::Field(side), resources))) if side == "requests" => {
-            beside(resources, &["limits", name.as_str()]).is_some_and(|limit| limit == text)
+            neighbors(resources, &["limits", name.as_str()]).is_some_and(|limit| limit == text)
         }
         ("serviceAccount", _) => {
-            beside(above, &["serviceAccountName"]).is_some_and(|own| own == text)
+            neighbors(above, &["serviceAccountName"]).is_some_and(|name| name == text)
         }
         ("imagePullPolicy", _) => {
-            let image = beside(above, &["image"]).unwrap_or_default();
+            let image = neighbors(above, &["image"]).unwrap_or_default();
             let name = image.rsplit('/').next().unwrap_or_default();
             let is_latest =
                 !name.contains('@') && (!name.contains(':') || name.ends_with(":latest"));
             text == if is_latest { "Always" } else { "IfNotPresent" }
         }
         // The ports of a pod in the network of its node.
-        ("hostPort", _) => beside(above, &["containerPort"]).is_some_and(|own| own == text),
+        ("hostPort", _) => neighbors(above, &["containerPort"]).is_some_and(|name| name == text),
         _ => false,
     }
 }
@@ -178,7 +178,7 @@ fn is_of_writer(path: &FieldPath) -> bool {
     path.0.iter().enumerate().any(|(at, segment)| match segment {
         Segment::Field(name) => {
             let above = at.checked_sub(1).and_then(|at| path.0.get(at));
-            let is_meta = matches!(above, Some(Segment::Field(own)) if own == "labels" || own == "annotations");
+            let is_meta = matches!(above, Some(Segment::Field(field)) if field == "labels" || field == "annotations");
             is_meta && WRITERS.iter().any(|prefix| name.starts_with(prefix))
         }
         Segment::Keyed(key, name) => key == "name" && name.starts_with(VARIABLES),
@@ -202,12 +202,12 @@ fn owns(fields: &Node, path: &[Segment]) -> bool {
     let Some((first, rest)) = path.split_first() else { return true };
     let mut inner = fields.entries().filter(|entry| match first {
         Segment::Field(name) => {
-            entry.key.strip_prefix("f:").is_some_and(|own| own == name.as_str())
+            entry.key.strip_prefix("f:").is_some_and(|key| key == name.as_str())
         }
-        Segment::Keyed(key, value) => entry.key.strip_prefix("k:").is_some_and(|own| {
-            let own: serde_json::Value = serde_json::from_str(own).unwrap_or_default();
-            let own = &own[key.as_str()];
-            own.as_str().map_or_else(|| own.to_string(), str::to_owned) == value.as_str()
+        Segment::Keyed(key, value) => entry.key.strip_prefix("k:").is_some_and(|name| {
+            let entry: serde_json::Value = serde_json::from_str(name).unwrap_or_default();
+            let field = &entry[key.as_str()];
+            field.as_str().map_or_else(|| field.to_string(), str::to_owned) == value.as_str()
         }),
         Segment::Index(_) | Segment::All => false,
     });
@@ -225,9 +225,12 @@ mod tests {
         let of = |spec: &str| node(&format!("{{apiVersion: apps/v1, kind: Deployment, {spec}}}"));
         let all = fields(&of(live), &of(wanted));
         all.iter()
-            .map(|own| {
-                let by = own.manager.as_deref().map_or(String::new(), |own| format!(" by {own}"));
-                format!("{}{by}", own.change.path)
+            .map(|added| {
+                let by = added
+                    .manager
+                    .as_deref()
+                    .map_or(String::new(), |manager| format!(" by {manager}"));
+                format!("{}{by}", added.change.path)
             })
             .collect()
     }

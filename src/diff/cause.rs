@@ -137,7 +137,7 @@ pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candida
         // chosen, or a node.
         let everything = question
             .inputs
-            .beside()
+            .of_other_objects()
             .flat_map(|input| input.fields.iter().map(move |field| (input, field)));
         candidates.extend(everything.map(|(input, field)| Candidate {
             input,
@@ -175,7 +175,9 @@ fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
     // A named runtime is a candidate even if the service is refused with it or without it.
     let is_named = |id: &ObjectRef| {
         let scope = |subject: &Object| {
-            id.scope.namespace().is_none_or(|own| subject.id.scope.namespace() == Some(own))
+            id.scope
+                .namespace()
+                .is_none_or(|namespace| subject.id.scope.namespace() == Some(namespace))
         };
         matches!(&*id.kind, "ServingRuntime" | "ClusterServingRuntime")
             && question.named.contains(&Some(&id.name))
@@ -261,13 +263,13 @@ impl Spans {
     /// Whether a span contains one of these spans, or one of them contains it.
     fn meet(&self, span: Span) -> bool {
         let key = |span: Span| (span.source, span.start);
-        let after = self.sorted.partition_point(|(own, _)| key(*own) < key(span));
-        let within = self.sorted.get(after).is_some_and(|(own, _)| span.contains(*own));
-        let upto = self.sorted.partition_point(|(own, _)| key(*own) <= key(span));
+        let after = self.sorted.partition_point(|(listed, _)| key(*listed) < key(span));
+        let within = self.sorted.get(after).is_some_and(|(listed, _)| span.contains(*listed));
+        let upto = self.sorted.partition_point(|(listed, _)| key(*listed) <= key(span));
         let holds = upto
             .checked_sub(1)
             .map(|last| self.sorted[last])
-            .is_some_and(|(own, end)| own.source == span.source && end >= span.end);
+            .is_some_and(|(listed, end)| listed.source == span.source && end >= span.end);
         within || holds
     }
 }
@@ -281,8 +283,8 @@ fn carried(field: &Change, leaf: &Touched) -> bool {
         (Some(value), Some(text)) => !value.is_empty() && text.contains(value.as_str()),
         (value, text) => value.is_none() && text.is_none(),
     };
-    let said = |end: &Option<Node>| end.as_ref().is_some_and(|node| node.scalar_text().is_some());
-    (said(&field.from) || said(&field.to))
+    let end = |end: &Option<Node>| end.as_ref().is_some_and(|node| node.scalar_text().is_some());
+    (end(&field.from) || end(&field.to))
         && holds(&field.from, &leaf.texts[0])
         && holds(&field.to, &leaf.texts[1])
 }

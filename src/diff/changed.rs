@@ -33,9 +33,9 @@ pub(super) fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
     let active: BTreeSet<EcoString> =
         after.objects.iter().filter_map(|(_, node, _)| component(node)).collect();
     for object in objects.iter_mut().filter(|object| object.action == Action::Delete) {
-        let own =
+        let message =
             object.whole.as_ref().and_then(component).filter(|component| !component.is_empty());
-        object.left_behind = own.is_none_or(|own| active.contains(&own));
+        object.left_behind = message.is_none_or(|name| active.contains(&name));
     }
 }
 
@@ -71,8 +71,8 @@ pub(crate) fn restarts(before: Option<&Node>, after: &Node) -> Option<bool> {
 pub(super) fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectChange> {
     type Pairs<'m> = BTreeMap<(ObjectRef, &'m str), [Option<(&'m Node, Option<ComponentKind>)>; 2]>;
     let mut pairs: Pairs<'_> = BTreeMap::new();
-    for (side, made) in [before, after].into_iter().enumerate() {
-        for (id, node, component) in &made.objects {
+    for (side, built) in [before, after].into_iter().enumerate() {
+        for (id, node, component) in &built.objects {
             let group = api_version_and_kind(node).0.split_once('/').map_or("", |(group, _)| group);
             pairs.entry((id.clone(), group)).or_default()[side] = Some((node, *component));
         }
@@ -133,7 +133,7 @@ pub(super) fn accelerators(
         decided
             .accelerators
             .iter()
-            .find(|(own, _)| *own == kind)
+            .find(|(component_kind, _)| *component_kind == kind)
             .and_then(|(_, class)| class.clone())
     };
     let mut kinds: Vec<ComponentKind> =
@@ -174,7 +174,7 @@ pub(super) fn is_same(a: &Made<'_>, b: &Made<'_>) -> bool {
 
 /// How many choices differ: the runtime, and the classes.
 fn choices(a: &Made<'_>, b: &Made<'_>) -> usize {
-    let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+    let runtime = |built: &Made<'_>| built.decided.runtime.map(|object| object.id.clone());
     usize::from(runtime(a) != runtime(b)) + accelerators(&a.decided, &b.decided).len()
 }
 

@@ -57,9 +57,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
         if let Some(answer) = self.same(both) {
             return answer;
         }
-        let made = [0, 1]
+        let components_built = [0, 1]
             .map(|side| both[side].map_or_else(Made::default, |subject| self.make(side, subject)));
-        let [before, after] = &made;
+        let [before, after] = &components_built;
         let fate = match both {
             [None, _] => Fate::Added,
             [_, None] => Fate::Removed,
@@ -85,8 +85,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
             }
         }
         let restarts = |component: Option<ComponentKind>| {
-            let own = objects.iter().filter(|object| object.component == component);
-            restart(own)
+            let objects = objects.iter().filter(|object| object.component == component);
+            restart(objects)
         };
         let restarted = before
             .components

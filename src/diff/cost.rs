@@ -52,7 +52,10 @@ pub(super) fn add_servings(
     found: &Pair<ServingCosts>,
 ) {
     let sum = |side: &State<'_>, costs: &ServingCosts| -> Cost {
-        let names = side.servings.iter().map(|own| eco_format!("{}/{}", own.namespace, own.name()));
+        let names = side
+            .servings
+            .iter()
+            .map(|serving| eco_format!("{}/{}", serving.namespace, serving.name()));
         names.map(|name| Cost(costs.get(&name).copied())).sum()
     };
     diff.summary.costs.from += sum(before, &found.from);

@@ -63,7 +63,7 @@ fn runtime(before: &RuntimeDecision<'_>, after: &RuntimeDecision<'_>) -> Option<
     let named = was == is;
     let judged = |decision: &RuntimeDecision<'_>, id: &Option<ObjectRef>| {
         let mut candidates = decision.candidates.iter();
-        rejected(candidates.find(|own| Some(&own.runtime.object.id) == id.as_ref())?)
+        rejected(candidates.find(|candidate| Some(&candidate.runtime.object.id) == id.as_ref())?)
     };
     if named {
         return match (judged(before, &was), judged(after, &is)) {
@@ -72,7 +72,10 @@ fn runtime(before: &RuntimeDecision<'_>, after: &RuntimeDecision<'_>) -> Option<
         };
     }
     judged(after, &was).or_else(|| judged(before, &is)).or_else(|| {
-        let lost = after.candidates.iter().find(|own| Some(&own.runtime.object.id) == was.as_ref());
+        let lost = after
+            .candidates
+            .iter()
+            .find(|candidate| Some(&candidate.runtime.object.id) == was.as_ref());
         outranked(lost?)
     })
 }
@@ -98,8 +101,14 @@ fn class(before: &AcceleratorDecision<'_>, after: &AcceleratorDecision<'_>) -> O
         return None;
     }
     let found = |decision: &AcceleratorDecision<'_>, name: &Option<EcoString>| {
-        let own = decision.candidates.iter().find(|own| Some(&own.name) == name.as_ref())?;
-        Some((class_name(own), own.reasons.first().cloned(), own.behind, own.verdict))
+        let candidate =
+            decision.candidates.iter().find(|candidate| Some(&candidate.name) == name.as_ref())?;
+        Some((
+            class_name(candidate),
+            candidate.reasons.first().cloned(),
+            candidate.behind,
+            candidate.verdict,
+        ))
     };
     let refused = |decision: &AcceleratorDecision<'_>, name: &Option<EcoString>| {
         let (candidate, reason, ..) = found(decision, name)?;

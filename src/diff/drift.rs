@@ -108,7 +108,10 @@ impl<'a> Live<'a> {
                 of_services.entry(service).or_default().push(object);
             }
         }
-        Self { by_key: objects.iter().map(|own| (key(&own.node), own)).collect(), of_services }
+        Self {
+            by_key: objects.iter().map(|object| (key(&object.node), object)).collect(),
+            of_services,
+        }
     }
 
     /// The objects that were written for a service.
@@ -156,8 +159,8 @@ pub(crate) fn drift<'a>(
         let name = eco_format!("{}/{}", service.namespace, service.name());
         let refusal = rendered.refusal();
         // A rejection by the API server is not a difference to the running object.
-        let said = rendered.diagnostics.into_iter();
-        found.diagnostics.extend(said.filter(|found| found.code != Code::ServerRefuses));
+        let findings = rendered.diagnostics.into_iter();
+        found.diagnostics.extend(findings.filter(|found| found.code != Code::ServerRefuses));
         if let Some(error) = refusal {
             found.failed.push((name, error));
             continue;
@@ -166,8 +169,8 @@ pub(crate) fn drift<'a>(
         join(&mut groups, service, objects);
     }
     for service in gone {
-        let own = std::iter::once(service.object.id.clone());
-        let objects = own.chain(live.of(service).map(|object| object.id.clone())).map(left_over);
+        let std = std::iter::once(service.object.id.clone());
+        let objects = std.chain(live.of(service).map(|object| object.id.clone())).map(left_over);
         join(&mut groups, service, objects.collect());
     }
     found.groups = groups.into_values().collect();
@@ -207,10 +210,10 @@ fn compare(
     let mut written: BTreeSet<Key> = BTreeSet::new();
     for object in rendered {
         let node = &object.node;
-        let own = key(node);
+        let key = key(node);
         let id = identity(node);
-        written.insert(own.clone());
-        let Some(there) = live.by_key.get(&own) else {
+        written.insert(key.clone());
+        let Some(there) = live.by_key.get(&key) else {
             objects.push(DriftObject { id, action: Action::Create, fields: Vec::new() });
             continue;
         };
@@ -230,9 +233,9 @@ fn compare(
             })
             .collect();
         let added = added::fields(&there.node, node).into_iter();
-        fields.extend(added.map(|own| DriftField::of(own.change, None, own.manager)));
+        fields.extend(added.map(|added| DriftField::of(added.change, None, added.manager)));
         fields.extend(sized.get(&id.name).and_then(|limits| out_of_range(&there.node, *limits)));
-        fields.retain(|own| !ignored.has(own));
+        fields.retain(|field| !ignored.has(field));
         fields.sort_by(|one, other| one.path.cmp(&other.path));
         if !fields.is_empty() {
             objects.push(DriftObject { id, action: Action::Update, fields });

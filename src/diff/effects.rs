@@ -201,7 +201,7 @@ fn at_or_below(path: &FieldPath, field: &str) -> bool {
     let mut segments = path.0.iter();
     field.split('.').all(|name| {
         segments.next().is_some_and(|segment| {
-            name == "*" || matches!(segment, Segment::Field(own) if own == name)
+            name == "*" || matches!(segment, Segment::Field(field) if field == name)
         })
     })
 }
@@ -210,7 +210,7 @@ fn at_or_below(path: &FieldPath, field: &str) -> bool {
 fn above(path: &FieldPath, field: &str) -> bool {
     let mut names = field.split('.');
     path.0.iter().all(|segment| {
-        names.next().is_some_and(|name| matches!(segment, Segment::Field(own) if own == name))
+        names.next().is_some_and(|name| matches!(segment, Segment::Field(field) if field == name))
     })
 }
 
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn fields_at_or_below_one_are_told_from_those_above() {
         let path = |text: &str| FieldPath::parse(text).expect("a path");
-        for (own, field, below, over) in [
+        for (name, field, below, over) in [
             ("spec.template", "spec.template", true, true),
             ("spec.template.spec.nodeName", "spec.template", true, false),
             ("spec", "spec.template", false, true),
@@ -371,8 +371,8 @@ mod tests {
             ("metadata", "spec.template", false, false),
             ("spec.anything.spec", "spec.*.spec", true, false),
         ] {
-            assert_eq!(at_or_below(&path(own), field), below, "{own} {field}");
-            assert_eq!(above(&path(own), field), over, "{own} {field}");
+            assert_eq!(at_or_below(&path(name), field), below, "{name} {field}");
+            assert_eq!(above(&path(name), field), over, "{name} {field}");
         }
     }
 

@@ -108,8 +108,8 @@ impl<'a> Writer<'a> {
     fn is_literal(&self, node: &Node, text: &str, side: usize) -> bool {
         let Origin::File(span) = node.origin else { return false };
         let world = self.sides[side].world;
-        let own = |span: Span| world.catalog.owner_kind(span).is_some_and(is_service);
-        !own(span) && world.sources.text(span).contains(text)
+        let owner_kind = |span: Span| world.catalog.owner_kind(span).is_some_and(is_service);
+        !owner_kind(span) && world.sources.text(span).contains(text)
     }
 
     fn quoted(&mut self, text: &str) {

@@ -16,7 +16,8 @@ impl Ignored<'_> {
             return false;
         }
         let managers = field.manager.as_ref();
-        let of_managers = managers.is_some_and(|own| own.split(", ").all(|own| self.names(own)));
+        let of_managers =
+            managers.is_some_and(|manager| manager.split(", ").all(|name| self.names(name)));
         let added = field.from.as_ref().filter(|_| field.to.is_none());
         of_managers
             || self.is_at(&field.path)
@@ -24,7 +25,7 @@ impl Ignored<'_> {
     }
 
     fn names(self, name: &str) -> bool {
-        self.0.iter().any(|own| glob(own, name))
+        self.0.iter().any(|text| glob(text, name))
     }
 
     /// Whether an entry is a field, a name in its path, or a label or an annotation.
@@ -39,7 +40,7 @@ impl Ignored<'_> {
                 _ => false,
             };
             in_metadata =
-                matches!(segment, Segment::Field(own) if own == "labels" || own == "annotations");
+                matches!(segment, Segment::Field(field) if field == "labels" || field == "annotations");
             named || self.names(&steps.to_string())
         })
     }
@@ -68,10 +69,12 @@ mod tests {
 
     /// The added fields that stay.
     fn left(live: &str, wanted: &str, ignored: &[&str]) -> Vec<String> {
-        let ignored: Vec<String> = ignored.iter().map(|own| (*own).to_owned()).collect();
+        let ignored: Vec<String> = ignored.iter().map(|ignored| (*ignored).to_owned()).collect();
         let all = changes(&node(live), &node(wanted), None).into_iter();
         let all = all.map(|change| DriftField::of(change, None, Some("kubectl-edit".into())));
-        all.filter(|own| !Ignored(&ignored).has(own)).map(|own| own.path.to_string()).collect()
+        all.filter(|field| !Ignored(&ignored).has(field))
+            .map(|field| field.path.to_string())
+            .collect()
     }
 
     #[test]

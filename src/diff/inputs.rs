@@ -23,8 +23,8 @@ static LENT: Rule = Rule {
 /// run on, so a missing Node is not a change.
 pub fn share_nodes(before: &mut Catalog, after: &mut Catalog) {
     let missing = |from: &Catalog, to: &Catalog| -> Vec<Object> {
-        let known: BTreeSet<&EcoString> = to.nodes().map(|node| &node.id.name).collect();
-        from.nodes().filter(|node| !known.contains(&node.id.name)).map(lent).collect()
+        let nodes: BTreeSet<&EcoString> = to.nodes().map(|node| &node.id.name).collect();
+        from.nodes().filter(|node| !nodes.contains(&node.id.name)).map(lent).collect()
     };
     let (to_before, to_after) = (missing(after, before), missing(before, after));
     if !to_before.is_empty() {
@@ -127,7 +127,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// All changes except those of services and ModelServings.
-    pub(super) fn beside(&self) -> impl Iterator<Item = &Input<'a>> {
+    pub(super) fn of_other_objects(&self) -> impl Iterator<Item = &Input<'a>> {
         self.changed.iter().filter(|((_, id), _)| !is_service(&id.kind)).map(|(_, input)| input)
     }
 

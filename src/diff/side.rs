@@ -135,7 +135,9 @@ pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w
                 }
                 (Some(_), Some(unfinished)) => {
                     let written = &unfinished.built.components;
-                    components.retain(|own| written.iter().any(|other| other.kind == own.kind));
+                    components.retain(|component| {
+                        written.iter().any(|other| other.kind == component.kind)
+                    });
                     cost = Cost::default();
                     renderer.before_failure(&unfinished)
                 }

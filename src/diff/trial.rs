@@ -55,7 +55,7 @@ impl<'c, 'a> Trials<'c, 'a> {
     /// No trials yet. Between two releases no trials are made: the differences come from the rules.
     pub(super) fn new(comparison: &'c Comparison<'c, 'a>, wanted: bool) -> Self {
         let left = if wanted { MOST_TRIALS } else { 0 };
-        let fields = comparison.inputs.beside().flat_map(|input| {
+        let fields = comparison.inputs.of_other_objects().flat_map(|input| {
             input.fields.iter().map(move |field| Candidate {
                 input,
                 field,
@@ -63,8 +63,14 @@ impl<'c, 'a> Trials<'c, 'a> {
                 turned: None,
             })
         });
-        let beside = fields.collect();
-        Self { comparison, ground: OnceCell::new(), left, beside, known: HashMap::new() }
+        let candidates = fields.collect();
+        Self {
+            comparison,
+            ground: OnceCell::new(),
+            left,
+            beside: candidates,
+            known: HashMap::new(),
+        }
     }
 
     /// Both states.
@@ -83,11 +89,11 @@ impl<'c, 'a> Trials<'c, 'a> {
             return candidates;
         };
         let fields = fields(&candidates);
-        let known = |other: &Candidate<'_, '_>| fields.contains(&std::ptr::from_ref(other.field));
-        let alone = candidates.len() < 2 && self.beside.iter().all(known);
-        let own = key(self.object(before));
+        let fields = |other: &Candidate<'_, '_>| fields.contains(&std::ptr::from_ref(other.field));
+        let alone = candidates.len() < 2 && self.beside.iter().all(fields);
+        let key = key(self.object(before));
         let name = |candidate: &Candidate<'_, '_>| {
-            let id = candidate.input.id().filter(|id| **id != own.1).map(ToString::to_string);
+            let id = candidate.input.id().filter(|id| **id != key.1).map(ToString::to_string);
             format!("{} {}", id.unwrap_or_default(), candidate.field.path)
         };
         let names = (group, candidates.iter().map(name).collect());
@@ -173,21 +179,21 @@ impl<'c, 'a> Trials<'c, 'a> {
         let world = comparison.sides[0].world;
         let ground = self.ground.get_or_init(|| world.ground());
         let object = self.object(service);
-        let own = (key(object), bare(&object.node));
-        let attempt = |chosen: &[usize]| ground.with(&others(&own, candidates, chosen));
+        let identified = (key(object), bare(&object.node));
+        let attempt = |chosen: &[usize]| ground.with(&others(&identified, candidates, chosen));
         let settings = comparison.settings;
-        let made = |world: &World, judge: &mut Judge<'_>| {
+        let created = |world: &World, judge: &mut Judge<'_>| {
             let renderer = Renderer::new(world, settings.semantics, settings.cluster_domain);
             if let Some(views) = world.catalog.services().next() {
-                let made = make(&renderer, Subject::Service(views));
-                judge(&renderer, views, &made);
+                let built = make(&renderer, Subject::Service(views));
+                judge(&renderer, views, &built);
             }
         };
         let was = comparison.make(0, Subject::Service(service));
         // All trials are compared with the state before, so it must be the same when rebuilt from
         // its values.
         let mut same = false;
-        made(&attempt(&[]), &mut |_, _, again| same = is_same(again, &was));
+        created(&attempt(&[]), &mut |_, _, again| same = is_same(again, &was));
         if !same {
             return None;
         }
@@ -196,7 +202,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         let decided = selector.explain(before);
         let differs = |chosen: &[usize]| -> Tried {
             let mut tried = Tried::Same;
-            made(&attempt(chosen), &mut |renderer, views, other| {
+            created(&attempt(chosen), &mut |renderer, views, other| {
                 let counts = match &is.decided.error {
                     Some(_) => other.decided.error == is.decided.error,
                     None => !is_same(other, &was),
@@ -292,7 +298,7 @@ fn apply(tree: &mut Node, change: &Change) {
 }
 
 fn is_named(item: &Node, key: &str, name: &str) -> bool {
-    item.get(key).and_then(Node::scalar_text).is_some_and(|own| own == name)
+    item.get(key).and_then(Node::scalar_text).is_some_and(|named| named == name)
 }
 
 /// The names of the elements of a list in their new order, if the change is a new order.

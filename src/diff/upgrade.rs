@@ -40,8 +40,9 @@ pub(super) fn explain(
     diff: &mut Diff,
 ) {
     let [before, after] = releases;
-    let rules =
-        || upgrade_of(before).into_iter().flat_map(|own| own.rules.iter().copied().flatten());
+    let rules = || {
+        upgrade_of(before).into_iter().flat_map(|upgrade| upgrade.rules.iter().copied().flatten())
+    };
     let hybrids = [(before, after), (after, before)]
         .map(|(one, other)| upgrade::between(rules(), one, other));
     let player = Player::new(comparison, &hybrids);
@@ -71,28 +72,29 @@ pub(super) fn explain(
         let mut hit: Vec<&'static ReleaseRule> = Vec::new();
         let found: [Option<&Views>; 2] =
             [0, 1].map(|side| services[side].get(&(group.api, namespace, name)).copied());
-        let mut made = None;
+        let mut created = None;
         if let [Some(before), Some(after)] = found {
             let subjects = [before, after].map(Subject::Service);
-            let own = [0, 1].map(|side| comparison.make(side, subjects[side]));
-            let apart = distance(&own[0], &own[1]);
+            let components_built = [0, 1].map(|side| comparison.make(side, subjects[side]));
+            let apart = distance(&components_built[0], &components_built[1]);
             for side in 0..2 {
                 for (switch, renderer) in &renderers[side] {
-                    let known = hit.iter().any(|other| other.id == switch.rule.id);
+                    let is_known = hit.iter().any(|other| other.id == switch.rule.id);
                     let closer = || {
-                        let made = make(renderer, subjects[side]);
-                        distance(&made, &own[1 - side]) < apart
+                        let built = make(renderer, subjects[side]);
+                        distance(&built, &components_built[1 - side]) < apart
                     };
-                    if !known && closer() {
+                    if !is_known && closer() {
                         hit.push(&switch.rule);
                     }
                 }
             }
-            made = Some(([before, after], own));
+            created = Some(([before, after], components_built));
         }
-        hit.extend(of_input(comparison, releases, group, found, made.as_ref(), &player, &hit));
-        if let Some((service, own)) = made {
-            (group.edits, group.all_edits) = player.play(place, &first, service, &own, &hit);
+        hit.extend(of_input(comparison, releases, group, found, created.as_ref(), &player, &hit));
+        if let Some((service, components_built)) = created {
+            (group.edits, group.all_edits) =
+                player.play(place, &first, service, &components_built, &hit);
         }
         group.rules = hit;
     });
@@ -109,7 +111,7 @@ pub(super) fn notes(
     comparison: &Comparison<'_, '_>,
     [before, after]: [&'static Policy; 2],
 ) -> Vec<Note> {
-    let effects = upgrade_of(before).map_or(&[][..], |own| own.effects);
+    let effects = upgrade_of(before).map_or(&[][..], |upgrade| upgrade.effects);
     let [side, later] = comparison.sides;
     // Only the later release has the fields and kinds that its rules are about.
     let catalog = &later.world.catalog;
@@ -118,7 +120,7 @@ pub(super) fn notes(
         .iter()
         .map(|views| (&views.of(comparison.settings.semantics).object.id, *views))
         .collect();
-    let known = Reach {
+    let existing = Reach {
         has_class: &|name| catalog.accelerator_class(name).is_some_and(|class| !class.builtin),
         has_model: &|namespace, name| {
             [Scope::Namespace(namespace.into()), Scope::Cluster]
@@ -139,13 +141,13 @@ pub(super) fn notes(
             })
         },
     };
-    let own = catalog.objects().filter(|object| object.api == before.api && !object.builtin);
-    let asked =
+    let objects = catalog.objects().filter(|object| object.api == before.api && !object.builtin);
+    let services =
         |object: &Object| object.id.kind != "InferenceService" || services.contains_key(&object.id);
-    let own: Vec<&Object> = own.filter(|object| asked(object)).collect();
+    let objects: Vec<&Object> = objects.filter(|object| services(object)).collect();
     let rules = effects.iter().filter(|effect| (effect.differs)(before, after));
     let notes = rules.map(|effect| {
-        let reached = own.par_iter().filter(|object| (effect.reaches)(object, &known));
+        let reached = objects.par_iter().filter(|object| (effect.reaches)(object, &existing));
         let mut objects: Vec<ObjectRef> = reached.map(|object| object.id.clone()).collect();
         objects.sort();
         Note { rule: &effect.rule, objects }
@@ -182,9 +184,10 @@ fn is_noticed(group: &Group) -> bool {
             "Service" | "Ingress" | "VirtualService" | "HTTPRoute"
         );
         let spec = |path: &FieldPath| {
-            path.0.first().is_some_and(|own| *own == Segment::Field("spec".into()))
+            path.0.first().is_some_and(|segment| *segment == Segment::Field("spec".into()))
         };
-        leads && (object.changes.is_empty() || object.changes.iter().any(|own| spec(&own.path)))
+        leads
+            && (object.changes.is_empty() || object.changes.iter().any(|change| spec(&change.path)))
     })
 }
 
@@ -198,7 +201,7 @@ fn of_input<'a>(
     releases: [&'static Policy; 2],
     group: &Group,
     services: [Option<&Views>; 2],
-    made: Option<&([&'a Views; 2], [Made<'a>; 2])>,
+    created: Option<&([&'a Views; 2], [Made<'a>; 2])>,
     player: &Player<'_, 'a>,
     hit: &[&'static ReleaseRule],
 ) -> Vec<&'static ReleaseRule> {
@@ -206,12 +209,14 @@ fn of_input<'a>(
     let Some(rules) = upgrade_of(before) else { return Vec::new() };
     let mut found = Vec::new();
     if let Some(shipped) = &rules.shipped
-        && made.is_none_or(|(_, own)| !own[0].has_no_objects())
+        && created.is_none_or(|(_, components_built)| !components_built[0].has_no_objects())
     {
         found.extend(set_otherwise(comparison, shipped, releases, group, services));
     }
     let read = read_otherwise(rules, releases, group);
-    let is_tried = || made.is_none_or(|(service, own)| player.reads(*service, own));
+    let is_tried = || {
+        created.is_none_or(|(service, components_built)| player.reads(*service, components_built))
+    };
     if !rules.fields_are_tried || read.is_empty() || is_tried() {
         found.extend(read);
     }
@@ -220,12 +225,12 @@ fn of_input<'a>(
             let service = views?.of(comparison.settings.semantics);
             Some(service.protocol.as_ref()?.value.clone())
         });
-        let asked = rule.is_between(before, after) && protocol[0] != protocol[1];
-        found.extend(asked.then_some(&rule.rule));
+        let applies = rule.is_between(before, after) && protocol[0] != protocol[1];
+        found.extend(applies.then_some(&rule.rule));
     }
     if let Some((rule, policy)) = rules.crash {
-        let crashes = group.fails.as_ref().is_some_and(|own| own.code == Code::WouldPanic);
-        found.extend(Some(rule).filter(|_| crashes && hit.iter().any(|own| own.id == policy)));
+        let crashes = group.fails.as_ref().is_some_and(|refused| refused.code == Code::WouldPanic);
+        found.extend(Some(rule).filter(|_| crashes && hit.iter().any(|rule| rule.id == policy)));
     }
     found
 }
@@ -249,13 +254,13 @@ fn set_otherwise(
     };
     let [old, new] = configs.map(|config| image(config.multinode_prober.as_ref()));
     // Annotations of the service take precedence over the settings.
-    let asked = [0, 1].map(|side| {
+    let requested = [0, 1].map(|side| {
         let service = services[side]?.of(comparison.settings.semantics);
         Some((rules.without_ingress)([before, after][side], service, configs[side]))
     });
     let mut hit = Vec::new();
     if rules.ingress.is_between(before, after)
-        && asked[0] != asked[1]
+        && requested[0] != requested[1]
         && group.objects.iter().any(|object| {
             matches!(object.id.scope, Scope::Namespace(_))
                 && of_service(&object.id.kind, &object.id.name)
@@ -291,13 +296,13 @@ fn read_otherwise(
 ) -> Vec<&'static ReleaseRule> {
     // A field belongs to the first rule about it.
     let found = rules.fields.iter().enumerate().filter_map(|(place, (rule, is_about))| {
-        let own = |field: &str| {
+        let is_changed = |field: &str| {
             let of_others = rules.fields[..place]
                 .iter()
                 .any(|(other, is_about)| other.is_between(before, after) && is_about(field));
             is_about(field) && !of_others
         };
-        fields(rule, [before, after], group, own)
+        fields(rule, [before, after], group, is_changed)
     });
     found.collect()
 }
@@ -308,7 +313,7 @@ fn fields(
     rule: &'static Switch,
     [before, after]: [&'static Policy; 2],
     group: &Group,
-    own: impl Fn(&str) -> bool,
+    is_changed: impl Fn(&str) -> bool,
 ) -> Option<&'static ReleaseRule> {
     // Built-in objects of a release are not input that is read differently.
     let of_input = |place: &Location| !place.to_string().starts_with("builtin:");
@@ -316,7 +321,7 @@ fn fields(
     let field = |cause: &Cause| {
         if cause.path.0.is_empty() { cause.object.clone() } else { cause.path.to_string() }
     };
-    let causes = group.causes.iter().filter(|cause| own(&field(cause)));
+    let causes = group.causes.iter().filter(|cause| is_changed(&field(cause)));
     let mut places = causes.filter_map(|cause| cause.place.as_ref().or(cause.before.as_ref()));
     (rule.is_between(before, after) && places.any(of_input)).then_some(&rule.rule)
 }

@@ -105,11 +105,11 @@ pub fn typing(text: &str, offset: usize) -> Option<Typing> {
     let document = document(text, start);
     let above: Vec<&str> = text[document.start.min(start)..start].lines().collect();
     let below: Vec<&str> = text[end..document.end.max(end)].lines().skip(1).collect();
-    let own = Line::parse(line);
-    let (column, dashes) = own
+    let current = Line::parse(line);
+    let (column, dashes) = current
         .as_ref()
-        .map_or((cursor, &[][..]), |own| (own.column.min(cursor), own.dashes.as_slice()));
-    let key = own.as_ref().and_then(|own| own.key);
+        .map_or((cursor, &[][..]), |line| (line.column.min(cursor), line.dashes.as_slice()));
+    let key = current.as_ref().and_then(|line| line.key);
     let colon = key.and_then(|_| line[column..].find(':').map(|at| column + at));
     let mut reversed = Vec::new();
     let in_value = colon.is_some_and(|colon| cursor > colon);

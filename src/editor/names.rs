@@ -50,8 +50,8 @@ pub struct NamedObject<'a>(pub &'a Object);
 /// other objects.
 pub fn namings<'a>(catalog: &'a Catalog, planned: &[Planned<'a>]) -> Vec<Naming<'a>> {
     let mut found = Vec::new();
-    for own in planned {
-        of_service(catalog, own, &mut found);
+    for planned in planned {
+        of_service(catalog, planned, &mut found);
     }
     let mut add = |span: Option<Span>, target| {
         found.extend(span.map(|span| Naming { span, target }));
@@ -202,7 +202,7 @@ pub fn names<'a>(
     let system = (wanted == Named::Config).then(|| catalog.config().presets_namespace());
     let is_seen = |object: &&Object| match &object.id.scope {
         Scope::Cluster => true,
-        Scope::Namespace(own) => own == namespace || system == Some(own),
+        Scope::Namespace(scope) => scope == namespace || system == Some(scope),
     };
     let mut seen: Vec<&Object> = objects.into_iter().filter(is_seen).collect();
     let key = |object: &&Object| (object.builtin, object.id.name.clone());
@@ -256,7 +256,7 @@ spec:
         let path = FieldPath::parse("spec.baseRefs[*].name").unwrap();
         let wanted = field_names(schema.unwrap(), &path).unwrap();
         let found = names(&world.catalog, wanted, "serving.kserve.io", "chat");
-        let found: Vec<&str> = found.iter().map(|own| own.name().as_str()).collect();
+        let found: Vec<&str> = found.iter().map(|object| object.name().as_str()).collect();
         assert_eq!(found, ["kserve-config-llm-template", "own"]);
     }
 
@@ -269,8 +269,10 @@ spec:
             Planner::new(&world.catalog, Follow::default()).plan_all(&services, Depth::Plan);
         assert!(planned[0].error.is_some() && planned[0].resolution.configs.is_empty());
         let found = namings(&world.catalog, &planned);
-        let found: Vec<Option<&str>> =
-            found.iter().map(|own| own.target.map(|target| target.id.name.as_str())).collect();
+        let found: Vec<Option<&str>> = found
+            .iter()
+            .map(|naming| naming.target.map(|target| target.id.name.as_str()))
+            .collect();
         assert_eq!(found, [Some("own"), None, Some("kserve-config-llm-template")]);
     }
 
@@ -282,7 +284,7 @@ spec:
             Planner::new(&world.catalog, Follow::default()).plan_all(&services, Depth::Plan);
         let found = namings(&world.catalog, &planned);
         let found: Vec<&str> =
-            found.iter().filter_map(|own| Some(own.target?.id.name.as_str())).collect();
+            found.iter().filter_map(|naming| Some(naming.target?.id.name.as_str())).collect();
         assert_eq!(found, ["own", "kserve-config-llm-template"]);
     }
 }

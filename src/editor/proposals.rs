@@ -97,7 +97,7 @@ fn roots(typing: &Typing) -> Vec<Proposal> {
     let Part::Key(present) = &typing.part else { return Vec::new() };
     let keys = [("apiVersion", ": "), ("kind", ": "), ("metadata", ":"), ("spec", ":")];
     keys.into_iter()
-        .filter(|(key, _)| !present.iter().any(|own| own == key))
+        .filter(|(key, _)| !present.iter().any(|name| name == key))
         .map(|(key, behind)| {
             let insert = format!("{key}{}", if typing.has_colon { "" } else { behind });
             Proposal { insert, ..word_of(key, "") }

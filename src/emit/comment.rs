@@ -16,9 +16,9 @@ pub struct ValueSource<'a> {
 
 /// `layer file:line[, over layer file:line]…`, the nearest loser first; a rule is where a place
 /// would.
-pub fn comment(own: &ValueSource<'_>, over: &[ValueSource<'_>]) -> String {
+pub fn comment(source: &ValueSource<'_>, over: &[ValueSource<'_>]) -> String {
     let mut text = String::new();
-    voice(&mut text, own);
+    voice(&mut text, source);
     for loser in over {
         text.push_str(", over ");
         voice(&mut text, loser);

@@ -179,7 +179,7 @@ impl Directory {
     fn shared_targets(&mut self) {
         let root = &self.ledger.root;
         let mut seen: BTreeSet<&Path> = BTreeSet::new();
-        let known: BTreeSet<PathBuf> = self
+        let paths: BTreeSet<PathBuf> = self
             .ledger
             .now
             .keys()
@@ -188,11 +188,11 @@ impl Directory {
             .collect();
         let mut twice = Vec::new();
         for staged in &self.staged {
-            let own = root.place(&staged.path);
-            let is_link = staged.target != own;
-            if is_link && (known.contains(&staged.target) || !seen.insert(&staged.target)) {
+            let path = root.place(&staged.path);
+            let is_link = staged.target != path;
+            if is_link && (paths.contains(&staged.target) || !seen.insert(&staged.target)) {
                 twice.push(in_the_way(
-                    &own,
+                    &path,
                     Some("a symbolic link to another file of the directory"),
                 ));
             }

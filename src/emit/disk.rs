@@ -172,9 +172,9 @@ pub(super) fn inherit(new: &Path, old: &Path, data: &Metadata) -> Result<(), Err
         if data.nlink() > 1 {
             return Err(Error::HardLinks(old.to_owned(), data.nlink()));
         }
-        let own = fs::metadata(new).map_err(|error| Error::io("read", new, error))?;
-        let other = |own: u32, old: u32| (own != old).then_some(old);
-        let (user, group) = (other(own.uid(), data.uid()), other(own.gid(), data.gid()));
+        let metadata = fs::metadata(new).map_err(|error| Error::io("read", new, error))?;
+        let other = |ours: u32, old: u32| (ours != old).then_some(old);
+        let (user, group) = (other(metadata.uid(), data.uid()), other(metadata.gid(), data.gid()));
         if (user.is_some() || group.is_some()) && chown(new, user, group).is_err() {
             return Err(Error::Owner(old.to_owned()));
         }

@@ -139,20 +139,20 @@ impl Ledger {
     /// Nothing goes unless the `whole` input was read.
     pub(super) fn rest(&self, whole: bool) -> (Vec<&String>, Vec<&String>) {
         let (go, mut stay): (Vec<_>, Vec<_>) = self.unwanted().partition(|_| whole);
-        stay.extend(self.left().filter(|path| !self.asked(path)));
+        stay.extend(self.left().filter(|path| !self.is_requested(path)));
         (stay, go)
     }
 
     /// Files of earlier runs that this one would write and does not.
     pub(super) fn unwanted(&self) -> impl Iterator<Item = &String> {
-        self.left().filter(|path| self.asked(path))
+        self.left().filter(|path| self.is_requested(path))
     }
 
     fn left(&self) -> impl Iterator<Item = &String> {
         self.before.keys().filter(|path| !self.now.contains_key(*path))
     }
 
-    fn asked(&self, path: &str) -> bool {
+    fn is_requested(&self, path: &str) -> bool {
         match &self.options.prune {
             Prune::Everything => true,
             Prune::Services(services) => {

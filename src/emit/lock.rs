@@ -120,13 +120,13 @@ impl Lock {
             (&self.file).write_all(format!("{}\n", name.display()).as_bytes())?;
             File::create_new(path)
         };
-        let mut made = tempfile::Builder::new()
+        let mut file = tempfile::Builder::new()
             .prefix(PREFIX)
             .suffix(SUFFIX)
             .make_in(&self.directory, create)
             .map_err(failed)?;
-        made.write_all(content).map_err(failed)?;
-        Ok(made.into_temp_path())
+        file.write_all(content).map_err(failed)?;
+        Ok(file.into_temp_path())
     }
 }
 

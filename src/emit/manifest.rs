@@ -64,9 +64,9 @@ fn merged(text: &str) -> Option<Vec<(String, String)>> {
     let (mut is_marked, mut is_list) = (false, false);
     for line in text.lines() {
         let line = line.trim();
-        if let Some(own) = quoted(line, "path") {
+        if let Some(quoted) = quoted(line, "path") {
             paths += 1;
-            path = Some(own);
+            path = Some(quoted);
         } else if let Some(sum) = quoted(line, "sha256") {
             files.push((path.clone()?, sum));
         } else if MARKS.iter().any(|mark| line.starts_with(mark)) {

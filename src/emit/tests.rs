@@ -226,9 +226,9 @@ fn files_of_the_user_are_never_touched() {
     let scratch = Scratch::new();
     write(&scratch, &[service("a", 1)]);
     scratch.put("default/b/service-b.yaml", "mine");
-    let said = refused(&scratch, &[service("a", 2), service("b", 1)]);
+    let message = refused(&scratch, &[service("a", 2), service("b", 1)]);
     let place = scratch.at("default/b/service-b.yaml");
-    assert_eq!(said, [format!("{} is in the way: not written by ome", place.display())]);
+    assert_eq!(message, [format!("{} is in the way: not written by ome", place.display())]);
     assert_eq!(scratch.text("default/b/service-b.yaml"), "mine");
     assert_eq!(
         scratch.text("default/a/service-a.yaml"),
@@ -250,8 +250,8 @@ fn files_of_the_user_are_never_touched() {
     assert_eq!(scratch.files(), [".ome-manifest", "default/b/service-b.yaml"]);
     // A directory is in the way, too.
     fs::create_dir_all(scratch.at("default/c/service-c.yaml")).expect("creates");
-    let said = refused(&scratch, &[service("c", 1)]);
-    assert!(said[0].ends_with("not written by ome (it is a directory)"), "{said:?}");
+    let refused = refused(&scratch, &[service("c", 1)]);
+    assert!(refused[0].ends_with("not written by ome (it is a directory)"), "{refused:?}");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn edits_by_hand_are_kept_until_they_are_given_up() {
     write(&scratch, &[service("a", 1), service("b", 1)]);
     scratch.put("default/a/service-a.yaml", "edited");
     scratch.put("default/b/service-b.yaml", "edited");
-    let said = refused(&scratch, &[service("a", 1), service("c", 1)]);
+    let refused = refused(&scratch, &[service("a", 1), service("c", 1)]);
     let says = |name: &str, spared: &str| {
         format!(
             "{} was edited by hand since ome wrote it and is not {spared}",
@@ -268,7 +268,7 @@ fn edits_by_hand_are_kept_until_they_are_given_up() {
         )
     };
     assert_eq!(
-        said,
+        refused,
         [
             says("default/a/service-a.yaml", "overwritten"),
             says("default/b/service-b.yaml", "removed")
@@ -405,8 +405,8 @@ fn nothing_is_written_through_a_link_that_leads_out() {
     write(&scratch, &[service("a", 1)]);
     fs::remove_file(scratch.at("default/a/service-a.yaml")).expect("removes");
     symlink(&theirs, scratch.at("default/a/service-a.yaml")).expect("links");
-    let said = super::tests::refused(&scratch, &[service("a", 2)]);
-    assert!(said[0].ends_with("(it is a symbolic link that leads elsewhere)"), "{said:?}");
+    let refused = super::tests::refused(&scratch, &[service("a", 2)]);
+    assert!(refused[0].ends_with("(it is a symbolic link that leads elsewhere)"), "{refused:?}");
     assert!(scratch.at("default/a/service-a.yaml").is_symlink());
     assert_eq!(fs::read_to_string(&theirs).ok().as_deref(), Some("theirs"));
 }
@@ -437,8 +437,8 @@ fn modes_and_links_within_the_directory_stay() {
 
     fs::remove_file(&b).expect("removes");
     fs::hard_link(&a, scratch.outside().join("backup")).expect("links");
-    let said = refused(&scratch, &[service("a", 3)]);
-    assert!(said[0].contains("is one of 2 hard links"), "{said:?}");
+    let refused = refused(&scratch, &[service("a", 3)]);
+    assert!(refused[0].contains("is one of 2 hard links"), "{refused:?}");
     assert_eq!(fs::metadata(&a).expect("a file").nlink(), 2);
     assert_eq!(scratch.text("default/a/service-a.yaml"), yaml(&service("a", 2).0));
 }

@@ -73,7 +73,7 @@ pub(super) fn of(container: &Node) -> Command {
         return Command::RayMember;
     }
     // The program and its first words, one of which is several.
-    if let Some(whole) = words.iter().take(3).find(|own| own.text.contains(char::is_whitespace))
+    if let Some(whole) = words.iter().take(3).find(|word| word.text.contains(char::is_whitespace))
         && let parts = texts.iter().flat_map(|text| text.split_whitespace()).map(EcoString::from)
         && identity::of_command(&parts.collect::<Vec<_>>()).is_some()
         && (!by_entry_point || identity::of_image(image).is_some())

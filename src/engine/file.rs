@@ -96,7 +96,7 @@ fn of_flag(engine: Engine, entry: &Entry) -> Option<FileValue> {
         (Value::Bool(false), Form::Switch | Form::Off) => {
             let has_opposite = flags::of(engine)
                 .iter()
-                .any(|own| own.field == flag.field && own.form == Form::Off);
+                .any(|other| other.field == flag.field && other.form == Form::Off);
             (has_opposite && flag.field != Field::Eager).then_some((flag, None))
         }
         (_, Form::Switch | Form::Off) => Some((flag, None)),
@@ -111,9 +111,9 @@ fn of_flag(engine: Engine, entry: &Entry) -> Option<FileValue> {
 /// A field of TensorRT-LLM's arguments; those of a mapping are `kv_cache_config.dtype`.
 fn of_fields(entry: &Entry, outer: &str, flags: &[Field], found: &mut Vec<FileValue>) {
     let name = eco_format!("{outer}{}", entry.key);
-    let own = || flags::in_files().iter().find(|flag| flag.names.contains(&name.as_str()));
+    let in_file = || flags::in_files().iter().find(|flag| flag.names.contains(&name.as_str()));
     if let Some(map) = entry.node.as_map() {
-        if let Some(flag) = own() {
+        if let Some(flag) = in_file() {
             found.push((flag, Some(setting(entry, name.clone(), EcoString::inline("{}")))));
         }
         if !outer.is_empty() {
@@ -121,14 +121,15 @@ fn of_fields(entry: &Entry, outer: &str, flags: &[Field], found: &mut Vec<FileVa
         }
         let outer = eco_format!("{name}.");
         // The mapping replaces what flags set of it, or is merged with it.
-        let is_inner = |flag: &&Flag| flag.names.iter().any(|own| own.starts_with(outer.as_str()));
+        let is_inner =
+            |flag: &&Flag| flag.names.iter().any(|name| name.starts_with(outer.as_str()));
         let replaced =
             flags::in_files().iter().filter(is_inner).filter(|flag| flags.contains(&flag.field));
         found.extend(replaced.map(|flag| (flag, None)));
         map.iter().for_each(|inner| of_fields(inner, &outer, flags, found));
         return;
     }
-    let (Some(flag), false) = (own(), entry.node.is_null()) else { return };
+    let (Some(flag), false) = (in_file(), entry.node.is_null()) else { return };
     // Bytes or tokens of the cache: what is left beside them is not used.
     let value = text(&entry.node).filter(|_| flag.field != Field::CacheBytes);
     found.push((flag, value.map(|value| setting(entry, name, value))));

@@ -412,7 +412,8 @@ pub(super) fn named(engine: Engine, name: &str) -> Named {
     if !abbreviates || name.len() < "--tens".len() || !name.starts_with("--") {
         return Named::Other;
     }
-    let mut fields = flags.iter().filter(|flag| flag.names.iter().any(|own| own.starts_with(name)));
+    let mut fields =
+        flags.iter().filter(|flag| flag.names.iter().any(|names| names.starts_with(name)));
     match (fields.next(), fields.next()) {
         (None, _) => Named::Other,
         (Some(found), None) => Named::Flag(found),

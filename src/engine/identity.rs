@@ -124,7 +124,7 @@ const NO_SERVER: [&str; 12] = [
 pub(super) fn of_image(image: &str) -> Option<Identity> {
     let repository = repository(image);
     let name = repository.rsplit('/').next()?;
-    if let Some((_, engine)) = IMAGES.iter().find(|(own, _)| *own == name) {
+    if let Some((_, engine)) = IMAGES.iter().find(|(text, _)| *text == name) {
         return Some(Identity { engine: *engine, is_plain: true });
     }
     let parts = || name.split(['-', '_', '.']);
@@ -146,7 +146,7 @@ pub(super) fn of_image(image: &str) -> Option<Identity> {
 pub(super) fn version(image: &str, engine: Engine) -> Option<EngineVersion> {
     let name = repository(image).rsplit('/').next()?;
     // Red Hat's images have releases of their own.
-    let counts = IMAGES.iter().any(|(own, of)| *own == name && *of == engine);
+    let counts = IMAGES.iter().any(|(text, of)| *text == name && *of == engine);
     if !counts || name.ends_with("-rhel9") {
         return None;
     }
@@ -210,8 +210,8 @@ pub(super) fn of_command(words: &[EcoString]) -> Option<(Identity, usize)> {
         }
         Server::TensorRtLlm => {
             let is_other = matches!(sub(next), Some("disaggregated" | "mm_embedding_serve"));
-            let own = usize::from(sub(next) == Some("serve"));
-            (!is_other).then_some((plain(Engine::TensorRtLlm), next + own))?
+            let count = usize::from(sub(next) == Some("serve"));
+            (!is_other).then_some((plain(Engine::TensorRtLlm), next + count))?
         }
         Server::LmDeploy => {
             let is_server = sub(next) == Some("serve") && sub(next + 1) == Some("api_server");
@@ -338,14 +338,14 @@ mod tests {
 
     #[test]
     fn images_are_recognized_by_the_last_part_of_their_repository() {
-        let found = |image| of_image(image).map(|own| (own.engine, own.is_plain));
+        let found = |image| of_image(image).map(|identity| (identity.engine, identity.is_plain));
         assert_eq!(found("docker.io/vllm/vllm-openai:v0.11.0"), Some((Engine::VLlm, true)));
         assert_eq!(found("registry:5000/mirror/vllm-openai@sha256:1"), Some((Engine::VLlm, true)));
         assert_eq!(found("registry:5000/team/my-vllm"), Some((Engine::VLlm, false)));
         assert_eq!(found("ghcr.io/llm-d/llm-d-inference-sim:v1"), None);
         assert_eq!(found("lmcache/vllm-router:1"), None);
         assert_eq!(found("x/vllmish"), None);
-        let version = |image| version(image, Engine::VLlm).map(|own| own.numbers);
+        let version = |image| version(image, Engine::VLlm).map(|version| version.numbers);
         assert_eq!(version("vllm/vllm-openai:v0.10.1.1"), Some([0, 10, 1]));
         assert_eq!(version("vllm/vllm-openai:v0.8.5.post1"), Some([0, 8, 5]));
         assert_eq!(version("vllm/vllm-openai:latest"), None);

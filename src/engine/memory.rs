@@ -255,8 +255,10 @@ pub fn largest_share(engine: Engine, version: Option<[u32; 3]>) -> f64 {
     if engine != Engine::VLlm {
         return 1.0;
     }
-    let own = version.map(|[major, minor, _]| [major, minor]);
-    let of = |range: &&Releases| own.is_none_or(|own| own >= range.from && own < range.until);
+    let version = version.map(|[major, minor, _]| [major, minor]);
+    let of = |range: &&Releases| {
+        version.is_none_or(|release| release >= range.from && release < range.until)
+    };
     let shares = VLLM.iter().filter(of).flat_map(|range| range.shares);
     shares.copied().fold(0.0, f64::max)
 }
@@ -289,7 +291,7 @@ impl Load {
     /// The range of releases that it belongs to, and the logs behind its constants.
     pub fn releases_of(&self) -> (&'static str, u32) {
         match self.releases() {
-            [own] => (own.text, own.logs),
+            [releases] => (releases.text, releases.logs),
             _ => ("unknown", 0),
         }
     }
@@ -305,8 +307,8 @@ impl Load {
     /// The ranges of releases that it may be, the most probable first.
     fn releases(&self) -> &'static [Releases] {
         let Some([major, minor, _]) = self.version else { return &VLLM[3..] };
-        let own = [major, minor];
-        let at = VLLM.iter().position(|range| own >= range.from && own < range.until);
+        let release = [major, minor];
+        let at = VLLM.iter().position(|range| release >= range.from && release < range.until);
         at.map_or(&VLLM[3..], |at| &VLLM[at..=at])
     }
 
@@ -320,10 +322,10 @@ impl Load {
                 [first, _] if is_pinned => std::slice::from_ref(first),
                 all => all,
             };
-            let own = self.share.map(|share| vec![share]);
-            for share in own.unwrap_or_else(|| defaults.to_vec()) {
-                let known = self.sampler.map(|sampler| vec![sampler]);
-                for sampler in known.unwrap_or_else(|| range.samplers.to_vec()) {
+            let share = self.share.map(|share| vec![share]);
+            for share in share.unwrap_or_else(|| defaults.to_vec()) {
+                let samplers = self.sampler.map(|sampler| vec![sampler]);
+                for sampler in samplers.unwrap_or_else(|| range.samplers.to_vec()) {
                     for is_large in self.sizes() {
                         let terms = self.terms(model, range, sampler, is_large, constants);
                         let taken: f64 = terms.iter().map(|term| term.gib).sum();
@@ -404,8 +406,8 @@ impl Load {
         let (hidden, vocabulary) = (model.hidden as f64, model.vocabulary as f64);
         let per_token = if let Some(experts) = model.experts {
             let (chosen, width) = (experts.chosen as f64, experts.width as f64);
-            let own = 2.0 * chosen * (3.0 * width / tensor + hidden) + 24.0 * hidden;
-            constants.mixture * own
+            let total = 2.0 * chosen * (3.0 * width / tensor + hidden) + 24.0 * hidden;
+            constants.mixture * total
         } else {
             let width = model.intermediate.unwrap_or(0) as f64;
             constants.dense * 8.0 * (width / tensor + hidden)

@@ -34,9 +34,11 @@ pub fn only_context(overrides: &Setting<EcoString>) -> bool {
     if overrides.from.starts_with("--rope") {
         return true;
     }
-    let Some(own) = object(&overrides.value).filter(|own| !own.is_empty()) else { return false };
+    let Some(by_key) = object(&overrides.value).filter(|by_key| !by_key.is_empty()) else {
+        return false;
+    };
     let is_of_context = |key: &str| OF_CONTEXT.contains(&key);
-    own.iter().all(|(key, value)| match value {
+    by_key.iter().all(|(key, value)| match value {
         // Models that read images have a config of their text part.
         Value::Object(inner) if key == "text_config" => inner.keys().all(|key| is_of_context(key)),
         _ => is_of_context(key),
@@ -48,8 +50,8 @@ pub fn draft_model(speculative: &Setting<EcoString>) -> Option<EcoString> {
     if speculative.from.as_str() == "--speculative-model" {
         return Some(speculative.value.clone());
     }
-    let own = object(&speculative.value)?;
-    Some(own.get("model")?.as_str()?.into())
+    let by_key = object(&speculative.value)?;
+    Some(by_key.get("model")?.as_str()?.into())
 }
 
 #[cfg(test)]

@@ -42,11 +42,11 @@ pub struct Ranks {
 
 impl Ranks {
     /// The ranks of a server; nothing when no factor is known or the engine has no ranks.
-    pub fn of(own: &EngineSettings) -> Option<Self> {
-        let engine = own.engine;
+    pub fn of(settings: &EngineSettings) -> Option<Self> {
+        let engine = settings.engine;
         let mut is_least = false;
-        let mut one = |known: &Known<u64>| {
-            known.or(1, engine).unwrap_or_else(|| {
+        let mut one = |definitions: &Known<u64>| {
+            definitions.or(1, engine).unwrap_or_else(|| {
                 is_least = true;
                 Setting { value: 1, from: "unknown".into(), origin: None }
             })
@@ -54,32 +54,32 @@ impl Ranks {
         let factor = |what, setting| Factor { what, setting };
         let mut factors = Vec::new();
         let mut is_local = false;
-        let tensor = one(&own.tensor);
+        let tensor = one(&settings.tensor);
         // Where a number of nodes may be set, nothing is known of one pod.
         let nodes = match engine {
-            Engine::VLlm | Engine::SGLang | Engine::LmDeploy if own.may_set_more => {
-                Some(own.nodes.or(1, engine)?)
+            Engine::VLlm | Engine::SGLang | Engine::LmDeploy if settings.may_set_more => {
+                Some(settings.nodes.or(1, engine)?)
             }
-            Engine::VLlm | Engine::SGLang | Engine::LmDeploy => own.nodes.set().cloned(),
+            Engine::VLlm | Engine::SGLang | Engine::LmDeploy => settings.nodes.set().cloned(),
             Engine::TensorRtLlm | Engine::Tgi | Engine::LlamaCpp => None,
         };
         match engine {
             Engine::VLlm => {
                 factors.push(factor("tensor parallelism", tensor));
-                factors.push(factor("pipeline parallelism", one(&own.pipeline)));
-                factors.push(factor("context parallelism", one(&own.context_parallel)));
-                let is_single = own.headless.set().is_some_and(|headless| headless.value)
-                    || own.data_rank.set().is_some();
-                if let Some(local) = own.data_local.set() {
+                factors.push(factor("pipeline parallelism", one(&settings.pipeline)));
+                factors.push(factor("context parallelism", one(&settings.context_parallel)));
+                let is_single = settings.headless.set().is_some_and(|headless| headless.value)
+                    || settings.data_rank.set().is_some();
+                if let Some(local) = settings.data_local.set() {
                     factors.push(factor("local data parallelism", local.clone()));
                     is_local = true;
                 } else if is_single {
                     is_local = true;
                 } else {
-                    let data = one(&own.data);
-                    let is_spread = !own.data_backend.is_default()
-                        || matches!(own.data_local, Known::Unknown)
-                        || matches!(own.headless, Known::Unknown);
+                    let data = one(&settings.data);
+                    let is_spread = !settings.data_backend.is_default()
+                        || matches!(settings.data_local, Known::Unknown)
+                        || matches!(settings.headless, Known::Unknown);
                     if data.value > 1 && is_spread {
                         is_least = true;
                     } else {
@@ -89,9 +89,9 @@ impl Ranks {
             }
             Engine::SGLang => {
                 factors.push(factor("tensor parallelism", tensor));
-                factors.push(factor("pipeline parallelism", one(&own.pipeline)));
-                let data = one(&own.data);
-                match own.data_attention.or(false, engine) {
+                factors.push(factor("pipeline parallelism", one(&settings.pipeline)));
+                let data = one(&settings.data);
+                match settings.data_attention.or(false, engine) {
                     Some(divides) if divides.value => {}
                     Some(_) => factors.push(factor("data parallelism", data)),
                     None => is_least |= data.value > 1,
@@ -99,31 +99,31 @@ impl Ranks {
             }
             Engine::TensorRtLlm => {
                 factors.push(factor("tensor parallelism", tensor));
-                factors.push(factor("pipeline parallelism", one(&own.pipeline)));
-                factors.push(factor("context parallelism", one(&own.context_parallel)));
+                factors.push(factor("pipeline parallelism", one(&settings.pipeline)));
+                factors.push(factor("context parallelism", one(&settings.context_parallel)));
             }
             Engine::LmDeploy => {
-                if one(&own.data).value > 1 {
+                if one(&settings.data).value > 1 {
                     return None;
                 }
                 factors.push(factor("tensor parallelism", tensor));
             }
-            Engine::Tgi => factors.push(factor("shards", own.tensor.set()?.clone())),
+            Engine::Tgi => factors.push(factor("shards", settings.tensor.set()?.clone())),
             Engine::LlamaCpp => return None,
         }
-        if is_least && factors.iter().all(|own| own.setting.origin.is_none()) {
+        if is_least && factors.iter().all(|factor| factor.setting.origin.is_none()) {
             return None;
         }
         let mut all = 1_u64;
         let mut copy = 1_u64;
-        for own in &factors {
-            all = all.checked_mul(own.setting.value)?;
-            if !own.what.contains("data") {
-                copy = copy.checked_mul(own.setting.value)?;
+        for factor in &factors {
+            all = all.checked_mul(factor.setting.value)?;
+            if !factor.what.contains("data") {
+                copy = copy.checked_mul(factor.setting.value)?;
             }
         }
-        if factors.iter().any(|own| own.setting.value > 1) {
-            factors.retain(|own| own.setting.value > 1);
+        if factors.iter().any(|factor| factor.setting.value > 1) {
+            factors.retain(|factor| factor.setting.value > 1);
         } else {
             factors.truncate(1);
         }
@@ -133,13 +133,16 @@ impl Ranks {
 
     /// The product in words: `tensor parallelism 4 × pipeline parallelism 2`.
     pub fn arithmetic(&self) -> String {
-        let factors: Vec<String> =
-            self.factors.iter().map(|own| format!("{} {}", own.what, own.setting.value)).collect();
+        let factors: Vec<String> = self
+            .factors
+            .iter()
+            .map(|factor| format!("{} {}", factor.what, factor.setting.value))
+            .collect();
         factors.join(" × ")
     }
 
     /// The place of the first factor that is set.
     pub fn origin(&self) -> Option<crate::yaml::Origin> {
-        self.factors.iter().find_map(|own| own.setting.origin)
+        self.factors.iter().find_map(|factor| factor.setting.origin)
     }
 }

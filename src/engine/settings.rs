@@ -148,7 +148,10 @@ impl EngineSettings {
 
     /// The value of a variable that the container sets.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        self.variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        self.variables
+            .iter()
+            .find(|(variable, _)| variable == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -165,7 +168,7 @@ fn read(
     let release = version.as_ref().filter(|version| version.is_final());
     let mut values = values(started, release, &mut faults);
     for flag in flags::of(engine).iter().filter(|flag| !flag.variable.is_empty()) {
-        let is_set = values.set.iter().any(|(own, _)| own.field == flag.field);
+        let is_set = values.set.iter().any(|(other, _)| other.field == flag.field);
         if !is_set && started.variables.is_set(flag.variable) {
             let value = started.variables.get(flag.variable).map(|value| Setting {
                 value: value.clone(),
@@ -271,7 +274,7 @@ impl Reader<'_> {
     fn text(&self, field: Field) -> Known<EcoString> {
         match self.found(field) {
             Ok((_, setting)) => Known::Set(setting),
-            Err(known) => known,
+            Err(definitions) => definitions,
         }
     }
 
@@ -287,7 +290,7 @@ impl Reader<'_> {
                 };
                 Known::Set(Setting { value: is_on, from: setting.from, origin: setting.origin })
             }
-            Err(known) => known,
+            Err(definitions) => definitions,
         }
     }
 
@@ -308,7 +311,7 @@ impl Reader<'_> {
                 Form::Float => number::float(value),
                 Form::Switch | Form::Off | Form::Text => None,
             };
-            if let Some(expected) = number.and_then(|own| flag.refuses(own, self.release)) {
+            if let Some(expected) = number.and_then(|given| flag.refuses(given, self.release)) {
                 self.faults.push(Fault::Range {
                     flag: from.clone(),
                     text: value.clone(),
@@ -338,7 +341,7 @@ impl Reader<'_> {
     fn at_least(&mut self, field: Field, least: i64) -> Known<u64> {
         let (flag, setting) = match self.found(field) {
             Ok(found) => found,
-            Err(known) => return known,
+            Err(definitions) => return definitions,
         };
         let read = match flag.form {
             Form::Tokens if self.release.is_some_and(|release| flag.is_digits(release)) => {
@@ -365,7 +368,7 @@ impl Reader<'_> {
     fn float(&mut self, field: Field) -> Known<f64> {
         let (_, setting) = match self.found(field) {
             Ok(found) => found,
-            Err(known) => return known,
+            Err(definitions) => return definitions,
         };
         match number::float(&setting.value) {
             None => {
@@ -382,7 +385,7 @@ impl Reader<'_> {
 /// Whether a container runs the own server of an engine: it answers /v1/chat/completions and
 /// /health, and no path of the Open Inference Protocol.
 pub(crate) fn is_own_server(container: &Node) -> bool {
-    EngineSettings::of(container).is_some_and(|own| own.is_own_server)
+    EngineSettings::of(container).is_some_and(|settings| settings.is_own_server)
 }
 
 #[cfg(test)]

@@ -118,14 +118,14 @@ impl Reader {
         if words.first().is_some_and(|word| word.ends_with("()")) {
             return None;
         }
-        let mut own = None;
+        let mut variables = None;
         while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
-            own.get_or_insert_with(|| self.variables.clone()).set(&name, &value, self.origin);
+            variables.get_or_insert_with(|| self.variables.clone()).set(&name, &value, self.origin);
             words.remove(0);
         }
         let Some(program) = words.first() else {
-            if let Some(own) = own {
-                self.keep(own, *depth > 0);
+            if let Some(variables) = variables {
+                self.keep(variables, *depth > 0);
             }
             return Some(());
         };
@@ -151,14 +151,15 @@ impl Reader {
                 return Some(());
             }
             "eval" => {
-                let variables = own.unwrap_or_else(|| self.variables.clone());
+                let variables = variables.unwrap_or_else(|| self.variables.clone());
                 let (text, level) = (words[1..].join(" "), self.level + 1);
                 let inner = within(&text, &variables, &self.positional, self.origin, level);
                 let inner = inner.into_iter().flatten();
                 let conditional = *depth > 0;
-                found.extend(
-                    inner.map(|own| Simple { conditional: own.conditional || conditional, ..own }),
-                );
+                found.extend(inner.map(|command| Simple {
+                    conditional: command.conditional || conditional,
+                    ..command
+                }));
                 // It can set any variable.
                 self.variables.opaque = true;
                 return Some(());
@@ -171,7 +172,7 @@ impl Reader {
             }
             _ => {}
         }
-        let variables = own.unwrap_or_else(|| self.variables.clone());
+        let variables = variables.unwrap_or_else(|| self.variables.clone());
         found.push(Simple { words, variables, conditional: *depth > 0 });
         Some(())
     }
@@ -225,8 +226,8 @@ impl Reader {
                     self.redirection(c)?;
                     // A number before it is a file descriptor.
                     match word {
-                        Some(own) if own.chars().all(|c| c.is_ascii_digit()) => word = None,
-                        Some(own) => return Some(Token::Word(own.into())),
+                        Some(text) if text.chars().all(|c| c.is_ascii_digit()) => word = None,
+                        Some(word) => return Some(Token::Word(word.into())),
                         None => {}
                     }
                 }
@@ -242,11 +243,11 @@ impl Reader {
                 }
                 '\'' => {
                     self.rest.pop_front();
-                    let own = word.get_or_insert_default();
+                    let word = word.get_or_insert_default();
                     loop {
                         match self.rest.pop_front()? {
                             '\'' => break,
-                            c => own.push(c),
+                            c => word.push(c),
                         }
                     }
                 }
@@ -258,9 +259,9 @@ impl Reader {
                 }
                 '"' => {
                     self.rest.pop_front();
-                    let mut own = word.take().unwrap_or_default();
-                    self.quoted(&mut own)?;
-                    word = Some(own);
+                    let mut text = word.take().unwrap_or_default();
+                    self.quoted(&mut text)?;
+                    word = Some(text);
                 }
                 '`' => {
                     self.rest.pop_front();
@@ -270,8 +271,8 @@ impl Reader {
                 '$' => {
                     self.rest.pop_front();
                     let value = self.dollar()?;
-                    let own = word.take();
-                    word = self.split(own, &value);
+                    let text = word.take();
+                    word = self.split(text, &value);
                 }
                 c => {
                     self.rest.pop_front();
@@ -331,24 +332,24 @@ impl Reader {
         }
     }
 
-    fn quoted(&mut self, own: &mut String) -> Option<()> {
+    fn quoted(&mut self, text: &mut String) -> Option<()> {
         loop {
             match self.rest.pop_front()? {
                 '"' => return Some(()),
                 '\\' => match self.rest.pop_front()? {
-                    c @ ('"' | '\\' | '$' | '`') => own.push(c),
+                    c @ ('"' | '\\' | '$' | '`') => text.push(c),
                     '\n' => {}
                     c => {
-                        own.push('\\');
-                        own.push(c);
+                        text.push('\\');
+                        text.push(c);
                     }
                 },
                 '`' => {
                     while self.rest.pop_front()? != '`' {}
-                    own.push(UNKNOWN);
+                    text.push(UNKNOWN);
                 }
-                '$' => own.push_str(&self.dollar()?),
-                c => own.push(c),
+                '$' => text.push_str(&self.dollar()?),
+                c => text.push(c),
             }
         }
     }
@@ -419,8 +420,8 @@ impl Reader {
     }
 
     fn value(&self, name: &str) -> Option<String> {
-        let known = !self.variables.opaque;
-        self.variables.get(name).filter(|_| known).map(ToString::to_string)
+        let is_known = !self.variables.opaque;
+        self.variables.get(name).filter(|_| is_known).map(ToString::to_string)
     }
 
     /// `NAME`, `NAME:-DEFAULT`, `NAME-DEFAULT`, `NAME:=DEFAULT`; others are unknown.
@@ -505,8 +506,8 @@ mod tests {
         Some(
             found
                 .into_iter()
-                .map(|own| {
-                    own.words.iter().map(|word| word.as_str().replace(UNKNOWN, "?")).collect()
+                .map(|command| {
+                    command.words.iter().map(|word| word.as_str().replace(UNKNOWN, "?")).collect()
                 })
                 .collect(),
         )

@@ -21,10 +21,12 @@ impl Known<EcoString> {
             Engine::VLlm | Engine::TensorRtLlm | Engine::LmDeploy
         );
         // A file may name one too, which the word replaces.
-        let is_flag = |own: &Self| own.set().is_some_and(|own| own.from.starts_with('-'));
+        let is_flag = |definitions: &Self| {
+            definitions.set().is_some_and(|setting| setting.from.starts_with('-'))
+        };
         match (self, started.words.first()) {
-            (own, Some(word))
-                if takes && !is_flag(&own) && !word.text.starts_with(['-', UNKNOWN]) =>
+            (definitions, Some(word))
+                if takes && !is_flag(&definitions) && !word.text.starts_with(['-', UNKNOWN]) =>
             {
                 Self::Set(Setting {
                     value: word.text.clone(),
@@ -32,7 +34,7 @@ impl Known<EcoString> {
                     origin: Some(word.origin),
                 })
             }
-            (known, _) => known,
+            (definitions, _) => definitions,
         }
     }
 }
@@ -151,21 +153,23 @@ pub(super) fn values(
                     out.joined(value, origin, true, faults);
                     continue;
                 }
-                let known = !value.contains(UNKNOWN);
+                let is_known = !value.contains(UNKNOWN);
                 if let Some(field) = field {
-                    let before = out.set.iter().rev().find(|(own, _)| own.field == flag.field);
-                    let before = before.and_then(|(_, own)| own.as_ref()).map(|own| &own.value);
+                    let before = out.set.iter().rev().find(|(other, _)| other.field == flag.field);
+                    let before = before
+                        .and_then(|(_, setting)| setting.as_ref())
+                        .map(|setting| &setting.value);
                     let value = with_field(before, field, value);
-                    out.set.push((flag, known.then(|| setting(&value, name, origin))));
+                    out.set.push((flag, is_known.then(|| setting(&value, name, origin))));
                     continue;
                 }
                 if flag.field == Field::File {
                     let is_joined = joined.is_some();
                     let named = || file::Named { path: setting(value, name, origin), is_joined };
-                    out.files.push(known.then(named));
+                    out.files.push(is_known.then(named));
                     continue;
                 }
-                out.set.push((flag, known.then(|| setting(value, name, origin))));
+                out.set.push((flag, is_known.then(|| setting(value, name, origin))));
             }
             Named::Ambiguous => {
                 out.open = true;
@@ -195,7 +199,7 @@ fn split(text: &str) -> Vec<EcoString> {
     let (mut word, mut quote, mut is_open) = (String::new(), None, false);
     for c in text.chars() {
         match quote {
-            Some(own) if c == own => quote = None,
+            Some(open) if c == open => quote = None,
             None if matches!(c, '"' | '\'') => (quote, is_open) = (Some(c), true),
             None if c.is_whitespace() => {
                 if is_open {

@@ -36,25 +36,25 @@ pub(super) struct Variables {
 impl Variables {
     /// The `env` of a container, in order: a value can contain earlier variables.
     pub(super) fn of(container: &Node) -> Self {
-        let mut own = Self::default();
+        let mut variables = Self::default();
         for entry in container.get("env").map(Node::items).unwrap_or_default() {
             let Some(name) = entry.get("name").and_then(Node::as_str) else { continue };
             let value = match (entry.get("value"), entry.get("valueFrom")) {
                 (Some(value), _) if !value.is_null() => {
-                    value.scalar_text().map(|text| own.expanded(&text))
+                    value.scalar_text().map(|text| variables.expanded(&text))
                 }
                 (_, None) => Some(EcoString::new()),
                 _ => None,
             };
             let value = value.filter(|text| !text.contains(UNKNOWN));
-            own.known.insert(name.into(), (value, Some(entry.origin)));
+            variables.known.insert(name.into(), (value, Some(entry.origin)));
         }
         if container.get("envFrom").is_none_or(Node::is_empty) {
             for name in OF_MANIFESTS {
-                own.known.entry(name.into()).or_insert((Some(EcoString::new()), None));
+                variables.known.entry(name.into()).or_insert((Some(EcoString::new()), None));
             }
         }
-        own
+        variables
     }
 
     /// The value of a variable, if it is set and known.
@@ -86,16 +86,16 @@ impl Variables {
     /// Makes the variables unknown whose value differs from the one before, unless both set
     /// nothing that an engine's settings depend on.
     pub(super) fn unlike(&mut self, before: &Self) {
-        for (name, own) in &mut self.known {
-            let was = before.known.get(name).map(|known| &known.0);
-            let are_alike = match (was, &own.0) {
-                (Some(Some(was)), Some(own)) => {
-                    was == own || (sets_nothing(was) && sets_nothing(own))
+        for (name, variable) in &mut self.known {
+            let was = before.known.get(name).map(|before| &before.0);
+            let are_alike = match (was, &variable.0) {
+                (Some(Some(was)), Some(text)) => {
+                    was == text || (sets_nothing(was) && sets_nothing(text))
                 }
-                (was, own) => was == Some(own),
+                (was, text) => was == Some(text),
             };
             if !are_alike {
-                *own = (None, None);
+                *variable = (None, None);
             }
         }
     }

@@ -230,7 +230,7 @@ impl Draft {
 
     /// Adds a fact, unless its field already has a value.
     pub fn put(&mut self, fact: Fact) {
-        if !self.facts.iter().any(|known| known.path == fact.path) {
+        if !self.facts.iter().any(|other| other.path == fact.path) {
             self.facts.push(fact);
         }
     }
@@ -410,18 +410,18 @@ impl Draft {
             .filter(|fact| starts_with(&fact.path, &["spec", "discovery"]))
             .collect();
         for key in MATCHERS {
-            let own = path(&["spec", "discovery", key]);
+            let path = path(&["spec", "discovery", key]);
             let stated = matched.iter().any(|fact| {
-                fact.path == own
+                fact.path == path
                     || spelled_otherwise(written, &fact.path)
-                        .is_some_and(|other| other.0.starts_with(&own.0))
+                        .is_some_and(|other| other.0.starts_with(&path.0))
             });
             if !matched.is_empty()
                 && !stated
                 && let Some(from) =
                     written.at(&["spec", "discovery", key]).filter(|from| !from.is_empty())
             {
-                changes.push(Change { path: own, from: Some(from.clone()), to: None });
+                changes.push(Change { path, from: Some(from.clone()), to: None });
             }
         }
         changes

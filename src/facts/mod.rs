@@ -162,15 +162,15 @@ pub fn form_of(label: &str) -> Option<&str> {
     label
         .split(['-', '_'])
         .find(form)
-        .or_else(|| UNSAID.iter().find(|(known, _)| *known == label).map(|(_, form)| *form))
+        .or_else(|| UNSAID.iter().find(|(other, _)| *other == label).map(|(_, form)| *form))
 }
 
 /// Older drivers leave the vendor out and NVML changed its spelling of white space.
-fn same_label(known: &str, value: &str) -> bool {
+fn same_label(name: &str, value: &str) -> bool {
     fn bare(label: &str) -> &str {
         label.strip_prefix("NVIDIA-").unwrap_or(label)
     }
-    bare(known).eq_ignore_ascii_case(bare(value))
+    bare(name).eq_ignore_ascii_case(bare(value))
 }
 
 /// Vendors by PCI id.
@@ -213,9 +213,9 @@ pub fn by_model<'a>(
 
 /// The product of a PCI device id.
 pub fn by_device(id: &str) -> Option<&'static Product> {
-    PRODUCTS
-        .iter()
-        .find(|product| product.device_ids.iter().any(|known| known.eq_ignore_ascii_case(id)))
+    PRODUCTS.iter().find(|product| {
+        product.device_ids.iter().any(|device_id| device_id.eq_ignore_ascii_case(id))
+    })
 }
 
 /// The product with the name of a built-in class.
@@ -237,8 +237,9 @@ const SOLD: [u64; 26] = [
 pub fn nominal_of(measured: Memory) -> Memory {
     #[expect(clippy::cast_precision_loss, reason = "a comparison within percents")]
     let gib = |size: u64| size as f64;
-    let own = measured.gib();
-    let found = SOLD.into_iter().find(|size| gib(*size) >= own * 0.995 && gib(*size) <= own * 1.09);
+    let value = measured.gib();
+    let found =
+        SOLD.into_iter().find(|size| gib(*size) >= value * 0.995 && gib(*size) <= value * 1.09);
     Memory(found.unwrap_or_else(|| measured.gib_rounded_up()) * GIB)
 }
 
@@ -341,15 +342,15 @@ mod tests {
                 continue;
             };
             seen += 1;
-            let own = &class["spec"]["capabilities"];
-            assert_eq!(own["memoryGB"], format!("{}Gi", product.nominal_gib), "{}", product.id);
+            let class = &class["spec"]["capabilities"];
+            assert_eq!(class["memoryGB"], format!("{}Gi", product.nominal_gib), "{}", product.id);
             assert_eq!(
-                own["memoryBandwidthGBps"].as_str().and_then(|text| text.parse().ok()),
+                class["memoryBandwidthGBps"].as_str().and_then(|text| text.parse().ok()),
                 Some(product.bandwidth),
                 "{}",
                 product.id
             );
-            if let Some(version) = own["computeCapability"].as_str() {
+            if let Some(version) = class["computeCapability"].as_str() {
                 assert_eq!(version, product.compute_capability, "{}", product.id);
             }
         }

@@ -26,9 +26,9 @@ impl Checkout {
     /// A path of the work tree in the checkout of its repository: the directory of the checkout, and
     /// the path below it.
     pub(super) fn on_disk(&self, path: &Path) -> Option<(PathBuf, PathBuf)> {
-        let below = |(root, made): (&PathBuf, &TempDir)| {
+        let below = |(root, directory): (&PathBuf, &TempDir)| {
             let path = path.strip_prefix(root).ok()?;
-            Some((made.path().canonicalize().ok()?, path.to_owned()))
+            Some((directory.path().canonicalize().ok()?, path.to_owned()))
         };
         // The innermost repository.
         self.repositories.iter().rev().find_map(below)
@@ -47,17 +47,18 @@ pub(super) fn checkout(
         let inner = there.strip_prefix(&root).unwrap_or(Path::new(""));
         let path: PathBuf = inner.components().chain(rest.components()).collect();
         if !checkout.repositories.contains_key(&root) {
-            let made = write(&root, revision)?;
-            checkout.repositories.insert(root.clone(), made);
+            let directory = write(&root, revision)?;
+            checkout.repositories.insert(root.clone(), directory);
         }
-        let Some(made) = checkout.repositories.get(&root) else { continue };
-        let above = std::fs::canonicalize(made.path()).unwrap_or_else(|_| made.path().to_owned());
+        let Some(temp_dir) = checkout.repositories.get(&root) else { continue };
+        let above =
+            std::fs::canonicalize(temp_dir.path()).unwrap_or_else(|_| temp_dir.path().to_owned());
         if above.join(&path).is_dir() {
             checkout.trees.push(Tree::of_revision(revision, above, path));
         } else {
-            let said = format!("`{}` is not in `{revision}`", directory.display());
+            let message = format!("`{}` is not in `{revision}`", directory.display());
             checkout.missing.push(
-                Diagnostic::new(Code::FileNotRead, said)
+                Diagnostic::new(Code::FileNotRead, message)
                     .severity(Severity::Info)
                     .in_file(directory.display().to_string()),
             );
@@ -73,7 +74,7 @@ fn write(root: &Path, revision: &str) -> Result<TempDir, Box<Diagnostic>> {
         let why = format!("no temporary directory can be made: {error}");
         not_read(revision, &why, "set TMPDIR to a directory that can be written")
     };
-    let made = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let directory = tempfile::tempdir().map_err(|error| failed(&error))?;
     // The index is beside the files and not among them: a repository may have a file of any name.
     let index = tempfile::tempdir().map_err(|error| failed(&error))?;
     let git = || {
@@ -85,8 +86,8 @@ fn write(root: &Path, revision: &str) -> Result<TempDir, Box<Diagnostic>> {
     read.args(["read-tree", &commit]);
     output(read, revision, "its files cannot be listed")?;
     let mut write = git();
-    let prefix = format!("--prefix={}/", made.path().display());
+    let prefix = format!("--prefix={}/", directory.path().display());
     write.args(["checkout-index", "--all", "--quiet", &prefix]);
     output(write, revision, "its files cannot be written to a temporary directory")?;
-    Ok(made)
+    Ok(directory)
 }

@@ -274,8 +274,8 @@ mod tests {
     fn a_fifo_is_waited_for_until_its_deadline() {
         let folder = tempfile::tempdir().unwrap();
         let [mute, fifo] = ["mute", "fifo"].map(|name| folder.path().join(name));
-        let made = std::process::Command::new("mkfifo").args([&mute, &fifo]).status();
-        if !made.is_ok_and(|status| status.success()) {
+        let status = std::process::Command::new("mkfifo").args([&mute, &fifo]).status();
+        if !status.is_ok_and(|status| status.success()) {
             return;
         }
         let limits = Limits::default();

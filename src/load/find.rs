@@ -255,7 +255,9 @@ impl Finder {
             }
             let lies = match is_link {
                 true => self.scope.link(path),
-                false if outside.iter().any(|own| path.starts_with(own)) => Lies::Outside,
+                false if outside.iter().any(|directory| path.starts_with(directory)) => {
+                    Lies::Outside
+                }
                 false => Lies::Within,
             };
             match entry.metadata() {
@@ -406,7 +408,7 @@ pub fn repository_root(from: &Path) -> Option<PathBuf> {
 pub(super) fn is_manifest(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "Kustomization")
         || path.extension().and_then(OsStr::to_str).is_some_and(|extension| {
-            ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+            ["yaml", "yml", "json"].iter().any(|other| extension.eq_ignore_ascii_case(other))
         })
 }
 

@@ -14,7 +14,7 @@ pub(super) fn is_patch(root: &Node, text: &str) -> bool {
 fn has_directive(node: &Node) -> bool {
     match &node.value {
         Value::Map(map) => {
-            map.get("$patch").is_some_and(|own| own.as_str().is_some())
+            map.get("$patch").is_some_and(|node| node.as_str().is_some())
                 || map.iter().any(|entry| has_directive(&entry.node))
         }
         Value::List(items) => items.iter().any(has_directive),

@@ -61,7 +61,7 @@ pub(super) fn is_template(text: &str) -> bool {
     text.match_indices("{{").any(|(at, _)| {
         let end = text[at..].find("}}").map_or(text.len(), |end| at + end);
         let action = &text[at + 2..end];
-        [".Values.", ".Release.", ".Chart.", "include \""].iter().any(|own| action.contains(own))
+        [".Values.", ".Release.", ".Chart.", "include \""].iter().any(|name| action.contains(name))
     })
 }
 

@@ -62,9 +62,9 @@ impl Tree {
     /// Where its files are: the repository that holds it, else the directory, and the working
     /// directory.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
-        let Ok(own) = self.directory().canonicalize() else { return Vec::new() };
+        let Ok(path) = self.directory().canonicalize() else { return Vec::new() };
         let revision = (!self.prefix.is_empty()).then(|| self.above.canonicalize().ok()).flatten();
-        let root = revision.or_else(|| repository_root(&own)).unwrap_or(own);
+        let root = revision.or_else(|| repository_root(&path)).unwrap_or(path);
         [Some(root), Path::new(".").canonicalize().ok()].into_iter().flatten().collect()
     }
 
@@ -86,17 +86,18 @@ impl Tree {
 
     /// The stderr of a program, with files as they are displayed: not those of a temporary directory,
     /// and without the working directory, which means nothing to others.
-    fn told(&self, said: &str) -> String {
+    fn displayed(&self, message: &str) -> String {
         if self.prefix.is_empty() {
             let here = Path::new(".").canonicalize().ok();
             let here = here.filter(|here| here.parent().is_some());
             return match here {
-                Some(here) => said.replace(&format!("{}/", here.display()), ""),
-                None => said.to_owned(),
+                Some(here) => message.replace(&format!("{}/", here.display()), ""),
+                None => message.to_owned(),
             };
         }
         let above = self.above.display();
-        said.replace(&format!("{above}/"), &self.prefix)
+        message
+            .replace(&format!("{above}/"), &self.prefix)
             .replace(&above.to_string(), self.prefix.trim_end_matches(':'))
     }
 }
@@ -115,20 +116,24 @@ pub(super) struct Run<'r> {
 
 impl<'r> Run<'r> {
     /// A build that was asked for.
-    fn asked(command: Option<&'r str>, limits: &'r Limits) -> Self {
+    fn requested(command: Option<&'r str>, limits: &'r Limits) -> Self {
         Self { command, limits, time: TIMEOUT, offline: false }
     }
 
     /// Returns the output of a build.
     pub(super) fn build(&self, tree: &Tree) -> Result<String, Failed> {
-        let own: Vec<&str> = self.command.unwrap_or_default().split_whitespace().collect();
-        let programs: Vec<&[&str]> = if own.is_empty() { PROGRAMS.to_vec() } else { vec![&own] };
+        let command: Vec<&str> = self.command.unwrap_or_default().split_whitespace().collect();
+        let programs: Vec<&[&str]> =
+            if command.is_empty() { PROGRAMS.to_vec() } else { vec![&command] };
         for words in &programs {
             match self.run(words, &tree.directory()) {
                 Err(Failed::NotFound(_)) => {}
                 Err(Failed::Because(why, help)) => {
                     let line = format!("{} {}", words.join(" "), tree.shown());
-                    return Err(Failed::Because(format!("`{line}` {}", tree.told(&why)), help));
+                    return Err(Failed::Because(
+                        format!("`{line}` {}", tree.displayed(&why)),
+                        help,
+                    ));
                 }
                 Ok(text) => return Ok(text),
             }
@@ -148,7 +153,7 @@ pub(super) fn build(
     command: Option<&str>,
     limits: &Limits,
 ) -> Result<String, Box<Diagnostic>> {
-    Run::asked(command, limits).build(tree).map_err(|error| match error {
+    Run::requested(command, limits).build(tree).map_err(|error| match error {
         Failed::NotFound(why) => failed(tree, &why, INSTALL),
         Failed::Because(why, help) => failed(tree, &why, &help),
     })
@@ -230,12 +235,12 @@ impl Run<'_> {
         let out = out.join().unwrap_or_default();
         let err = err.join().unwrap_or_default();
         if !status.success() {
-            let said = without_warnings(&String::from_utf8_lossy(&err));
-            let said = without_clock(&said);
-            let why = if said.is_empty() {
+            let message = without_warnings(&String::from_utf8_lossy(&err));
+            let message = without_clock(&message);
+            let why = if message.is_empty() {
                 format!("failed: {status}")
             } else {
-                format!("failed: {said}")
+                format!("failed: {message}")
             };
             return Err(because(&why, "correct what it reports; nothing else was read"));
         }
@@ -252,23 +257,23 @@ impl Run<'_> {
 }
 
 /// What a program wrote without its warnings about old fields, if it wrote more.
-fn without_warnings(said: &str) -> String {
+fn without_warnings(message: &str) -> String {
     let is_warning = |line: &&str| line.starts_with("# Warning:");
-    let lines: Vec<&str> = said.trim().lines().collect();
+    let lines: Vec<&str> = message.trim().lines().collect();
     let rest: Vec<&str> = lines.iter().copied().filter(|line| !is_warning(line)).collect();
     if rest.is_empty() { lines.join("\n") } else { rest.join("\n") }
 }
 
 /// The message of kubectl without the log prefix, whose time and process differ in every run (klog,
 /// Header format: `E1123 04:40:59.934854   18414 run.go:72] `).
-fn without_clock(said: &str) -> &str {
-    let is_level = said.starts_with(['I', 'W', 'E', 'F']);
-    let is_dated = said.get(1..6).is_some_and(|day| {
+fn without_clock(message: &str) -> &str {
+    let is_level = message.starts_with(['I', 'W', 'E', 'F']);
+    let is_dated = message.get(1..6).is_some_and(|day| {
         day.ends_with(' ') && day[..4].bytes().all(|digit| digit.is_ascii_digit())
     });
-    match said.split_once("] ") {
+    match message.split_once("] ") {
         Some((_, rest)) if is_level && is_dated => rest,
-        _ => said,
+        _ => message,
     }
 }
 
@@ -307,10 +312,10 @@ pub(super) fn set_aside<T: AsRef<str>>(
             let Some(node) = parse(SourceId(0), text, part, limits).value else { continue };
             let aside: Vec<PathBuf> =
                 listed(&node).map(|name| plain(&directory.join(name))).collect();
-            let own: Vec<PathBuf> =
+            let paths: Vec<PathBuf> =
                 includes(&node).map(|name| plain(&directory.join(name))).collect();
-            included.extend(own.iter().cloned());
-            listed_by.add(directory.clone(), shown, own, &aside, &node);
+            included.extend(paths.iter().cloned());
+            listed_by.add(directory.clone(), shown, paths, &aside, &node);
             no_objects.extend(aside);
         }
         if input.reported {
@@ -331,7 +336,9 @@ pub(super) fn set_aside<T: AsRef<str>>(
     };
     found.retain(|(input, _)| !is_aside(input));
     let findings = listed_by.leave_out(found, &included, limits);
-    trees.retain(|own| !included.contains(&own.directory) && !no_objects.contains(&own.directory));
+    trees.retain(|overlay| {
+        !included.contains(&overlay.directory) && !no_objects.contains(&overlay.directory)
+    });
     (findings, listed_by, trees)
 }
 
@@ -369,7 +376,7 @@ pub fn why_not_built(finding: &Diagnostic) -> Option<&str> {
     let message = &finding.message;
     let why = [ONE_BY_ONE, SHARED]
         .iter()
-        .find_map(|own| message.strip_suffix(own))?
+        .find_map(|name| message.strip_suffix(name))?
         .trim_end_matches([':', ' ']);
     (why != UNASKED).then_some(why)
 }

@@ -132,7 +132,9 @@ impl Listed {
             return;
         }
         let is_set = |labels: &Node| {
-            labels.get("includeSelectors").is_some_and(|own| own.as_bool() == Some(true))
+            labels
+                .get("includeSelectors")
+                .is_some_and(|include_selector| include_selector.as_bool() == Some(true))
         };
         let labels = node.get("labels").map(Node::items).unwrap_or_default();
         let selects = node.get("commonLabels").is_some() || labels.iter().any(is_set);
@@ -147,7 +149,7 @@ impl Listed {
         for path in includes {
             self.by.entry(path).or_default().push(directory.clone());
         }
-        let own = Kustomization {
+        let kustomization = Kustomization {
             shown: shown.into(),
             selects,
             names_namespace: node.get("namespace").and_then(Node::as_str).is_some(),
@@ -155,7 +157,7 @@ impl Listed {
             patches_in,
             is_whole,
         };
-        self.all.insert(directory, own);
+        self.all.insert(directory, kustomization);
     }
 
     /// Removes the manifests beside a kustomization that no one lists. A finding for each
@@ -170,25 +172,27 @@ impl Listed {
         found.retain(|(input, text)| {
             let (Some(path), Some(Ok(text))) = (input.path.as_deref(), text) else { return true };
             let path = plain(path);
-            let own = path.parent().and_then(|above| self.above(above));
+            let kustomization = path.parent().and_then(|above| self.above(above));
             // Of a directory that was named itself, all files are read, as kubectl reads them.
             let is_root = input
                 .root
                 .as_deref()
                 .is_some_and(|root| path.parent() == Some(&plain(root.as_ref())));
-            let Some(own) = own.filter(|own| own.is_whole && !input.named && !is_root) else {
+            let Some(kustomization) = kustomization
+                .filter(|kustomization| kustomization.is_whole && !input.named && !is_root)
+            else {
                 return true;
             };
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if NAMES.contains(&name) || included.contains(&path) || !is_read(text.as_ref()) {
                 return true;
             }
-            let left = left.entry(&own.shown).or_default();
+            let left = left.entry(&kustomization.shown).or_default();
             if input.reported {
                 left.names.push(name.to_owned());
                 let services = services(text.as_ref(), limits);
                 // Two definitions of one service are no input of one command.
-                let is_new = services.iter().all(|own| !left.services.contains(own));
+                let is_new = services.iter().all(|service| !left.services.contains(service));
                 if !services.is_empty() && is_new {
                     left.files.push(input.name.clone());
                     left.services.extend(services);
@@ -226,17 +230,17 @@ impl Listed {
     /// the directory above if only its patches lie here.
     fn above(&self, directory: &Path) -> Option<&Kustomization> {
         self.all.get(directory).or_else(|| {
-            let own = self.all.get(directory.parent()?)?;
+            let kustomization = self.all.get(directory.parent()?)?;
             let name = directory.file_name().and_then(|name| name.to_str());
             let is_of_patches = name.is_some_and(|name| OF_PATCHES.contains(&name));
-            (is_of_patches || own.patches_in.contains(directory)).then_some(own)
+            (is_of_patches || kustomization.patches_in.contains(directory)).then_some(kustomization)
         })
     }
 
     /// What the kustomizations that list a file do with it: the tree that nothing else includes is
     /// the one to build.
     pub(super) fn of(&self, path: &Path) -> Option<Kustomized> {
-        let mut known: Option<Kustomized> = None;
+        let mut kustomized: Option<Kustomized> = None;
         let mut seen: BTreeSet<&PathBuf> = BTreeSet::new();
         let start = plain(path);
         let mut next: VecDeque<&PathBuf> = self.by.get(&start).into_iter().flatten().collect();
@@ -246,27 +250,27 @@ impl Listed {
             if seen.len() >= MOST_ABOVE || !seen.insert(directory) {
                 continue;
             }
-            let Some(own) = self.all.get(directory) else { continue };
+            let Some(kustomization) = self.all.get(directory) else { continue };
             let above = self.by.get(directory);
-            let known = known.get_or_insert_with(|| Kustomized {
-                tree: Arc::clone(&own.shown),
+            let kustomized = kustomized.get_or_insert_with(|| Kustomized {
+                tree: Arc::clone(&kustomization.shown),
                 trees: Vec::new(),
                 selects: false,
                 names_namespace: false,
                 patches: false,
             });
             if first == Some(directory) {
-                known.tree = Arc::clone(&own.shown);
+                kustomized.tree = Arc::clone(&kustomization.shown);
                 first = above.and_then(|above| above.first());
             }
             if above.is_none() {
-                known.trees.push(Arc::clone(&own.shown));
+                kustomized.trees.push(Arc::clone(&kustomization.shown));
             }
-            known.selects |= own.selects;
-            known.names_namespace |= own.names_namespace;
-            known.patches |= own.patches;
+            kustomized.selects |= kustomization.selects;
+            kustomized.names_namespace |= kustomization.names_namespace;
+            kustomized.patches |= kustomization.patches;
             next.extend(above.into_iter().flatten());
         }
-        known
+        kustomized
     }
 }

@@ -107,19 +107,23 @@ impl Memory {
 
     /// Adds manifests of the editor that are not saved yet, below the directories of the input.
     fn add_unsaved(&self, paths: &[PathBuf], inputs: &mut Vec<Input>) {
-        let known: BTreeSet<PathBuf> =
+        let directories: BTreeSet<PathBuf> =
             inputs.iter().filter_map(|input| Some(self.full(input.path.as_ref()?))).collect();
         for (path, text) in &self.open {
             let below = paths.iter().find_map(|directory| {
-                let own = directory.join(path.strip_prefix(self.full(directory)).ok()?);
-                Some((own, Some(directory.to_string_lossy().into())))
+                let path = directory.join(path.strip_prefix(self.full(directory)).ok()?);
+                Some((path, Some(directory.to_string_lossy().into())))
             });
             let Some(below) = below else { continue };
-            let own = below.0;
-            if is_manifest(path) && !known.contains(path) && !path.exists() {
+            let directory = below.0;
+            if is_manifest(path) && !directories.contains(path) && !path.exists() {
                 inputs.push(Input {
-                    name: own.strip_prefix(".").unwrap_or(&own).to_string_lossy().into_owned(),
-                    path: Some(own),
+                    name: directory
+                        .strip_prefix(".")
+                        .unwrap_or(&directory)
+                        .to_string_lossy()
+                        .into_owned(),
+                    path: Some(directory),
                     named: false,
                     reported: true,
                     outside: false,
@@ -148,7 +152,7 @@ impl Memory {
             };
         }
         match (self.files.get(path), stamp) {
-            (Some((known, text)), Some(stamp)) if *known == stamp => Ok(text.clone()),
+            (Some((existing, text)), Some(stamp)) if *existing == stamp => Ok(text.clone()),
             _ => read(),
         }
     }
@@ -181,12 +185,12 @@ impl Memory {
         source: &Source,
         input: Option<&Input>,
     ) -> Option<Outcome> {
-        let (known, text, outcome) = self.outcomes.get(&id)?;
+        let (existing, text, outcome) = self.outcomes.get(&id)?;
         let alike = |a: &Input, b: &Input| {
             a.path == b.path && a.name == b.name && a.named == b.named && a.reported == b.reported
         };
-        let same = match (known, input) {
-            (Some(known), Some(input)) => alike(known, input),
+        let same = match (existing, input) {
+            (Some(existing), Some(input)) => alike(existing, input),
             (None, None) => true,
             _ => false,
         };

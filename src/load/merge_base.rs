@@ -35,8 +35,8 @@ pub fn merge_base(paths: &[PathBuf]) -> Result<String, Box<Diagnostic>> {
     })?;
     let mut git = git(&root);
     git.args(["merge-base", "HEAD", &branch]);
-    let asked = format!("HEAD and {branch} have no commit in common");
-    let commit = output(git, NAME, &asked)
+    let requested = format!("HEAD and {branch} have no commit in common");
+    let commit = output(git, NAME, &requested)
         .map_err(|finding| if is_shallow(&root) { shallow(NAME) } else { finding })?;
     let commit = String::from_utf8_lossy(&commit).trim().to_owned();
     Ok(printed(&["rev-parse", "--short", &commit]).unwrap_or(commit))

@@ -32,8 +32,8 @@ pub(super) fn restore<'a>(
     let mut built: BTreeMap<SourceId, &Tree> = BTreeMap::new();
     for tree in trees {
         let name = tree.name();
-        let known = sources.iter().find(|(_, source)| *source.name == *name);
-        built.extend(known.map(|(id, _)| (id, tree)));
+        let sources = sources.iter().find(|(_, source)| *source.name == *name);
+        built.extend(sources.map(|(id, _)| (id, tree)));
     }
     for (source, span, node) in objects {
         let file = built.get(source).and_then(|tree| Some(tree.file(&origin(node)?)));
@@ -69,8 +69,8 @@ fn read(
     limits: &Limits,
     roots: &[PathBuf],
 ) -> Option<(SourceId, Vec<Item>)> {
-    let known = sources.iter().find(|(_, source)| *source.name == *name);
-    let id = if let Some((id, _)) = known {
+    let existing = sources.iter().find(|(_, source)| *source.name == *name);
+    let id = if let Some((id, _)) = existing {
         id
     } else {
         // The annotation is text of the input, and may name any file.
@@ -89,15 +89,15 @@ fn read(
 fn original<'i>(built: &Node, items: &'i [Item]) -> Option<&'i Item> {
     let text = |node: &Node, keys: &[&str]| node.at(keys).and_then(Node::scalar_text);
     let name = |node: &Node| text(node, &["metadata", "name"]);
-    let own = name(built)?;
+    let value = name(built)?;
     let alike = || {
         let kind = text(built, &["kind"]);
         items.iter().filter(move |item| item.kind == kind)
     };
-    let same = alike().find(|item| name(&item.node).as_ref() == Some(&own));
+    let same = alike().find(|item| name(&item.node).as_ref() == Some(&value));
     same.or_else(|| {
         let mut renamed =
-            alike().filter(|item| name(&item.node).is_some_and(|name| own.contains(&*name)));
+            alike().filter(|item| name(&item.node).is_some_and(|name| value.contains(&*name)));
         renamed.next().filter(|_| renamed.next().is_none())
     })
 }
@@ -105,23 +105,23 @@ fn original<'i>(built: &Node, items: &'i [Item]) -> Option<&'i Item> {
 /// Sets the origin of values that are equal in both to that of the original.
 fn point(built: &mut Node, original: &Node) {
     match (&mut built.value, &original.value) {
-        (Value::Map(own), Value::Map(other)) => {
+        (Value::Map(by_key), Value::Map(other)) => {
             built.origin = original.origin;
-            for entry in own.iter_mut() {
+            for entry in by_key.iter_mut() {
                 if let Some(same) = other.entry(&entry.key) {
                     entry.key_origin = same.key_origin;
                     point(&mut entry.node, &same.node);
                 }
             }
         }
-        (Value::List(own), Value::List(other)) => {
+        (Value::List(list), Value::List(other)) => {
             built.origin = original.origin;
             let name = |node: &Node| node.get("name").and_then(Node::scalar_text);
-            let named = own.iter().all(|item| name(item).is_some());
-            let aligned = own.len() == other.len();
-            for (at, item) in own.make_mut().iter_mut().enumerate() {
+            let named = list.iter().all(|item| name(item).is_some());
+            let aligned = list.len() == other.len();
+            for (at, item) in list.make_mut().iter_mut().enumerate() {
                 let same = if named {
-                    other.iter().find(|own| name(own) == name(item))
+                    other.iter().find(|other| name(other) == name(item))
                 } else {
                     other.get(at).filter(|_| aligned)
                 };
@@ -130,7 +130,7 @@ fn point(built: &mut Node, original: &Node) {
                 }
             }
         }
-        (own, other) if own == other => built.origin = original.origin,
+        (value, other) if value == other => built.origin = original.origin,
         _ => {}
     }
 }

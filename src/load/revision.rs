@@ -55,9 +55,9 @@ pub(super) fn texts(
         let within = directory.strip_prefix(&root).unwrap_or(Path::new("")).join(rest);
         let entries = repository.list(&within)?;
         if entries.is_empty() {
-            let said = format!("`{}` is not in `{revision}`", path.display());
+            let message = format!("`{}` is not in `{revision}`", path.display());
             diagnostics.push(
-                Diagnostic::new(Code::FileNotRead, said)
+                Diagnostic::new(Code::FileNotRead, message)
                     .severity(Severity::Info)
                     .in_file(path.display().to_string()),
             );
@@ -72,7 +72,7 @@ pub(super) fn texts(
             .map(Path::to_owned)
             .collect();
         let is_rendered = |path: &str| {
-            Path::new(path).ancestors().any(|part| rendered.iter().any(|own| own == part))
+            Path::new(path).ancestors().any(|part| rendered.iter().any(|path| path == part))
         };
         let wanted = entries.into_iter().filter(|entry| {
             entry.named(&within)
@@ -83,12 +83,12 @@ pub(super) fn texts(
         let (wanted, links): (Vec<Entry>, Vec<Entry>) =
             wanted.partition(|entry| entry.mode.starts_with("100"));
         for link in links {
-            let said = format!(
+            let message = format!(
                 "`{revision}:{}` was not read: it is not a regular file in the revision",
                 link.path
             );
             diagnostics.push(
-                Diagnostic::new(Code::FileNotRead, said)
+                Diagnostic::new(Code::FileNotRead, message)
                     .severity(Severity::Info)
                     .in_file(link.path),
             );
@@ -168,20 +168,20 @@ pub(super) fn git(directory: &Path) -> Command {
 pub(super) fn output(
     mut git: Command,
     revision: &str,
-    asked: &str,
+    requested: &str,
 ) -> Result<Vec<u8>, Box<Diagnostic>> {
     let done = git.output().map_err(|error| unavailable(revision, &error))?;
     if done.status.success() {
         return Ok(done.stdout);
     }
-    let said = String::from_utf8_lossy(&done.stderr);
-    let said = said.lines().find(|line| !line.is_empty()).map_or_else(
-        || asked.to_owned(),
-        |line| format!("{asked} (git: {})", line.trim_start_matches("fatal: ")),
+    let message = String::from_utf8_lossy(&done.stderr);
+    let message = message.lines().find(|line| !line.is_empty()).map_or_else(
+        || requested.to_owned(),
+        |line| format!("{requested} (git: {})", line.trim_start_matches("fatal: ")),
     );
     Err(not_read(
         revision,
-        &said,
+        &message,
         "name a path, or a revision of the repository that holds the paths of `-f` and `-k`",
     ))
 }
@@ -199,9 +199,9 @@ fn unavailable(revision: &str, error: &std::io::Error) -> Box<Diagnostic> {
 pub(super) fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diagnostic>> {
     let mut git = git(directory);
     git.args(["rev-parse", "--show-toplevel"]);
-    let asked =
+    let directory =
         format!("it is not a path, and `{}` lies in no repository of git", directory.display());
-    let printed = output(git, revision, &asked)?;
+    let printed = output(git, revision, &directory)?;
     let text = String::from_utf8_lossy(&printed);
     let root = Path::new(text.trim_end_matches(['\n', '\r']));
     Ok(std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()))
@@ -291,7 +291,7 @@ impl Repository {
         for (entry, text) in self.read(wanted, &Limits::default())? {
             let (folder, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
             let (Ok(text), Some(strength)) =
-                (text, IGNORE_FILES.iter().position(|known| *known == name))
+                (text, IGNORE_FILES.iter().position(|other| *other == name))
             else {
                 continue;
             };
@@ -326,13 +326,13 @@ impl Repository {
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Ok(Vec::new());
         };
-        let asked: String = entries
+        let requested: String = entries
             .iter()
             .filter(|entry| entry.size.is_some_and(|size| size <= limits.file_size))
             .flat_map(|entry| [entry.id.as_str(), "\n"])
             .collect();
         // Git answers before all requests are written, and the capacity of a pipe is limited.
-        let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
+        let asking = std::thread::spawn(move || stdin.write_all(requested.as_bytes()));
         let mut answers = std::io::BufReader::new(stdout);
         let mut read = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -428,7 +428,7 @@ impl Ignored {
         for strength in 0..IGNORE_FILES.len() {
             for depth in (0..parts.len()).rev() {
                 let Some(files) = self.files.get(&parts[..depth].join("/")) else { continue };
-                for (_, patterns) in files.iter().filter(|(own, _)| *own == strength) {
+                for (_, patterns) in files.iter().filter(|(file, _)| *file == strength) {
                     let opinion = patterns
                         .matched(Path::new(OsStr::new(&parts[depth..].join("/"))), is_folder);
                     if !opinion.is_none() {

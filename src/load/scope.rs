@@ -47,9 +47,10 @@ impl Scope {
             return Lies::Within;
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let own = [parent.unwrap_or(Path::new(".")), Path::new(".")];
-        let own: Vec<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let within = is_below(path, &own) || is_below(path, &self.roots);
+        let paths = [parent.unwrap_or(Path::new(".")), Path::new(".")];
+        let paths: Vec<PathBuf> =
+            paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let within = is_below(path, &paths) || is_below(path, &self.roots);
         if within { Lies::Within } else { Lies::Outside }
     }
 }

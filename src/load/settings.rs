@@ -147,12 +147,12 @@ fn require_owner(file: &Path) -> Result<(), String> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let own = rustix::process::geteuid().as_raw();
+        let user = rustix::process::geteuid().as_raw();
         // Behind sudo the files of the one who called it are the user's own.
-        let caller = std::env::var("SUDO_UID").ok().filter(|_| own == 0);
+        let caller = std::env::var("SUDO_UID").ok().filter(|_| user == 0);
         let caller = caller.and_then(|uid| uid.parse::<u32>().ok());
-        let owner = std::fs::metadata(file).map_or(own, |data| data.uid());
-        if owner != own && owner != 0 && caller != Some(owner) {
+        let owner = std::fs::metadata(file).map_or(user, |data| data.uid());
+        if owner != user && owner != 0 && caller != Some(owner) {
             let file = file.display();
             return Err(format!(
                 "{file} belongs to another user and was not read: name it with `--config {file}`, or leave it out with `--no-config`"
@@ -274,14 +274,14 @@ impl Reader<'_> {
         Span { source: self.id, start: offset(range.start), end: offset(range.end) }
     }
 
-    fn unknown(&mut self, key: &Key<'_>, known: &[&'static str], what: &str) {
+    fn unknown(&mut self, key: &Key<'_>, existing: &[&'static str], what: &str) {
         let name = key.get_ref().as_ref();
-        let near = nearest(name, known.iter().copied());
+        let near = nearest(name, existing.iter().copied());
         self.found.push(
             Diagnostic::new(Code::UnknownSetting, format!("unknown {what} `{name}`"))
                 .at(self.span(key.span()))
                 .help(near.map_or_else(
-                    || format!("known are {}", known.join(", ")),
+                    || format!("known are {}", existing.join(", ")),
                     |near| format!("did you mean `{near}`?"),
                 )),
         );
@@ -463,11 +463,11 @@ impl Reader<'_> {
                 "name it with `--kustomize-command`, in OME_KUSTOMIZE_COMMAND, or",
             ),
         };
-        let said = format!(
+        let message = format!(
             "`{key_name}` is ignored: a file that was found beside the input cannot {cannot}"
         );
         self.found.push(
-            Diagnostic::new(Code::InvalidSetting, said)
+            Diagnostic::new(Code::InvalidSetting, message)
                 .severity(Severity::Warning)
                 .at(self.span(key.span()))
                 .help(format!("{help} in {OF_USER}")),
@@ -497,12 +497,12 @@ impl Reader<'_> {
     /// Reports a version of `ome` that `required-version` does not admit: other versions may make
     /// other decisions.
     fn required_version(&mut self, required: &VersionReq, value: &Value<'_>) {
-        let own = env!("CARGO_PKG_VERSION");
-        if !Version::parse(own).is_ok_and(|own| required.matches(&own)) {
+        let env = env!("CARGO_PKG_VERSION");
+        if !Version::parse(env).is_ok_and(|version| required.matches(&version)) {
             self.found.push(
                 Diagnostic::new(
                     Code::InvalidSetting,
-                    format!("this is ome {own}, the settings require {required}"),
+                    format!("this is ome {env}, the settings require {required}"),
                 )
                 .at(self.span(value.span()))
                 .help("install a version that `required-version` admits"),
@@ -516,8 +516,8 @@ impl Reader<'_> {
             let Some((operator, tags)) =
                 self.released.iter().find(|(operator, _)| *operator == name)
             else {
-                let known: Vec<&'static str> = self.released.iter().map(|row| row.0).collect();
-                self.unknown(key, &known, "operator");
+                let released: Vec<&'static str> = self.released.iter().map(|row| row.0).collect();
+                self.unknown(key, &released, "operator");
                 continue;
             };
             match value.get_ref() {
@@ -526,8 +526,8 @@ impl Reader<'_> {
                     self.note(format!("releases.{operator}"), key, value, self.found.len());
                 }
                 _ => {
-                    let known: Vec<String> = tags.iter().map(|tag| format!("\"{tag}\"")).collect();
-                    self.invalid(name, value, &format!("one of {}", known.join(", ")));
+                    let tags: Vec<String> = tags.iter().map(|tag| format!("\"{tag}\"")).collect();
+                    self.invalid(name, value, &format!("one of {}", tags.join(", ")));
                 }
             }
         }
@@ -538,7 +538,7 @@ impl Reader<'_> {
             let Some(doc) = crate::diag::CODES.iter().find(|doc| {
                 doc.topic == crate::diag::Topic::Finding && doc.id == key.get_ref().as_ref()
             }) else {
-                let known: Vec<&'static str> = crate::diag::CODES
+                let codes: Vec<&'static str> = crate::diag::CODES
                     .iter()
                     .filter(|doc| doc.topic == crate::diag::Topic::Finding)
                     .map(|doc| doc.id)
@@ -550,7 +550,7 @@ impl Reader<'_> {
                         format!("no finding has the code `{name}`"),
                     )
                     .at(self.span(key.span()))
-                    .help(nearest(name, known).map_or_else(
+                    .help(nearest(name, codes).map_or_else(
                         || "`ome code` lists them".to_owned(),
                         |near| format!("did you mean `{near}`?"),
                     )),

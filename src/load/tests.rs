@@ -370,7 +370,12 @@ fn a_list_is_as_long_as_a_file_and_its_items_as_documents() {
     assert_eq!(findings(&loaded), [(Severity::Error, "file-size-limit"); 2]);
     assert_eq!(loaded.sources.locate(loaded.diagnostics[0].span().unwrap()).line, 19);
     assert_eq!(names(&loaded), ["a", "b", "c"]);
-    assert!(loaded.documents.iter().all(|own| own.kind == "Pod" && own.api_version == "v1"));
+    assert!(
+        loaded
+            .documents
+            .iter()
+            .all(|document| document.kind == "Pod" && document.api_version == "v1")
+    );
     let pod = &loaded.documents[0].node;
     assert_eq!(pod.at(&["status", "phase"]).and_then(Node::as_str), Some("Running"));
     assert!(pod.at(&["metadata", "managedFields"]).is_none());
@@ -571,11 +576,15 @@ fn manifests_that_no_kustomization_lists_are_left_out() {
     let paths = [root.path().to_owned()];
     let request = Request { paths: &paths, ..Request::default() };
     let loaded = load(&request, &mut std::io::empty(), &Limits::default());
-    let name = |own: &crate::load::Document| {
-        own.node.at(&["metadata", "name"]).and_then(|own| own.as_str()).unwrap().to_owned()
+    let name = |document: &crate::load::Document| {
+        document.node.at(&["metadata", "name"]).and_then(|name| name.as_str()).unwrap().to_owned()
     };
-    let mut names: Vec<String> =
-        loaded.documents.iter().filter(|own| own.kind == "ClusterBaseModel").map(name).collect();
+    let mut names: Vec<String> = loaded
+        .documents
+        .iter()
+        .filter(|document| document.kind == "ClusterBaseModel")
+        .map(name)
+        .collect();
     names.sort_unstable();
     assert_eq!(names, ["a", "b", "c", "d"]);
     let left: Vec<&str> = loaded
@@ -585,7 +594,7 @@ fn manifests_that_no_kustomization_lists_are_left_out() {
         .map(|finding| finding.message.as_str())
         .collect();
     assert_eq!(left, ["`draft.yaml` is in no kustomization: it is not deployed"]);
-    let own = loaded.documents.iter().find(|own| name(own) == "a").unwrap();
-    let kustomized = loaded.sources.get(own.source).kustomized.clone().unwrap();
+    let document = loaded.documents.iter().find(|document| name(document) == "a").unwrap();
+    let kustomized = loaded.sources.get(document.source).kustomized.clone().unwrap();
     assert!(kustomized.tree.ends_with("over") && kustomized.selects);
 }

@@ -180,12 +180,12 @@ fn map_values_of_a_struct_type_are_merged_by_that_type() {
 
 #[test]
 fn a_merge_key_that_is_a_mapping_is_an_error_at_any_list_length() {
-    let known = |count: usize| {
+    let list_of = |count: usize| {
         let names: Vec<String> = (0..count).map(|at| format!("{{name: n{at}}}")).collect();
         format!("{{env: [{{name: {{a: b}}}}, {}]}}", names.join(", "))
     };
     for count in [1, 40] {
-        let error = patched(&known(count), "{env: [{name: {a: b}}]}", "Container").unwrap_err();
+        let error = patched(&list_of(count), "{env: [{name: {a: b}}]}", "Container").unwrap_err();
         assert!(error.ends_with("a mapping cannot be compared, a scalar is needed"), "{error}");
     }
 }
@@ -226,8 +226,8 @@ fn set_element_order_applies_to_lists_of_its_kind() {
         assert_eq!(patched(&base, &patch, "Container"), Ok(expected), "{base} {patch}");
     }
     let error = patched("{finalizers: [a]}", "{$setElementOrder/finalizers: [{}]}", "ObjectMeta");
-    let said = error.unwrap_err();
-    assert!(said.ends_with("a mapping cannot be compared, a scalar is needed"), "{said}");
+    let message = error.unwrap_err();
+    assert!(message.ends_with("a mapping cannot be compared, a scalar is needed"), "{message}");
     // Go decodes numbers beyond 64 bits as floats.
     let numbers =
         patched("{finalizers: [1.5]}", "{finalizers: [18446744073709551615]}", "ObjectMeta");
@@ -245,6 +245,6 @@ fn mappings_that_are_replaced_keep_nothing() {
 
 #[test]
 fn an_error_at_the_root_names_no_field() {
-    let said = patched("[]", "{a: 1}", "ObjectMeta").unwrap_err();
-    assert!(!said.starts_with('`'), "{said}");
+    let refusal = patched("[]", "{a: 1}", "ObjectMeta").unwrap_err();
+    assert!(!refusal.starts_with('`'), "{refusal}");
 }

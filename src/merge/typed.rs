@@ -27,18 +27,18 @@ pub(crate) fn pod_type() -> &'static Type {
 
 /// Returns the fields of a mapping that are fields of a pod spec.
 pub(crate) fn pod_fields(node: &Node) -> Node {
-    let known = |key: &str| pod_type().field(key).is_some();
+    let field = |key: &str| pod_type().field(key).is_some();
     Node::new(
-        Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()),
+        Value::Map(node.entries().filter(|entry| field(&entry.key)).cloned().collect()),
         node.origin,
     )
 }
 
 /// Returns the fields of a mapping that are fields of a container.
 pub(crate) fn container_fields(node: &Node) -> Node {
-    let known = |key: &str| container_type().field(key).is_some();
+    let field = |key: &str| container_type().field(key).is_some();
     Node::new(
-        Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()),
+        Value::Map(node.entries().filter(|entry| field(&entry.key)).cloned().collect()),
         node.origin,
     )
 }
@@ -79,12 +79,12 @@ pub(crate) fn container<R: Record>(
     rec: &mut R,
 ) -> Result<Node, String> {
     let listed = listed.unwrap_or_else(|| Node::map(Origin::Default(&ZERO_VALUE)));
-    let own = runner.get("args").is_some_and(|args| !args.is_empty());
-    let lower = listed.get("args").filter(|args| own && !args.is_empty()).cloned();
+    let is_own = runner.get("args").is_some_and(|args| !args.is_empty());
+    let lower = listed.get("args").filter(|args| is_own && !args.is_empty()).cloned();
     let mut node = patched(&listed, runner, library, rec)?;
     if let (Some(lower), Some(map)) = (lower, node.as_map_mut()) {
-        let own = map.get("args").map(Node::items).unwrap_or_default();
-        let joined = lower.items().iter().chain(own).cloned().collect();
+        let args = map.get("args").map(Node::items).unwrap_or_default();
+        let joined = lower.items().iter().chain(args).cloned().collect();
         map.insert("args", Node::new(Value::List(joined), lower.origin));
     }
     Ok(node)

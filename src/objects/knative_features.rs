@@ -87,7 +87,7 @@ impl Features {
             }
             // The server took it with these fields.
             ("serving.knative.dev/v1", "Service") if is_stored => {
-                self.on.extend(gated(object).into_iter().map(|own| own.key.to_owned()));
+                self.on.extend(gated(object).into_iter().map(|gated| gated.key.to_owned()));
             }
             _ => {}
         }
@@ -171,7 +171,7 @@ fn gated(object: &Node) -> Vec<Gated<'_>> {
             [(&["capabilities", "add"][..], CAPABILITIES), (&["runAsGroup"][..], SECURITY)]
         {
             let context = container.get("securityContext");
-            let Some(node) = context.and_then(|own| own.at(keys)) else { continue };
+            let Some(node) = context.and_then(|context| context.at(keys)) else { continue };
             if !is_empty(node) {
                 let path = path.field("securityContext");
                 let path = keys.iter().fold(path, |path, key| path.field(*key));
@@ -214,7 +214,9 @@ mod tests {
         features.judge(&service(spec), &mut found);
         found
             .iter()
-            .map(|own| format!("{:?} {}", own.severity, own.path.as_deref().unwrap_or("")))
+            .map(|finding| {
+                format!("{:?} {}", finding.severity, finding.path.as_deref().unwrap_or(""))
+            })
             .collect()
     }
 

@@ -36,7 +36,7 @@ pub(crate) static OPERATORS: [&dyn Operator; 3] =
 /// Returns the documents and the newest release of every operator.
 pub fn newest() -> Releases {
     let mut newest = Releases::default();
-    for services in OPERATORS.iter().filter_map(|own| own.services()) {
+    for services in OPERATORS.iter().filter_map(|operator| operator.services()) {
         if let Some(controller) = newest_recorded(services) {
             newest.add(PerReading { documented: services.documented(), controller });
         }
@@ -52,12 +52,12 @@ fn newest_recorded(services: &dyn Services) -> Option<&'static Policy> {
 
 /// Returns the operator of an API; `None` for the cluster itself.
 pub(crate) fn operator(api: Api) -> Option<&'static dyn Operator> {
-    OPERATORS.into_iter().find(|own| own.api() == api)
+    OPERATORS.into_iter().find(|operator| operator.api() == api)
 }
 
 /// Reports whether a kind is a service kind of an operator.
 pub(crate) fn is_service(kind: &str) -> bool {
-    OPERATORS.iter().any(|own| own.kinds().contains(&kind))
+    OPERATORS.iter().any(|operator| operator.kinds().contains(&kind))
 }
 
 /// Reports whether services of a kind are merged with presets of their release.
@@ -138,7 +138,7 @@ pub(crate) fn ships_runtimes(policy: &Policy) -> bool {
 
 /// Returns the operators with services to plan, in output order.
 pub(crate) fn deciding() -> impl Iterator<Item = Api> {
-    OPERATORS.iter().filter(|own| own.services().is_some()).map(|own| own.api())
+    OPERATORS.iter().filter(|operator| operator.services().is_some()).map(|operator| operator.api())
 }
 
 /// Returns the releases of an operator that can be followed, oldest first.
@@ -199,25 +199,25 @@ pub fn rules_of(name: &str, tag: &str) -> Option<usize> {
     let (_, api) = released().find(|(operator, _)| *operator == name)?;
     let services = services(api)?;
     let position = services.releases().iter().position(|release| release.id.tag == tag)?;
-    let [before, own] =
+    let [before, policy] =
         [services.releases().get(position.checked_sub(1)?)?, services.releases().get(position)?];
     let upgrade = services.upgrade();
     let switches = upgrade.rules.iter().flat_map(|rules| rules.iter());
-    let differs = switches.filter(|rule| (rule.differs)(before, own)).count();
-    let effects = upgrade.effects.iter().filter(|rule| (rule.differs)(before, own)).count();
+    let differs = switches.filter(|rule| (rule.differs)(before, policy)).count();
+    let effects = upgrade.effects.iter().filter(|rule| (rule.differs)(before, policy)).count();
     Some(differs + effects)
 }
 
 /// Returns the operators with known releases and their names in `--release`, sorted by name.
 pub fn released() -> impl Iterator<Item = (&'static str, Api)> {
-    let mut names = OPERATORS.map(|own| (own.api().as_str(), own.api()));
+    let mut names = OPERATORS.map(|operator| (operator.api().as_str(), operator.api()));
     names.sort_unstable();
     names.into_iter()
 }
 
 /// Returns every rule of `validate`: the rules shared by all operators, then each operator's own.
 pub fn checks() -> impl Iterator<Item = &'static Check> {
-    check::CHECKS.iter().chain(OPERATORS.iter().flat_map(|own| own.checks()))
+    check::CHECKS.iter().chain(OPERATORS.iter().flat_map(|operator| operator.checks()))
 }
 
 impl<'a> BuildContext<'a, '_> {

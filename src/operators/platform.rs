@@ -12,8 +12,8 @@ pub const LEADER_WORKER_SET: &str = "lws";
 /// Name of Kubernetes in `--release`.
 pub const KUBERNETES: &str = "kubernetes";
 
-const fn kubernetes(tag: &'static str, date: &'static str, known: Knowledge) -> Release {
-    Release { tag, date, commit: "", known }
+const fn kubernetes(tag: &'static str, date: &'static str, existing: Knowledge) -> Release {
+    Release { tag, date, commit: "", known: existing }
 }
 
 /// Releases of Kubernetes: the schemas and the scheduler are those of 1.35, later ones add fields.
@@ -40,7 +40,7 @@ pub fn released() -> [(&'static str, Vec<Release>); 2] {
 
 /// The known tag of a name; `None` for an unknown one.
 pub fn tag(name: &str, wanted: &str) -> Option<&'static str> {
-    let (_, releases) = released().into_iter().find(|(known, _)| *known == name)?;
+    let (_, releases) = released().into_iter().find(|(released, _)| *released == name)?;
     releases.into_iter().map(|release| release.tag).find(|tag| *tag == wanted)
 }
 

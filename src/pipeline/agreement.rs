@@ -52,12 +52,12 @@ fn inputs() -> impl Strategy<Value = Input> {
         prop::option::weighted(0.3, 2_i64..20),
         prop::option::weighted(0.3, (1_i64..3, devices())),
     )
-        .prop_map(|(nodes, services, serving, quota, beside)| Input {
+        .prop_map(|(nodes, services, serving, quota, neighbors)| Input {
             nodes,
             services,
             serving,
             quota,
-            beside,
+            beside: neighbors,
         })
 }
 
@@ -111,8 +111,8 @@ impl Input {
                 "modelFramework": {"name": "transformers", "version": "4.40.0"},
                 "modelArchitecture": "LlamaForCausalLM", "storage": {"storageUri": "hf://example/m", "path": "/m"}}}),
         );
-        for (at, own) in self.services.iter().enumerate() {
-            all.extend(own.5.iter().flat_map(|second| volume(&format!("s{at}"), *second)));
+        for (at, service) in self.services.iter().enumerate() {
+            all.extend(service.5.iter().flat_map(|second| volume(&format!("s{at}"), *second)));
         }
         for gpus in [1, 2, 3, 4, 8] {
             all.push(json!({"apiVersion": "ome.io/v1beta1", "kind": "ClusterServingRuntime",
@@ -195,24 +195,25 @@ fn planned(
     let answer = together_after(&planner, &mut planned, &mut servings, options, before);
     let answer = answer.expect("the nodes report their resources");
     let mut pending: BTreeMap<String, usize> = BTreeMap::new();
-    for own in &planned {
-        let placements = own.components.iter().filter_map(|own| own.placement.as_ref());
+    for planned in &planned {
+        let placements =
+            planned.components.iter().filter_map(|component| component.placement.as_ref());
         let waiting = placements.map(super::Placement::pending).sum();
         // `ome test` compares this.
-        let fits = own.components.iter().map(super::PlannedComponent::fits);
-        prop_assert!(fits.into_iter().all(|own| own == Some(waiting == 0)));
-        pending.insert(own.service.to_string(), waiting);
+        let fits = planned.components.iter().map(super::PlannedComponent::fits);
+        prop_assert!(fits.into_iter().all(|fit| fit == Some(waiting == 0)));
+        pending.insert(planned.service.to_string(), waiting);
     }
-    for own in &servings {
-        let name = format!("{}/{}", own.serving.namespace, own.serving.name());
-        let waiting = own.placement.as_ref().map_or(0, super::Placement::pending);
+    for serving in &servings {
+        let name = format!("{}/{}", serving.serving.namespace, serving.serving.name());
+        let waiting = serving.placement.as_ref().map_or(0, super::Placement::pending);
         pending.insert(name, waiting);
     }
     let sums = totals(&planned, &servings, world.catalog.machines(), Some(&answer));
     let (pods, gpus) = rendered(world);
     let groups: i64 =
-        servings.iter().map(|own| i64::try_from(own.serving.pods()).unwrap_or(0)).sum();
-    let in_groups: i64 = servings.iter().filter_map(|own| own.gpus().known()).sum();
+        servings.iter().map(|serving| i64::try_from(serving.serving.pods()).unwrap_or(0)).sum();
+    let in_groups: i64 = servings.iter().filter_map(|serving| serving.gpus().known()).sum();
     prop_assert_eq!(sums.pods, pods + groups);
     prop_assert_eq!(sums.gpus.values().sum::<i64>(), gpus + in_groups);
     Ok((pending, answer))
@@ -224,19 +225,23 @@ fn rendered(world: &World) -> (i64, i64) {
     let (mut pods, mut gpus) = (0, 0);
     for views in world.catalog.services() {
         let objects = renderer.render(views, &mut History::off()).objects;
-        let of =
-            |kind: &'static str| objects.iter().filter(move |own| identity(&own.node).kind == kind);
+        let of = |kind: &'static str| {
+            objects.iter().filter(move |object| identity(&object.node).kind == kind)
+        };
         let scaled: BTreeMap<&str, i64> = of("HorizontalPodAutoscaler")
-            .filter_map(|own| {
-                let name = own.node.at(&["spec", "scaleTargetRef", "name"])?.as_str()?;
-                Some((name, own.node.at(&["spec", "minReplicas"]).and_then(Node::as_int)?.max(1)))
+            .filter_map(|object| {
+                let name = object.node.at(&["spec", "scaleTargetRef", "name"])?.as_str()?;
+                Some((
+                    name,
+                    object.node.at(&["spec", "minReplicas"]).and_then(Node::as_int)?.max(1),
+                ))
             })
             .collect();
-        for own in of("Deployment") {
-            let name = own.node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or("");
-            let stated = own.node.at(&["spec", "replicas"]).and_then(Node::as_int);
+        for object in of("Deployment") {
+            let name = object.node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or("");
+            let stated = object.node.at(&["spec", "replicas"]).and_then(Node::as_int);
             let replicas = scaled.get(name).copied().or(stated).unwrap_or(1);
-            let containers = own.node.at(&["spec", "template", "spec", "containers"]);
+            let containers = object.node.at(&["spec", "template", "spec", "containers"]);
             let amount = |container: &Node| {
                 let limit = container.at(&["resources", "limits", "nvidia.com/gpu"])?;
                 limit.scalar_text()?.parse::<i64>().ok()
@@ -253,15 +258,15 @@ fn rendered(world: &World) -> (i64, i64) {
 /// The rollouts of all changes from one world to another; edits are searched for one service only.
 fn rolled(before: &World, after: &World, only: Option<usize>) -> Vec<ServiceRollout> {
     let changes = Changes::between(Some(&State::all(before)), &State::all(after), follow());
-    let asked = RollOptions { only, without_edits: only.is_none(), ..RollOptions::default() };
-    roll(after, follow(), &changes, &asked).expect("the nodes are known")
+    let options = RollOptions { only, without_edits: only.is_none(), ..RollOptions::default() };
+    roll(after, follow(), &changes, &options).expect("the nodes are known")
 }
 
 /// The end of the first service, with the pods that wait.
 fn first(rolled: &[ServiceRollout]) -> (RollEnd, i64) {
-    let own = rolled.iter().find(|own| own.name == "s0").expect("it is there");
-    let last = own.components[0].stages.last().expect("it has a stage");
-    (own.components[0].end, last.old.pending + last.new.pending)
+    let service = rolled.iter().find(|service| service.name == "s0").expect("it is there");
+    let last = service.components[0].stages.last().expect("it has a stage");
+    (service.components[0].end, last.old.pending + last.new.pending)
 }
 
 /// The objects with the edits of a fix: those of the first service, and the nodes that it adds.
@@ -269,7 +274,8 @@ fn edited(all: &[Value], fix: &Fix) -> (Vec<Value>, Vec<Value>) {
     let (mut all, mut more) = (all.to_vec(), Vec::new());
     for edit in &fix.edits {
         if let Some(like) = edit.path.strip_prefix("nodes like ") {
-            let node = all.iter().find(|own| own["metadata"]["name"] == like).expect("it is there");
+            let node =
+                all.iter().find(|value| value["metadata"]["name"] == like).expect("it is there");
             let number = edit.to.as_str().and_then(|text| text.split_once(' '));
             let number: usize = number.expect("`N more`").0.parse().expect("a number");
             more.extend((0..number).map(|at| {
@@ -280,8 +286,9 @@ fn edited(all: &[Value], fix: &Fix) -> (Vec<Value>, Vec<Value>) {
             }));
             continue;
         }
-        let is_first =
-            |own: &&mut Value| own["kind"] == "InferenceService" && own["metadata"]["name"] == "s0";
+        let is_first = |value: &&mut Value| {
+            value["kind"] == "InferenceService" && value["metadata"]["name"] == "s0"
+        };
         let mut at = all.iter_mut().find(is_first).expect("it is there");
         for key in edit.path.split('.') {
             at = &mut at[key];
@@ -297,11 +304,14 @@ fn unchanged(world: &World) -> BTreeMap<String, (RollEnd, i64)> {
     let changes = Changes::between(Some(&state), &state, follow());
     let rolled = roll(world, follow(), &changes, &RollOptions::default());
     let mut ends = BTreeMap::new();
-    for own in rolled.unwrap_or_default() {
-        for component in own.components {
+    for service in rolled.unwrap_or_default() {
+        for component in service.components {
             let waiting =
                 component.stages.last().map_or(0, |last| last.old.pending + last.new.pending);
-            ends.insert(format!("{}/{}", own.namespace, own.name), (component.end, waiting));
+            ends.insert(
+                format!("{}/{}", service.namespace, service.name),
+                (component.end, waiting),
+            );
         }
     }
     ends
@@ -363,11 +373,11 @@ proptest! {
         let [old, new] = [input.version("1"), input.version("2")];
         let (before, after) = (world(&old), world(&new));
         let all = rolled(&before, &after, None);
-        let only = all.iter().position(|own| own.name == "s0");
+        let only = all.iter().position(|service| service.name == "s0");
         let named = rolled(&before, &after, only);
         prop_assert_eq!(first(&named), first(&all));
-        let own = &named[only.expect("it is there")].components[0];
-        for fix in own.fix.iter().filter(|fix| !fix.with_others) {
+        let component = &named[only.expect("it is there")].components[0];
+        for fix in component.fix.iter().filter(|fix| !fix.with_others) {
             let (with, more) = edited(&new, fix);
             let world = |objects: &[Value]| super::testing::world(&[objects, &more].concat());
             let (before, with, after) = (world(&old), world(&with), world(&new));

@@ -53,15 +53,15 @@ pub fn costs(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Option
             let class = planned.class(component.kind)?;
             Some((class, at(price(class)?, component)?))
         });
-        if let Some(own) = costs.add(classes) {
+        if let Some(price) = costs.add(classes) {
             let service = &planned.service;
-            costs.services.push((service.namespace.clone(), service.name.clone(), own));
+            costs.services.push((service.namespace.clone(), service.name.clone(), price));
         }
     }
     for planned in servings {
-        if let Some(own) = costs.add(of_serving(planned)) {
+        if let Some(price) = costs.add(of_serving(planned)) {
             let serving = planned.serving;
-            costs.servings.push((serving.namespace.clone(), serving.name().clone(), own));
+            costs.servings.push((serving.namespace.clone(), serving.name().clone(), price));
         }
     }
     (!costs.services.is_empty() || !costs.servings.is_empty()).then_some(costs)
@@ -71,9 +71,9 @@ impl Costs {
     /// The cost of a service, if a price of its classes is known.
     pub fn of(&self, namespace: &str, name: &str) -> Option<Dollars> {
         let services = &self.services;
-        let own =
+        let services =
             services.iter().find(|(in_namespace, of, _)| in_namespace == namespace && of == name);
-        own.map(|(.., cost)| *cost)
+        services.map(|(.., cost)| *cost)
     }
 
     /// Adds the costs of one service or ModelServing and returns their sum; `None` without costs.
@@ -81,13 +81,13 @@ impl Costs {
         &mut self,
         classes: impl Iterator<Item = (&'c AcceleratorClass, Dollars)>,
     ) -> Option<Dollars> {
-        let mut own = None;
+        let mut price = None;
         for (class, cost) in classes {
-            *own.get_or_insert_with(Dollars::default) += cost;
+            *price.get_or_insert_with(Dollars::default) += cost;
             self.per_hour += cost;
             *self.by_class.entry(class.name().clone()).or_default() += cost;
         }
-        own
+        price
     }
 }
 

@@ -17,14 +17,14 @@ impl OtherPods {
         if here.len() != there.len() {
             return None;
         }
-        for (own, other) in here.iter().zip(there) {
-            let (Ok(own_kind), Ok(other_kind)) = (&own.kind, &other.kind) else { return None };
+        for (workload, other) in here.iter().zip(there) {
+            let (Ok(own_kind), Ok(other_kind)) = (&workload.kind, &other.kind) else { return None };
             let pairs = [own_kind.specs(), other_kind.specs()];
-            if own.component != other.component || pairs[0].len() != pairs[1].len() {
+            if workload.component != other.component || pairs[0].len() != pairs[1].len() {
                 return None;
             }
             for (here, there) in pairs[0].iter().zip(&pairs[1]).filter(|(one, two)| one != two) {
-                specs.push((own.component, Arc::clone(here), Arc::clone(there)));
+                specs.push((workload.component, Arc::clone(here), Arc::clone(there)));
             }
         }
         (!specs.is_empty()).then(|| Box::new(Self { release: policy.release, specs }))
@@ -40,7 +40,7 @@ pub(super) fn place(
     let difference = planned.controller.get_or_insert_with(|| Box::new(Difference::new(release)));
     difference.placed = placed;
     let finding = differs(difference, &planned.service);
-    planned.diagnostics.retain(|known| known.code != Code::ControllerDiffers);
+    planned.diagnostics.retain(|finding| finding.code != Code::ControllerDiffers);
     planned.diagnostics.push(finding);
 }
 
@@ -71,8 +71,8 @@ pub(super) fn difference(
     other: &Side<'_, '_>,
     policy: &Policy,
 ) -> Option<Difference> {
-    let modes = |own: &Side<'_, '_>| -> BTreeMap<&'static str, &'static str> {
-        own.modes.iter().map(|(kind, mode)| (kind.as_str(), mode.as_str())).collect()
+    let modes = |side: &Side<'_, '_>| -> BTreeMap<&'static str, &'static str> {
+        side.modes.iter().map(|(kind, mode)| (kind.as_str(), mode.as_str())).collect()
     };
     let (here, there) = (
         planned.resolution.chosen().map(|runtime| &runtime.object.id),
@@ -160,8 +160,8 @@ impl std::fmt::Display for Difference {
                 modes.iter().map(|(component, mode)| format!("{component} as {mode}")).collect();
             format!("deploy {}", modes.join(", "))
         });
-        let placed = self.placed.iter().map(|(component, own)| {
-            let OtherPlaced { placed, wanted, reason } = own;
+        let placed = self.placed.iter().map(|(component, placed)| {
+            let OtherPlaced { placed, wanted, reason } = placed;
             let why = reason.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
             format!("place {placed} of {wanted} pods of the {component}{why}")
         });

@@ -154,7 +154,7 @@ impl Described<'_, '_> {
             return (Outcome::Hole(error.message.clone()), None);
         }
         let configs = &planned.resolution.configs;
-        if let Some(absent) = configs.iter().find(|own| own.found.is_none()) {
+        if let Some(absent) = configs.iter().find(|config| config.found.is_none()) {
             let reason = format!("the shipped configuration `{}` was not read", absent.name);
             return (Outcome::Hole(reason), None);
         }
@@ -163,19 +163,21 @@ impl Described<'_, '_> {
         };
         // What it runs by: the runtime, else the configuration of the workload.
         let by = planned.resolution.chosen().map(|runtime| runtime.object.id.name.clone());
-        let by = by.or_else(|| Some(configs.iter().rfind(|own| own.preset)?.name.clone()));
+        let by = by.or_else(|| Some(configs.iter().rfind(|config| config.preset)?.name.clone()));
         let by = by.unwrap_or_else(|| planned.service.name.clone());
-        if let Some(reason) = built.components.iter().find_map(|own| elsewhere(own, class)) {
+        if let Some(reason) =
+            built.components.iter().find_map(|component| elsewhere(component, class))
+        {
             return (Outcome::Hole(format!("{by}: {reason}")), None);
         }
         let Some(memory) = self.selector.memory_of(class.name()) else {
             return (Outcome::Winner(by), None);
         };
         let mut first = None;
-        for own in &built.components {
+        for component in &built.components {
             let engines = self.planner.engines();
             let name = class.name().clone();
-            let (cache, stopped) = engines.of_component(built.service, own, name, memory);
+            let (cache, stopped) = engines.of_component(built.service, component, name, memory);
             if let Some(reason) = stopped {
                 return (Outcome::Misfit(by, reason), None);
             }
@@ -186,8 +188,8 @@ impl Described<'_, '_> {
 }
 
 /// Why the pods of a component do not land on nodes of a class: their devices, their selectors.
-fn elsewhere(own: &Component, class: &AcceleratorClass) -> Option<String> {
-    let containers = own.pod.items_of("containers").iter();
+fn elsewhere(component: &Component, class: &AcceleratorClass) -> Option<String> {
+    let containers = component.pod.items_of("containers").iter();
     let devices: Vec<&str> = containers
         .flat_map(|container| {
             let limits = container.at(&["resources", "limits"]).map(Node::entries);
@@ -197,7 +199,7 @@ fn elsewhere(own: &Component, class: &AcceleratorClass) -> Option<String> {
         .collect();
     let offered: Vec<&str> =
         class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
-    let kind = own.kind.as_str();
+    let kind = component.kind.as_str();
     match devices.iter().find(|key| !offered.contains(*key)) {
         Some(key) if !offered.is_empty() => {
             return Some(format!(
@@ -210,7 +212,7 @@ fn elsewhere(own: &Component, class: &AcceleratorClass) -> Option<String> {
         }
         _ => {}
     }
-    let selector = own.pod.get("nodeSelector").map(Node::entries).into_iter().flatten();
+    let selector = component.pod.get("nodeSelector").map(Node::entries).into_iter().flatten();
     let labels = class.discovery.node_selector.as_ref()?;
     selector.filter_map(|entry| Some((entry, labels.get(&entry.key)?))).find_map(
         |(entry, label)| {
@@ -326,7 +328,7 @@ spec:
 
     #[test]
     fn a_service_that_describes_its_model_is_judged_on_every_class() {
-        let own = |text: &str| text.replace("SELECTOR", "nodeSelector: {}");
+        let unrestricted = |text: &str| text.replace("SELECTOR", "nodeSelector: {}");
         let by = "kserve-config-llm-template";
         let amd = format!("{by}: the workload requests nvidia.com/gpu, the class has amd.com/gpu");
         let expected = |large: String, small: String| {
@@ -336,15 +338,19 @@ spec:
                 ("small".to_owned(), small),
             ]
         };
-        assert_eq!(cells(&own(INPUT)), expected(format!("winner {by}"), format!("misfit {by}")));
+        assert_eq!(
+            cells(&unrestricted(INPUT)),
+            expected(format!("winner {by}"), format!("misfit {by}"))
+        );
         let selecting = INPUT.replace("SELECTOR", "nodeSelector: {size: s}");
         let reason = format!("{by}: the workload selects size=s, the class size=l");
         assert_eq!(cells(&selecting), expected(reason, format!("misfit {by}")));
-        let absent = own(INPUT).replace("name: kserve-config-llm-template", "name: else");
+        let absent = unrestricted(INPUT).replace("name: kserve-config-llm-template", "name: else");
         let reason = format!("the shipped configuration `{by}` was not read");
         let rows = cells(&absent);
         assert!(rows.iter().all(|(_, state)| *state == reason), "{rows:?}");
-        let unknown = own(INPUT).replace("meta-llama/Llama-3.3-70B-Instruct", "acme/unknown");
+        let unknown =
+            unrestricted(INPUT).replace("meta-llama/Llama-3.3-70B-Instruct", "acme/unknown");
         assert_eq!(cells(&unknown), []);
     }
 }

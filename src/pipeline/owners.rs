@@ -77,12 +77,12 @@ impl Owners {
                 continue;
             }
             let object = identity(object);
-            let said = format!(
+            let message = format!(
                 "{object} is written for {} and, differently, for {}: one undoes the other",
                 other.service, owner.service
             );
             found.push(
-                Diagnostic::new(Code::DuplicateObject, said)
+                Diagnostic::new(Code::DuplicateObject, message)
                     .severity(Severity::Warning)
                     .at(Some(owner.name))
                     .label(Some(other.name), "the other one")

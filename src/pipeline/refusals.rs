@@ -43,7 +43,7 @@ impl<'a> Server<'a> {
             accept_rendered(&object.node, followed, &self.world.sources, diagnostics);
             self.knative.judge(&object.node, diagnostics);
             diagnostics.extend(long_name(&object.node));
-            if operator.is_some_and(|own| own.goes_on(service, &object.node)) {
+            if operator.is_some_and(|services| services.goes_on(service, &object.node)) {
                 for found in &mut diagnostics[start..] {
                     if found.code == Code::ServerRefuses {
                         found.severity = Severity::Warning;
@@ -52,10 +52,12 @@ impl<'a> Server<'a> {
             }
         }
         for found in &mut diagnostics[first..] {
-            let same = |said: &&Diagnostic| said.code == found.code && said.span() == found.span();
-            let said = self.world.diagnostics.iter().find(same);
-            if let (Some(said), Some(_)) = (said, found.span()) {
-                found.clone_from(said);
+            let same = |finding: &&Diagnostic| {
+                finding.code == found.code && finding.span() == found.span()
+            };
+            let finding = self.world.diagnostics.iter().find(same);
+            if let (Some(finding), Some(_)) = (finding, found.span()) {
+                found.clone_from(finding);
             }
         }
     }
@@ -181,7 +183,7 @@ mod tests {
             features.judge(&node(&object), &mut found);
         }
         let found = knative_together(found);
-        let messages: Vec<&str> = found.iter().map(|own| own.message.as_str()).collect();
+        let messages: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
         assert_eq!(
             messages,
             [

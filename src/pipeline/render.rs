@@ -122,8 +122,8 @@ impl<'a> Renderer<'a> {
         mut each: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         for window in services.chunks(WINDOW * rayon::current_num_threads().max(1)) {
-            let made: Vec<T> = window.par_iter().map(|service| make(service)).collect();
-            made.into_iter().try_for_each(&mut each)?;
+            let results: Vec<T> = window.par_iter().map(|service| make(service)).collect();
+            results.into_iter().try_for_each(&mut each)?;
         }
         Ok(())
     }
@@ -207,7 +207,8 @@ impl<'a> Renderer<'a> {
     /// Whether the operator keeps the replicas of a Deployment that it updates.
     pub(crate) fn keeps_replicas(&self, service: &Service) -> bool {
         let policy = self.ask(service).policy;
-        crate::operators::services(service.object.api).is_none_or(|own| own.keeps_replicas(policy))
+        crate::operators::services(service.object.api)
+            .is_none_or(|services| services.keeps_replicas(policy))
     }
 
     /// The objects that the operator writes for a service before it fails; [`Rendered`] does not

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The catalog of documents.
 pub(crate) fn world(documents: &[Value]) -> World {
-    let text: Vec<String> = documents.iter().map(|own| format!("---\n{own}\n")).collect();
+    let text: Vec<String> = documents.iter().map(|document| format!("---\n{document}\n")).collect();
     world_of(&text.concat())
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn pod(name: &str, on: &str, gpus: i64, owner: Option<(&str, &str)>) 
 /// A pod of ReplicaSet `APP-7c9b6d`.
 pub(crate) fn replica(app: &str, number: usize, on: &str, gpus: i64) -> Value {
     let set = format!("{app}-7c9b6d");
-    let mut own = pod(&format!("{set}-{number}"), on, gpus, Some(("ReplicaSet", &set)));
-    own["metadata"]["labels"] = json!({"app": app, "pod-template-hash": "7c9b6d"});
-    own
+    let mut pod = pod(&format!("{set}-{number}"), on, gpus, Some(("ReplicaSet", &set)));
+    pod["metadata"]["labels"] = json!({"app": app, "pod-template-hash": "7c9b6d"});
+    pod
 }

@@ -37,12 +37,13 @@ pub fn users_of_runtime<'a>(
         .filter(|views| views.of(semantics).object.api == runtime.object.api)
         .collect();
     let user = |planned: Planned<'a>| {
-        let own = |candidate: &Candidate<'_>| candidate.runtime.object.id == runtime.object.id;
+        let id = |candidate: &Candidate<'_>| candidate.runtime.object.id == runtime.object.id;
         let is_chosen =
             planned.resolution.chosen().is_some_and(|chosen| chosen.object.id == runtime.object.id);
-        let known = planned.resolution.runtime.candidates.iter().find(|other| own(other)).cloned();
+        let candidate =
+            planned.resolution.runtime.candidates.iter().find(|other| id(other)).cloned();
         // A service that names another runtime is not compared.
-        let candidate = known.or_else(|| {
+        let candidate = candidate.or_else(|| {
             let service = planned.read_in(catalog)?;
             judge(planned.policy, planned.resolution.model, service, runtime)
         });
@@ -71,8 +72,9 @@ pub fn users_of_model<'a>(
 ) -> Vec<Planned<'a>> {
     let services: Vec<_> = catalog.services().collect();
     let mut planned = Planner::new(catalog, semantics).plan_all(&services, Depth::Plan);
-    planned
-        .retain(|own| own.resolution.model.is_some_and(|other| other.object.id == model.object.id));
+    planned.retain(|planned| {
+        planned.resolution.model.is_some_and(|other| other.object.id == model.object.id)
+    });
     planned
 }
 
@@ -85,10 +87,10 @@ pub(crate) fn users_of_config<'a>(
     let services: Vec<_> =
         catalog.services().filter(|views| views.of(semantics).object.api == config.api).collect();
     let mut planned = Planner::new(catalog, semantics).plan_all(&services, Depth::Plan);
-    let is_merged = |own: &AppliedConfig| {
-        own.found.as_ref().is_some_and(|(_, span)| *span == config.name_span())
+    let is_merged = |applied_config: &AppliedConfig| {
+        applied_config.found.as_ref().is_some_and(|(_, span)| *span == config.name_span())
     };
-    planned.retain(|own| own.resolution.configs.iter().any(is_merged));
+    planned.retain(|planned| planned.resolution.configs.iter().any(is_merged));
     planned
 }
 

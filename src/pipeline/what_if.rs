@@ -97,19 +97,19 @@ pub fn flip<'a>(
             let by = resolution.runtime.decided_by.unwrap_or(DecidedBy::OnlyCandidate);
             return Flip { edits: Ok(edits), then: Some((chosen.object.id.name.clone(), by)) };
         }
-        let own = resolution
+        let candidate = resolution
             .runtime
             .candidates
             .iter()
             .find(|candidate| candidate.runtime.object.id == runtime.object.id);
-        let Some(own) = own else {
+        let Some(candidate) = candidate else {
             let message = resolution
                 .error
                 .map_or_else(|| "it is not a candidate".to_owned(), |error| error.message);
             return impossible(message);
         };
         if runtime.object.builtin {
-            match of_service(policy, own, &mut renamed) {
+            match of_service(policy, candidate, &mut renamed) {
                 Ok(edit) if edits.contains(&edit) => {
                     return impossible("no edit of the service changes the decision".to_owned());
                 }
@@ -118,10 +118,10 @@ pub fn flip<'a>(
             }
             continue;
         }
-        let found = if own.verdict == Verdict::Rejected {
-            repairs(policy, own, service)
+        let found = if candidate.verdict == Verdict::Rejected {
+            repairs(policy, candidate, service)
         } else {
-            outrank(own, resolution.runtime.candidates.first(), explicit)
+            outrank(candidate, resolution.runtime.candidates.first(), explicit)
         };
         match found {
             Ok(found) if !found.is_empty() => {
@@ -226,9 +226,9 @@ fn repairs(
                     true.into(),
                 ));
             }
-            Reason::Protocol { asked, listed } => {
+            Reason::Protocol { asked: protocol, listed } => {
                 let listed: Vec<&str> =
-                    listed.iter().chain([asked]).map(EcoString::as_str).collect();
+                    listed.iter().chain([protocol]).map(EcoString::as_str).collect();
                 edits.push((path("spec.protocolVersions"), listed.into()));
             }
             Reason::Accelerator { class, listed } => {
@@ -294,11 +294,11 @@ fn path(text: &str) -> FieldPath {
 
 /// The priority that puts an eligible candidate first.
 fn outrank(
-    own: &Candidate<'_>,
+    candidate: &Candidate<'_>,
     winner: Option<&Candidate<'_>>,
     explicit: bool,
 ) -> Result<Vec<(FieldPath, Value)>, String> {
-    let (Some(winner), Some(rank), false) = (winner, own.rank, explicit) else {
+    let (Some(winner), Some(rank), false) = (winner, candidate.rank, explicit) else {
         return Ok(Vec::new());
     };
     let winner_name = &winner.runtime.object.id.name;
@@ -308,7 +308,7 @@ fn outrank(
             "{winner_name} is a ServingRuntime of the service's namespace and comes before every cluster runtime"
         ));
     }
-    let index = own.matched_entry.or(own.scored_entry).unwrap_or(0);
+    let index = candidate.matched_entry.or(candidate.scored_entry).unwrap_or(0);
     let counted = winner.matched_entry.or(winner.scored_entry).unwrap_or(0);
     let priority = best.priority.or_else(|| {
         winner
@@ -319,15 +319,16 @@ fn outrank(
             .map(|priority| priority.value)
     });
     let own_priority = rank.priority.or_else(|| {
-        own.runtime
+        candidate
+            .runtime
             .formats
             .get(index)
             .and_then(|entry| entry.priority.as_ref())
             .map(|priority| priority.value)
     });
-    let floor = priority
-        .unwrap_or(0)
-        .max(own_priority.filter(|own| *own > priority.unwrap_or(0)).unwrap_or(0));
+    let floor = priority.unwrap_or(0).max(
+        own_priority.filter(|own_priority| *own_priority > priority.unwrap_or(0)).unwrap_or(0),
+    );
     let Some(next) = floor.checked_add(1) else {
         return Err("the winner has the highest priority there is".into());
     };

@@ -157,8 +157,8 @@ impl<'a> Layers<'a> {
     fn within(&self, span: Span, names: &[&str]) -> bool {
         let Some((start, _)) = self.catalog.owner(span) else { return false };
         let key = (span.source, start);
-        let mut known = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        let blocks = known.entry(key).or_insert_with(|| {
+        let mut by_key = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocks = by_key.entry(key).or_insert_with(|| {
             let mut blocks = Vec::new();
             if let Some(object) = self.objects.get(&key) {
                 gather(&object.node, &mut blocks);
@@ -166,7 +166,7 @@ impl<'a> Layers<'a> {
             blocks.into()
         });
         let blocks = blocks.clone();
-        drop(known);
+        drop(by_key);
         blocks.iter().any(|(name, block)| names.contains(name) && block.contains(span))
     }
 }
@@ -266,7 +266,7 @@ impl Losers for Overrides<'_> {
         // Each round goes one layer down; the bound guards against a history with cycles.
         for _ in 0..16 {
             match self.loser(current, path) {
-                Some(loser) if !losers.iter().any(|known| std::ptr::eq(*known, loser)) => {
+                Some(loser) if !losers.iter().any(|earlier| std::ptr::eq(*earlier, loser)) => {
                     current = loser;
                     losers.push(loser);
                 }
@@ -386,11 +386,11 @@ pub fn leaf(
 ) -> Leaf {
     Leaf {
         path: path.clone(),
-        said: said(layers, node, path),
+        said: statement(layers, node, path),
         overrides: losers
             .losers(object, node, path)
             .into_iter()
-            .map(|loser| said(layers, loser, path))
+            .map(|loser| statement(layers, loser, path))
             .collect(),
         filled: losers.filled(node),
         shown: Place::at(object, path),
@@ -446,11 +446,11 @@ fn collect<'n>(node: &'n Node, at: &FieldPath, each: &mut impl FnMut(&FieldPath,
     }
 }
 
-fn said(layers: &Layers<'_>, node: &Node, path: &FieldPath) -> Said {
-    let own = layers.of(node.origin);
+fn statement(layers: &Layers<'_>, node: &Node, path: &FieldPath) -> Said {
+    let layer = layers.of(node.origin);
     // A setting that an annotation makes is of layer annotation; an annotation that is only copied
     // stays in the layer of the service.
-    let layer = match (own, node.origin) {
+    let layer = match (layer, node.origin) {
         (Layer::Service, Origin::File(span))
             if layers.within(span, &["annotations"])
                 && !path
@@ -460,7 +460,7 @@ fn said(layers: &Layers<'_>, node: &Node, path: &FieldPath) -> Said {
         {
             Layer::Annotation
         }
-        _ => own,
+        _ => layer,
     };
     let rule = node.origin.rule();
     let fact = match node.origin {

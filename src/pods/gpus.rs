@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 /// Devices of one container: the limit of each resource that `counts`, else its request (OME docs,
 /// Serving Runtime, Multi-Node Configuration). None when one of them is no number of devices.
 pub(crate) fn of_container(container: &Node, counts: impl Fn(&str) -> bool) -> Option<i64> {
-    asked(container)
+    requests(container)
         .filter(|entry| counts(&entry.key))
         .try_fold(0_i64, |sum, entry| sum.checked_add(devices(entry)?))
 }
 
 /// The amount of one resource that a container requests, rounded up, as the operator uses it.
 pub(crate) fn as_written(container: &Node, resource: &str) -> Option<i64> {
-    let entry = asked(container).find(|entry| entry.key == resource)?;
+    let entry = requests(container).find(|entry| entry.key == resource)?;
     Quantity::parse_field(&entry.node.scalar_text()?).ok()?.value()
 }
 
 /// Limits, and the requests that have no limit.
-fn asked(container: &Node) -> impl Iterator<Item = &Entry> {
+fn requests(container: &Node) -> impl Iterator<Item = &Entry> {
     let side = |key: &str| container.at(&["resources", key]);
     let (limits, requests) = (side("limits"), side("requests"));
     let requested = requests
@@ -63,15 +63,15 @@ fn with_init<'n>(
     containers: impl Iterator<Item = &'n Node>,
 ) -> Option<BTreeMap<EcoString, i64>> {
     let mut found = sum(containers)?;
-    let (mut beside, mut most) = (BTreeMap::new(), BTreeMap::new());
+    let (mut neighbors, mut most) = (BTreeMap::new(), BTreeMap::new());
     for container in part.get("initContainers").map(Node::items).unwrap_or_default() {
-        let own = sum(std::iter::once(container))?;
+        let std = sum(std::iter::once(container))?;
         if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {
-            add(&mut found, &own)?;
-            add(&mut beside, &own)?;
+            add(&mut found, &std)?;
+            add(&mut neighbors, &std)?;
         } else {
-            let mut now = beside.clone();
-            add(&mut now, &own)?;
+            let mut now = neighbors.clone();
+            add(&mut now, &std)?;
             raise(&mut most, now);
         }
     }
@@ -91,14 +91,14 @@ fn add(sums: &mut BTreeMap<EcoString, i64>, more: &BTreeMap<EcoString, i64>) -> 
 /// Keeps the larger amount of each resource.
 fn raise(amounts: &mut BTreeMap<EcoString, i64>, others: BTreeMap<EcoString, i64>) {
     for (name, other) in others {
-        let own = amounts.entry(name).or_default();
-        *own = other.max(*own);
+        let amounts = amounts.entry(name).or_default();
+        *amounts = other.max(*amounts);
     }
 }
 
 fn sum<'n>(containers: impl Iterator<Item = &'n Node>) -> Option<BTreeMap<EcoString, i64>> {
     let mut found = BTreeMap::new();
-    for entry in containers.flat_map(asked).filter(|entry| is_accelerator(&entry.key)) {
+    for entry in containers.flat_map(requests).filter(|entry| is_accelerator(&entry.key)) {
         let sum: &mut i64 = found.entry(entry.key.clone()).or_default();
         *sum = sum.checked_add(devices(entry)?)?;
     }

@@ -149,7 +149,7 @@ pub(crate) fn duplicate_flags(
         };
         // An argument of the service after one of its runtime is how the runtime's is overridden.
         let service = place.service.object.span;
-        let is_own = |at: usize| args[at].origin.span().is_some_and(|own| service.contains(own));
+        let is_own = |at: usize| args[at].origin.span().is_some_and(|span| service.contains(span));
         let overrides = *times == 2 && is_own(*last) && !is_own(*first);
         let severity = if overrides { Severity::Info } else { Severity::Warning };
         findings.push(
@@ -277,12 +277,12 @@ fn mounts(
         .iter()
         .map(|volume| text(volume, "name"))
         .collect();
-    let known: HashSet<&str> = names.iter().copied().collect();
+    let existing: HashSet<&str> = names.iter().copied().collect();
     let nearby = OnceCell::new();
     for (index, mount) in mounts.iter().enumerate() {
         let Some(name) = mount.get("name") else { continue };
         let wanted = name.as_str().unwrap_or("");
-        if injected.contains(&wanted) || known.contains(wanted) {
+        if injected.contains(&wanted) || existing.contains(wanted) {
             continue;
         }
         let near = nearby.get_or_init(|| Nearby::new(names.iter().copied())).nearest(wanted);
@@ -345,9 +345,9 @@ fn resources(container: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
     {
         let Some(limit) = limits.get(&request.key) else { continue };
         let written = |node: &Node| node.scalar_text().unwrap_or_default();
-        if let (Ok(asked), Ok(allowed)) =
+        if let (Ok(quantity), Ok(allowed)) =
             (Quantity::parse(&written(&request.node)), Quantity::parse(&written(limit)))
-            && asked > allowed
+            && quantity > allowed
         {
             let message = format!(
                 "`{}` requests `{}`, which is more than its limit `{}`",

@@ -17,12 +17,12 @@ use crate::operators::ome::releases::V0_1_5;
 use crate::yaml::{FieldPath, Map, Node};
 
 /// Findings as `code path: message (help)`.
-fn told(findings: &[Diagnostic]) -> Vec<String> {
-    let told = findings.iter().map(|finding| {
+fn lines_of(findings: &[Diagnostic]) -> Vec<String> {
+    let findings = findings.iter().map(|finding| {
         let path = finding.path.as_deref().unwrap_or("");
         format!("{} {path}: {}", finding.code.as_str(), finding.message)
     });
-    told.collect()
+    findings.collect()
 }
 
 /// Does something at the engine of a service with a runtime; `engineConfig` of the runtime is
@@ -219,7 +219,7 @@ fn a_main_container_without_an_image_is_reported() {
             } else {
                 &[]
             };
-            assert_eq!(told(&findings), expected, "{part}");
+            assert_eq!(lines_of(&findings), expected, "{part}");
         });
     }
 }
@@ -242,7 +242,7 @@ fn empty_workers_and_invalid_kserve_replicas_are_reported() {
         } else {
             &[]
         };
-        assert_eq!(told(&findings), expected, "{component}");
+        assert_eq!(lines_of(&findings), expected, "{component}");
     }
     for (component, expected) in [
         ("{minReplicas: 3, maxReplicas: 2}", 1),
@@ -309,7 +309,7 @@ fn placeholders_outside_the_main_container_are_reported() {
                     )
                 })
                 .collect();
-            assert_eq!(told(&findings), expected);
+            assert_eq!(lines_of(&findings), expected);
         }
     });
     let mut found = Vec::new();

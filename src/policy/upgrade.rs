@@ -122,7 +122,7 @@ pub struct Reach<'a> {
 /// Builds one switch per line: identifier, fields of the operator's releases, title, source,
 /// action, the name of its [`EditRule`].
 macro_rules! switches {
-    ($own:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $edit:ident)*) => {
+    ($rules:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $edit:ident)*) => {
         &[$(Switch {
             rule: ReleaseRule {
                 id: $id,
@@ -131,11 +131,11 @@ macro_rules! switches {
                 action: $action,
                 edit: $edit,
             },
-            differs: |a, b| [$(a.$own().$field != b.$own().$field),*].contains(&true),
+            differs: |a, b| [$(a.$rules().$field != b.$rules().$field),*].contains(&true),
             take: Some(|policy, from| {
-                let mut own = *policy.$own();
-                $(own.$field = from.$own().$field;)*
-                policy.own = Box::leak(Box::new(own));
+                let mut release = *policy.$rules();
+                $(release.$field = from.$rules().$field;)*
+                policy.own = Box::leak(Box::new(release));
             }),
         },)*]
     };
@@ -145,7 +145,7 @@ pub(crate) use switches;
 /// Builds one effect per entry: identifier, fields of the operator's releases, title, source,
 /// action, and the function that finds affected objects.
 macro_rules! effects {
-    ($own:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $reaches:expr)*) => {
+    ($rules:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $reaches:expr)*) => {
         &[$(Effect {
             rule: ReleaseRule {
                 id: $id,
@@ -154,7 +154,7 @@ macro_rules! effects {
                 action: $action,
                 edit: NO_OBJECT,
             },
-            differs: |a, b| [$(a.$own().$field != b.$own().$field),*].contains(&true),
+            differs: |a, b| [$(a.$rules().$field != b.$rules().$field),*].contains(&true),
             reaches: $reaches,
         },)*]
     };

@@ -65,7 +65,7 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
         });
     // A later route replaces an earlier one.
     let external = outside.next_back().map(|host| format!("{scheme}://{host}"));
-    let own = service(objects, |found| found == name);
+    let exact = service(objects, |found| found == name);
     let of_component = || {
         entrance.components.iter().find_map(|component| {
             // Shortened Service names keep their suffix.
@@ -85,7 +85,7 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
         let scheme = if secure(found) { "https" } else { "http" };
         format!("{scheme}://{found}.{namespace}{inside}")
     };
-    let internal = match own.or_else(of_component) {
+    let internal = match exact.or_else(of_component) {
         Some((found, Some(port))) if port != 80 => format!("{}:{port}", base(found)),
         Some((found, _)) => base(found),
         None => base(name),

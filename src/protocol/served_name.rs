@@ -42,14 +42,14 @@ fn containers(node: &Node, visit: &mut impl FnMut(&Node)) {
 
 fn of_container(container: &Node) -> Option<String> {
     let env = container.get("env").map(Node::items).unwrap_or_default();
-    let said = |name: &str| {
+    let at = |name: &str| {
         env.iter()
             .rev()
             .find(|entry| entry.get("name").and_then(Node::as_str) == Some(name))?
             .get("value")?
             .as_str()
     };
-    if let Some(name) = said("MLSERVER_MODEL_NAME").filter(|name| !name.is_empty()) {
+    if let Some(name) = at("MLSERVER_MODEL_NAME").filter(|name| !name.is_empty()) {
         return Some(name.to_owned());
     }
     let texts = ["command", "args"]
@@ -76,7 +76,7 @@ fn of_container(container: &Node) -> Option<String> {
     let Some(variable) = name.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')) else {
         return Some(name.to_owned());
     };
-    said(variable).map(str::to_owned)
+    at(variable).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ impl Requirement {
     /// condition.
     pub fn matches(&self, value: Option<&str>) -> bool {
         use SelectorOperator as Op;
-        let listed = || value.is_some_and(|value| self.values.iter().any(|known| known == value));
+        let listed = || value.is_some_and(|value| self.values.iter().any(|other| other == value));
         match self.operator {
             Op::In | Op::Equals | Op::DoubleEquals => listed(),
             Op::NotIn | Op::NotEquals => !listed(),

@@ -65,8 +65,8 @@ fn memory_is_printed_in_mib_or_gib() {
 
 #[test]
 fn json_fields_are_decoded_with_go_errors() {
-    let own = fields(r#"{"b": 1, "a": "x"}"#, "router").unwrap();
-    assert_eq!(own.keys().collect::<Vec<_>>(), ["b", "a"]);
+    let by_key = fields(r#"{"b": 1, "a": "x"}"#, "router").unwrap();
+    assert_eq!(by_key.keys().collect::<Vec<_>>(), ["b", "a"]);
     for (text, expected) in [
         ("[]", "unable to parse router json: json: cannot unmarshal array into Go value"),
         ("1", "unable to parse router json: json: cannot unmarshal number into Go value"),
@@ -111,14 +111,14 @@ fn kv_cache_formulas_list_the_numbers_of_each_layer() {
     let grouped = Kept::Grouped { heads: 8, key: 128, value: 128, window: None, index: 0 };
     let indexed = Kept::Grouped { heads: 8, key: 128, value: 64, window: Some(512), index: 32 };
     let latent = Kept::Latent { rank: 512, rope: 64, index: 0 };
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for kept in [grouped, indexed, latent] {
         for (width, ways) in [(1, 1), (2, 8), (2, 16)] {
-            told.push(KeptLayers { layers: 2, kept }.formula(Layout { width, ways }));
+            reported.push(KeptLayers { layers: 2, kept }.formula(Layout { width, ways }));
         }
     }
     assert_eq!(
-        told,
+        reported,
         [
             "2 layers × 8 KV heads × (128 + 128) × 1 byte",
             "2 layers × 8 KV heads × (128 + 128) × 2 bytes",

@@ -389,9 +389,10 @@ mod tests {
             [Operator::Equal, Operator::GreaterThan, Operator::GreaterThanOrEqual, Operator::Other];
         let mut shared = 0;
         for (at, one) in versions.iter().enumerate() {
-            for (beside, other) in versions.iter().enumerate() {
-                for (first, second) in
-                    operators.into_iter().flat_map(|own| operators.map(|other| (own, other)))
+            for (version, other) in versions.iter().enumerate() {
+                for (first, second) in operators
+                    .into_iter()
+                    .flat_map(|operator| operators.map(|other| (operator, other)))
                 {
                     let is_admitted = |model: &Version| {
                         one.admits(first, model).is_ok() && other.admits(second, model).is_ok()
@@ -402,7 +403,7 @@ mod tests {
                     assert_eq!(
                         found, expected,
                         "{first:?} {} and {second:?} {}",
-                        texts[at], texts[beside]
+                        texts[at], texts[version]
                     );
                 }
             }
@@ -461,7 +462,7 @@ mod tests {
             ("1.0.0", "1.0.0 1 1.0"),
         ] {
             for model in ["1.0.0", "1.4.2", "1.0.7", "1.1.0", "1", "1.0", "2.0.0"] {
-                let expected = models.split(' ').any(|known| known == model);
+                let expected = models.split(' ').any(|models| models == model);
                 assert_eq!(matches_documented(runtime, model), expected, "{runtime} {model}");
             }
         }

@@ -27,11 +27,11 @@ fn of_row(row: &InputRow, sources: &SourceMap) -> Value {
         out["examples"] = row
             .examples
             .iter()
-            .map(|own| {
-                let place = sources.locate(own.span);
+            .map(|example| {
+                let place = sources.locate(example.span);
                 json!({
-                    "namespace": own.namespace.as_ref().map(EcoString::as_str),
-                    "name": own.name.as_str(),
+                    "namespace": example.namespace.as_ref().map(EcoString::as_str),
+                    "name": example.name.as_str(),
                     "file": &*place.file,
                     "line": place.line,
                 })
@@ -57,20 +57,20 @@ const OTHERS: usize = 5;
 
 /// The kinds of an input, in one line; `None` if it has no object.
 pub fn kinds(rows: &[InputRow]) -> Option<String> {
-    let (others, own): (Vec<&InputRow>, Vec<&InputRow>) =
+    let (others, rows): (Vec<&InputRow>, Vec<&InputRow>) =
         rows.iter().filter(|row| !row.is_passed_over()).partition(|row| row.kind == "*");
     // Of many kinds each is only counted.
-    let mut own = by_kind(own.into_iter());
-    let is_short = own.len() <= WITH_NAMES;
+    let mut rows = by_kind(rows.into_iter());
+    let is_short = rows.len() <= WITH_NAMES;
     let count = |row: &InputRow| format!("{} {}", row.count, row.kind);
     let named = |row: &InputRow| if is_short { names(row) } else { count(row) };
     let mut others: Vec<(&EcoString, &usize)> =
         others.into_iter().flat_map(|row| &row.kinds).collect();
     others.retain(|(kind, count)| {
-        let same = own.iter_mut().find(|row| row.kind == **kind);
+        let same = rows.iter_mut().find(|row| row.kind == **kind);
         same.map(|row| row.count += **count).is_none()
     });
-    let mut kinds: Vec<String> = own.iter().map(named).collect();
+    let mut kinds: Vec<String> = rows.iter().map(named).collect();
     others.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let shown = others.iter().take(OTHERS).map(|(kind, count)| format!("{count} {kind}"));
     kinds.extend(shown);
@@ -86,18 +86,18 @@ pub fn kinds(rows: &[InputRow]) -> Option<String> {
 fn by_kind<'r>(rows: impl Iterator<Item = &'r InputRow>) -> Vec<InputRow> {
     let mut merged: Vec<InputRow> = Vec::new();
     for row in rows {
-        let is_alike = |own: &&mut InputRow| {
-            own.kind == row.kind && own.foreign_group() == row.foreign_group()
+        let is_alike = |input_row: &&mut InputRow| {
+            input_row.kind == row.kind && input_row.foreign_group() == row.foreign_group()
         };
-        let Some(own) = merged.iter_mut().find(is_alike) else {
+        let Some(input_row) = merged.iter_mut().find(is_alike) else {
             merged.push(row.clone());
             continue;
         };
-        own.count += row.count;
-        let room = NAMED.saturating_sub(own.examples.len());
-        own.examples.extend(row.examples.iter().take(room).cloned());
+        input_row.count += row.count;
+        let room = NAMED.saturating_sub(input_row.examples.len());
+        input_row.examples.extend(row.examples.iter().take(room).cloned());
         for (device, count) in &row.devices {
-            *own.devices.entry(device.clone()).or_default() += count;
+            *input_row.devices.entry(device.clone()).or_default() += count;
         }
     }
     merged

@@ -84,10 +84,10 @@ impl<'a> Item<'a> {
     /// Whether it is of a kind. `kind` is the name of an item kind, or a kind as kubectl accepts
     /// it: singular or plural, in any case.
     pub fn is_of(&self, kind: &str) -> bool {
-        let own = &self.object().id.kind;
-        let plural = if own.ends_with('s') { format!("{own}es") } else { format!("{own}s") };
-        [own.as_str(), plural.as_str()].iter().any(|name| name.eq_ignore_ascii_case(kind))
-            || names_kind(kind, &self.object().api_version, own)
+        let id = &self.object().id.kind;
+        let plural = if id.ends_with('s') { format!("{id}es") } else { format!("{id}s") };
+        [id.as_str(), plural.as_str()].iter().any(|name| name.eq_ignore_ascii_case(kind))
+            || names_kind(kind, &self.object().api_version, id)
             || ItemKind::from_str(kind, true) == Ok(self.kind())
     }
 
@@ -327,13 +327,13 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
     }
     rows.sort_by(|one, other| one[0].cmp(&other[0]));
     let mut out = Page::default();
-    for (place, own) in rows.chunk_by(|one, next| one[0] == next[0]).enumerate() {
+    for (place, row) in rows.chunk_by(|one, next| one[0] == next[0]).enumerate() {
         if place > 0 {
             out.end_line();
         }
-        line!(out, "{}", own[0][0]);
-        let first = if own.iter().all(|row| row[1] == "-") { 2 } else { 1 };
-        let cells = own.iter().map(|row| row[first..].to_vec());
+        line!(out, "{}", row[0][0]);
+        let first = if row.iter().all(|row| row[1] == "-") { 2 } else { 1 };
+        let cells = row.iter().map(|row| row[first..].to_vec());
         out.draw(&plain_table(&TITLES[first..], cells, style));
     }
     out.finish()

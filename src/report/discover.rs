@@ -128,7 +128,7 @@ fn names(names: &[EcoString]) -> Vec<&str> {
 /// A class as YAML, with the evidence behind the first leaf of each value.
 pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
     let mut out = String::new();
-    let mut said: Option<(usize, usize)> = None;
+    let mut message: Option<(usize, usize)> = None;
     yaml::write_with(&mut out, object, &mut |path, _| {
         let index = facts.iter().position(|fact| path.0.starts_with(&fact.path.0))?;
         let fact = &facts[index];
@@ -143,7 +143,7 @@ pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
         };
         let (element, evidence) = each?;
         // The evidence of a value with many leaves is given once.
-        (said.replace((index, element)) != Some((index, element)))
+        (message.replace((index, element)) != Some((index, element)))
             .then(|| source(evidence, sources))
     });
     out
@@ -180,7 +180,7 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
             if change.from.is_none()
                 && !fact(change).is_some_and(|fact| fact.evidence.is_observed())
             {
-                match added.iter_mut().find(|(known, _)| *known == why) {
+                match added.iter_mut().find(|(added, _)| *added == why) {
                     Some((_, fields)) => fields.push(short(&change.path)),
                     None => added.push((why, vec![short(&change.path)])),
                 }

@@ -81,7 +81,7 @@ fn line(field: &DriftField, sources: &SourceMap) -> String {
     let place = place.map_or(String::new(), |span| format!(", {}", sources.locate(span)));
     let (from, to) = values(field.shown, field.from.as_ref(), field.to.as_ref());
     let Some(layer) = field.layer else {
-        let by = field.manager.as_deref().map_or(String::new(), |own| format!("  ({own})"));
+        let by = field.manager.as_deref().map_or(String::new(), |manager| format!("  ({manager})"));
         return format!("{}: added: {} → absent{}", field.path, short(&from), printable(&by));
     };
     format!("{}: {} → {}  ({}{place})", field.path, short(&from), short(&to), layer.as_str())
@@ -182,8 +182,8 @@ impl Answer for View<'_> {
             let fence = markdown::fence(lines.iter().map(String::as_str));
             put!(out, "\n### {}\n\n", markdown::text(&group.services.join(", ")));
             line!(out, "{fence}diff");
-            for own in lines {
-                line!(out, "{own}");
+            for name in lines {
+                line!(out, "{name}");
             }
             line!(out, "{fence}");
         }

@@ -63,12 +63,12 @@ impl miette::Diagnostic for Drawn<'_> {
                 .take(MOST_LABELS)
                 .enumerate()
                 .map(|(index, label)| {
-                    let said = (!label.text.is_empty()).then(|| printable(&label.text));
+                    let message = (!label.text.is_empty()).then(|| printable(&label.text));
                     let (start, length) = marked(canvas, label.span);
                     if index == 0 {
-                        LabeledSpan::new_primary_with_span(said, (start, length))
+                        LabeledSpan::new_primary_with_span(message, (start, length))
                     } else {
-                        LabeledSpan::new(said, start, length)
+                        LabeledSpan::new(message, start, length)
                     }
                 }),
         ))
@@ -333,11 +333,11 @@ impl Canvas {
     /// Offset in the drawn text of an offset in the source; inside a replaced range it is the start
     /// of the replacement.
     fn drawn(&self, offset: usize) -> usize {
-        let next = self.replaced.partition_point(|(own, _)| own.start < offset);
+        let next = self.replaced.partition_point(|(range, _)| range.start < offset);
         match next.checked_sub(1).map(|last| &self.replaced[last]) {
             None => offset,
-            Some((own, drawn)) if offset < own.end => drawn.start,
-            Some((own, drawn)) => offset - own.end + drawn.end,
+            Some((range, drawn)) if offset < range.end => drawn.start,
+            Some((range, drawn)) => offset - range.end + drawn.end,
         }
     }
 
@@ -351,8 +351,8 @@ impl Canvas {
         let next = self.replaced.partition_point(|(_, drawn)| drawn.start < offset);
         match next.checked_sub(1).map(|last| &self.replaced[last]) {
             None => offset,
-            Some((own, drawn)) if offset < drawn.end => own.start,
-            Some((own, drawn)) => offset - drawn.end + own.end,
+            Some((range, drawn)) if offset < drawn.end => range.start,
+            Some((range, drawn)) => offset - drawn.end + range.end,
         }
     }
 }

@@ -130,7 +130,7 @@ impl Report {
             line!(out, "{word} {}: {}", case.file, case.name);
             for failure in &case.failures {
                 line!(out, "  {}:{}: {}", case.file, failure.line, failure.miss.path);
-                failure.lines().for_each(|own| line!(out, "    {own}"));
+                failure.lines().for_each(|failure| line!(out, "    {failure}"));
             }
         }
         let failed = self.failed();
@@ -150,8 +150,10 @@ impl Report {
         let mut out = Page::default();
         for case in &self.cases {
             for failure in &case.failures {
-                let lines: Vec<String> =
-                    failure.lines().map(|own| github::data(&printable(own.trim()))).collect();
+                let lines: Vec<String> = failure
+                    .lines()
+                    .map(|failure| github::data(&printable(failure.trim())))
+                    .collect();
                 line!(
                     out,
                     "::error file={},line={},title={}::{}",
@@ -205,9 +207,9 @@ impl Report {
             let mut lines = Vec::new();
             for failure in &case.failures {
                 let place = format!("{}:{}: {}: ", case.file, failure.line, failure.miss.path);
-                let own = failure.lines().enumerate();
-                lines.extend(own.map(|(at, own)| {
-                    escaped(&if at == 0 { format!("{place}{own}") } else { own })
+                let failure = failure.lines().enumerate();
+                lines.extend(failure.map(|(at, name)| {
+                    escaped(&if at == 0 { format!("{place}{name}") } else { name })
                 }));
             }
             let _ = writeln!(

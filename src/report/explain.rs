@@ -115,20 +115,20 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
             None => out.fact("model", "none"),
         },
     }
-    for (index, own) in planned.resolution.configs.iter().enumerate() {
-        let by = applied_by(own);
-        let place = match &own.found {
+    for (index, config) in planned.resolution.configs.iter().enumerate() {
+        let by = applied_by(config);
+        let place = match &config.found {
             Some((namespace, span)) => format!("{namespace}  {}", sources.locate(*span)),
             None => "not read".to_owned(),
         };
-        let line = format!("{} ({by})  {place}", own.name);
+        let line = format!("{} ({by})  {place}", config.name);
         if index == 0 {
             out.fact("configs", line);
         } else {
             out.more(line);
         }
-        if !own.sets.is_empty() {
-            out.more(format!("  sets {}", own.sets.join(", ")));
+        if !config.sets.is_empty() {
+            out.more(format!("  sets {}", config.sets.join(", ")));
         }
     }
     let decision = &planned.resolution.runtime;
@@ -165,9 +165,9 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
 }
 
 /// Why a configuration is merged into a service.
-pub(super) fn applied_by(own: &AppliedConfig) -> String {
-    match own.selected_by {
-        _ if !own.preset => "named by the service".to_owned(),
+pub(super) fn applied_by(config: &AppliedConfig) -> String {
+    match config.selected_by {
+        _ if !config.preset => "named by the service".to_owned(),
         "" => "shipped".to_owned(),
         selected => format!("shipped, for {selected}"),
     }

@@ -119,7 +119,7 @@ fn fix(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
 }
 
 /// The message of a finding and its next step, one line each: the text of an annotation.
-pub(super) fn said(finding: &Diagnostic) -> String {
+pub(super) fn annotation(finding: &Diagnostic) -> String {
     let mut out = Page::default();
     put!(out, "{}", finding.message);
     if let Some(help) = &finding.help {
@@ -204,7 +204,8 @@ mod tests {
             let mut found: Vec<Diagnostic> =
                 ["a", "c"].iter().zip(places).map(|(path, at)| finding(path).at(at)).collect();
             settle(&mut found, &sources, &secrets);
-            let paths: Vec<&str> = found.iter().filter_map(|own| own.path.as_deref()).collect();
+            let paths: Vec<&str> =
+                found.iter().filter_map(|finding| finding.path.as_deref()).collect();
             assert_eq!(paths, kept, "{places:?}");
         }
     }

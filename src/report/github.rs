@@ -37,7 +37,7 @@ pub fn commands(found: &[Diagnostic], places: &Places<'_>) -> String {
             out,
             "::{command} {}::{}",
             properties.join(","),
-            data(&findings::said(finding))
+            data(&findings::annotation(finding))
         );
     }
     out

@@ -59,14 +59,14 @@ pub fn mermaid(planned: &[Planned<'_>], machines: &[Machine]) -> String {
 }
 
 fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
-    let own = graph.new_box(&format!("InferenceService {}", planned.service), true);
+    let count = graph.new_box(&format!("InferenceService {}", planned.service), true);
     if let Some(model) = planned.resolution.model {
         let model_box =
             graph.new_box(&format!("{} {}", model.object.id.kind, model.object.id.name), true);
-        graph.arrow(own, model_box, "model");
+        graph.arrow(count, model_box, "model");
     }
     let decision = &planned.resolution.runtime;
-    let mut runtime = own;
+    let mut runtime = count;
     let mut rejected = 0;
     for candidate in &decision.candidates {
         let name = format!(
@@ -78,20 +78,20 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
             Verdict::Chosen => {
                 runtime = graph.new_box(&name, true);
                 graph.arrow(
-                    own,
+                    count,
                     runtime,
                     decision.decided_by.map_or("", super::phrases::decided_by),
                 );
             }
             Verdict::Eligible => {
                 let other = graph.new_box(&name, false);
-                graph.dotted(own, other, "eligible");
+                graph.dotted(count, other, "eligible");
             }
             Verdict::Rejected if rejected < NEAREST => {
                 rejected += 1;
                 let other = graph.new_box(&name, false);
                 graph.dotted(
-                    own,
+                    count,
                     other,
                     candidate
                         .reasons

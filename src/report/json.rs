@@ -78,7 +78,9 @@ impl Serialize for Plan<'_> {
         )?;
         map.serialize_entry(
             "modelServings",
-            &Streamed(|| self.servings.iter().map(|own| super::serving::json(own, self.sources))),
+            &Streamed(|| {
+                self.servings.iter().map(|serving| super::serving::json(serving, self.sources))
+            }),
         )?;
         map.serialize_entry("totals", &totals(self.totals))?;
         if let Some(found) = self.costs {
@@ -187,7 +189,8 @@ fn service(planned: &Planned<'_>, depth: Depth, named: usize, sources: &SourceMa
             out["graph"] = json!(graph(planned));
         } else {
             let configs = planned.resolution.configs.iter();
-            out["configs"] = configs.map(|own| config(own, sources)).collect();
+            out["configs"] =
+                configs.map(|applied_config| config(applied_config, sources)).collect();
         }
     }
     if let Some(difference) = &planned.controller {
@@ -197,16 +200,16 @@ fn service(planned: &Planned<'_>, depth: Depth, named: usize, sources: &SourceMa
 }
 
 /// A configuration that is merged into a service.
-fn config(own: &AppliedConfig, sources: &SourceMap) -> Value {
+fn config(config: &AppliedConfig, sources: &SourceMap) -> Value {
     let mut out = json!({
-        "name": own.name.as_str(),
-        "namespace": own.found.as_ref().map(|(namespace, _)| namespace.as_str()),
-        "source": if own.preset { "preset" } else { "baseRefs" },
-        "selectedBy": Some(own.selected_by).filter(|by| !by.is_empty()),
-        "place": own.found.as_ref().map(|(_, span)| sources.locate(*span).to_string()),
+        "name": config.name.as_str(),
+        "namespace": config.found.as_ref().map(|(namespace, _)| namespace.as_str()),
+        "source": if config.preset { "preset" } else { "baseRefs" },
+        "selectedBy": Some(config.selected_by).filter(|by| !by.is_empty()),
+        "place": config.found.as_ref().map(|(_, span)| sources.locate(*span).to_string()),
     });
-    if !own.sets.is_empty() {
-        out["sets"] = own.sets.iter().map(ecow::EcoString::as_str).collect();
+    if !config.sets.is_empty() {
+        out["sets"] = config.sets.iter().map(ecow::EcoString::as_str).collect();
     }
     out
 }
@@ -253,9 +256,10 @@ fn controller(difference: &Difference) -> Value {
         out.insert("modes".into(), json!(modes));
     }
     if !difference.placed.is_empty() {
-        let placed = difference.placed.iter().map(|(component, own)| {
-            let reason = own.reason.as_deref();
-            let pods = json!({ "placed": own.placed, "wanted": own.wanted, "reason": reason });
+        let placed = difference.placed.iter().map(|(component, placed)| {
+            let reason = placed.reason.as_deref();
+            let pods =
+                json!({ "placed": placed.placed, "wanted": placed.wanted, "reason": reason });
             ((*component).to_owned(), pods)
         });
         out.insert("pods".into(), placed.collect::<Map<String, Value>>().into());
@@ -280,8 +284,8 @@ fn component(
         "podsPerReplica": component.pods_per_replica,
         "gpus": component.gpus(),
         "fits": component.fits(),
-        "fitsAlone": component.placement.as_ref().and_then(|own| own.alone),
-        "fitsReplicas": component.placement.as_ref().filter(|own| !own.unjudged).map(|own| own.replicas),
+        "fitsAlone": component.placement.as_ref().and_then(|placement| placement.alone),
+        "fitsReplicas": component.placement.as_ref().filter(|placement| !placement.unjudged).map(|placement| placement.replicas),
         "blocked": super::together::blocked_json(super::together::blocked(component), named),
     });
     if let Some(placement) = &component.placement {

@@ -150,15 +150,15 @@ fn root(schema: &Schema, reader: For) -> Map<String, Value> {
     let names = [("apiVersion", schema.api_version), ("kind", schema.kind)];
     if let Some(properties) = out.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, value) in names {
-            let own = properties.entry(name).or_insert_with(|| json!({ "type": "string" }));
+            let properties = properties.entry(name).or_insert_with(|| json!({ "type": "string" }));
             if reader == For::Validators {
-                own["const"] = value.into();
+                properties["const"] = value.into();
             }
         }
     }
     let mut required: Vec<Value> = names.iter().map(|(name, _)| (*name).into()).collect();
-    let own = out.get("required").and_then(Value::as_array).into_iter().flatten();
-    required.extend(own.filter(|name| *name != "apiVersion" && *name != "kind").cloned());
+    let listed = out.get("required").and_then(Value::as_array).into_iter().flatten();
+    required.extend(listed.filter(|name| *name != "apiVersion" && *name != "kind").cloned());
     if reader == For::Validators {
         out.insert("required".into(), required.into());
     }
@@ -363,8 +363,8 @@ mod tests {
         let path = FieldPath::parse("spec.model").unwrap();
         assert_eq!(field(service, &path).unwrap()["description"], spec["model"]["description"]);
         let definitions = openapi([service]);
-        let own = &definitions["definitions"]["io.ome.v1beta1.InferenceService"];
-        assert_eq!(own["description"], document["description"]);
+        let definitions = &definitions["definitions"]["io.ome.v1beta1.InferenceService"];
+        assert_eq!(definitions["description"], document["description"]);
     }
 
     #[test]

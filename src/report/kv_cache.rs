@@ -21,7 +21,7 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
     }
     line(
         "per token",
-        format!("{} bytes ({})", grouped(fit.per_token().into()), said(&fit.width, sources)),
+        format!("{} bytes ({})", grouped(fit.per_token().into()), located(&fit.width, sources)),
     );
     if let (Some(context), Some(request)) = (&fit.context, fit.request()) {
         line(
@@ -30,7 +30,7 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
                 "{} for {} tokens ({})",
                 gib(request),
                 grouped(context.value.into()),
-                said(context, sources)
+                located(context, sources)
             ),
         );
     }
@@ -42,11 +42,11 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
                 gib(usable),
                 fit.accelerators.value,
                 if fit.accelerators.value == 1 { "accelerator" } else { "accelerators" },
-                said(&fit.accelerators, sources),
+                located(&fit.accelerators, sources),
                 gib(memory.value.0),
                 memory.from,
                 share.value,
-                said(share, sources),
+                located(share, sources),
             ),
         );
     }
@@ -70,9 +70,9 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
         let most = fit
             .most
             .as_ref()
-            .map(|most| format!(", at most {} ({})", most.value, said(most, sources)));
+            .map(|most| format!(", at most {} ({})", most.value, located(most, sources)));
         let held = fit.held.as_ref().map(|held| {
-            format!(", at most {} tokens ({})", grouped(held.value.into()), said(held, sources))
+            format!(", at most {} tokens ({})", grouped(held.value.into()), located(held, sources))
         });
         let limits = [most, held].map(Option::unwrap_or_default).concat();
         line("left", format!("{left}{copies}{limits}"));
@@ -131,7 +131,7 @@ fn requests_in_words(fit: &CacheFit, requests: u64) -> String {
     }
 }
 
-fn said<T>(operand: &Operand<T>, sources: &SourceMap) -> String {
+fn located<T>(operand: &Operand<T>, sources: &SourceMap) -> String {
     match operand.span.map(|span: Span| sources.locate(span)) {
         Some(place) => format!("{}, {place}", operand.from),
         None => operand.from.to_string(),

@@ -144,26 +144,26 @@ impl View<'_> {
 
     /// Pods that have no node before anything is lost.
     fn waiting(&self) -> usize {
-        self.together.map_or(0, |own| own.pods.pending)
+        self.together.map_or(0, |placement| placement.pods.pending)
     }
 
     /// The answer in a sentence.
     fn last(&self) -> String {
         let Losses { each, tried, rows, .. } = self.losses;
         let each = each.as_str();
-        let unknown = self.together.is_some_and(|own| !own.not_judged.is_empty());
+        let unknown = self.together.is_some_and(|placement| !placement.not_judged.is_empty());
         let waits = match self.waiting() {
             0 => String::new(),
             1 => "; 1 pod has no node even so".to_owned(),
             pods => format!("; {pods} pods have no node even so"),
         };
-        let beside = if unknown { "; not everything was judged" } else { "" };
+        let more_fields = if unknown { "; not everything was judged" } else { "" };
         let named = |row: &LossRow| {
             let name = row.without.to_string();
             name.split_once('=').map_or(name.clone(), |(_, name)| name.to_owned())
         };
         let sentence = match rows.len() {
-            _ if *tried == 0 => return format!("! no {each} to lose{beside}"),
+            _ if *tried == 0 => return format!("! no {each} to lose{more_fields}"),
             0 => format!("the fleet survives the loss of any {each} ({tried} tried)"),
             count if count == *tried => {
                 format!("the fleet survives the loss of no {each} ({tried} tried)")
@@ -179,7 +179,7 @@ impl View<'_> {
             true if unknown => "!",
             true => "✓",
         };
-        format!("{mark} {sentence}{waits}{beside}")
+        format!("{mark} {sentence}{waits}{more_fields}")
     }
 
     fn spared(&self) -> Option<String> {

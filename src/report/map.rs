@@ -36,8 +36,9 @@ pub(super) fn picture(nodes: &[NodeUse], waiting: &[Pending]) -> Option<Value> {
     }
     let mut held: BTreeMap<&EcoString, BTreeMap<&'static str, i64>> = BTreeMap::new();
     for node in nodes {
-        for own in node.stands.iter().filter(|own| own.gpus > 0) {
-            *held.entry(&own.service).or_default().entry(unit(node)).or_default() += own.gpus;
+        for standing in node.stands.iter().filter(|standing| standing.gpus > 0) {
+            *held.entry(&standing.service).or_default().entry(unit(node)).or_default() +=
+                standing.gpus;
         }
     }
     let mut services: Vec<(&EcoString, i64, String)> = held
@@ -113,12 +114,12 @@ fn free(nodes: &[&NodeUse], unit: &str) -> String {
 
 /// A node: its name, its width, and the segments of its bar.
 fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value {
-    let held = node.stands.iter().filter(|own| own.gpus > 0);
+    let held = node.stands.iter().filter(|standing| standing.gpus > 0);
     let mut parts: Vec<Value> = held
-        .map(|own| {
-            let what = format!("{}: {}", whose(own), plural(own.gpus, "GPU"));
-            let (kind, hue) = hues.get(&own.service).map_or(("more", 0), |hue| ("own", *hue));
-            json!({ "kind": kind, "hue": hue, "gpus": own.gpus, "label": what })
+        .map(|standing| {
+            let what = format!("{}: {}", whose(standing), plural(standing.gpus, "GPU"));
+            let (kind, hue) = hues.get(&standing.service).map_or(("more", 0), |hue| ("own", *hue));
+            json!({ "kind": kind, "hue": hue, "gpus": standing.gpus, "label": what })
         })
         .collect();
     let mut more = |kind: &str, gpus: i64, words: &str| {
@@ -141,17 +142,18 @@ fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value
     })
 }
 
-fn whose(own: &Stands) -> String {
-    let pods = plural(own.pods, "pod");
-    match own.component {
-        Some(component) => format!("{} {component}, {pods}", own.service),
-        None => format!("{}, {pods}", own.service),
+fn whose(standing: &Stands) -> String {
+    let pods = plural(standing.pods, "pod");
+    match standing.component {
+        Some(component) => format!("{} {component}, {pods}", standing.service),
+        None => format!("{}, {pods}", standing.service),
     }
 }
 
 /// Nodes without GPUs, as a sentence.
 fn plain(nodes: &[&NodeUse]) -> Option<String> {
-    let pods: usize = nodes.iter().flat_map(|node| &node.stands).map(|own| own.pods).sum();
+    let pods: usize =
+        nodes.iter().flat_map(|node| &node.stands).map(|standing| standing.pods).sum();
     let others: usize = nodes.iter().map(|node| node.other_pods).sum();
     (!nodes.is_empty()).then(|| {
         format!(
@@ -169,9 +171,9 @@ type Waiting<'a> = IndexMap<(&'a EcoString, &'a EcoString), usize>;
 /// Pending replicas by reason; the message of many services is given once.
 fn pending(pending: &[Pending]) -> Vec<Value> {
     let mut reasons: IndexMap<(&str, &EcoString), Waiting<'_>> = IndexMap::new();
-    for own in pending {
-        let components = reasons.entry((own.code, &own.message)).or_default();
-        *components.entry((&own.service, &own.component)).or_default() += 1;
+    for pending in pending {
+        let components = reasons.entry((pending.code, &pending.message)).or_default();
+        *components.entry((&pending.service, &pending.component)).or_default() += 1;
     }
     let reason = |((code, message), components): ((&str, &EcoString), Waiting<'_>)| {
         let lines = components.into_iter().map(

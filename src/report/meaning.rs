@@ -97,17 +97,17 @@ pub(super) fn with_signs(drawn: &str, color: bool) -> String {
     }
     let mut out = String::with_capacity(drawn.len());
     let mut run = String::new();
-    let mut own = None;
+    let mut meaning = None;
     for letter in drawn.chars() {
         let next = Meaning::of_group(letter);
-        if next != own {
-            out.push_str(&own.map_or_else(|| run.clone(), |own| own.painted(&run)));
+        if next != meaning {
+            out.push_str(&meaning.map_or_else(|| run.clone(), |meaning| meaning.painted(&run)));
             run.clear();
-            own = next;
+            meaning = next;
         }
         run.push(letter);
     }
-    out.push_str(&own.map_or_else(|| run.clone(), |own| own.painted(&run)));
+    out.push_str(&meaning.map_or_else(|| run.clone(), |meaning| meaning.painted(&run)));
     out
 }
 

@@ -173,7 +173,8 @@ impl<'a> Plan<'a> {
         let titles = self.titles();
         let (constant, kept) = folded(&titles, self.rows(&shown));
         if !constant.is_empty() {
-            let constant: Vec<String> = constant.iter().map(|own| markdown::text(own)).collect();
+            let constant: Vec<String> =
+                constant.iter().map(|constant| markdown::text(constant)).collect();
             put!(out, "In every row: {}\n\n", constant.join(" · "));
         }
         let titles: Vec<String> = kept.iter().map(|at| small(titles[*at])).collect();
@@ -224,8 +225,9 @@ impl<'a> Plan<'a> {
             return self.planned.iter().collect();
         }
         let gpus = |planned: &Planned<'_>| {
-            let known = planned.components.iter().filter_map(|own| own.least_gpus().known());
-            known.fold(0_i64, i64::saturating_add)
+            let components =
+                planned.components.iter().filter_map(|component| component.least_gpus().known());
+            components.fold(0_i64, i64::saturating_add)
         };
         let key = |at: &usize| {
             let planned = &self.planned[*at];
@@ -240,8 +242,9 @@ impl<'a> Plan<'a> {
 
     /// What the page does not show, and how to see it.
     fn left_out(&self, shown: &[&Planned<'_>]) -> String {
-        let count =
-            |is: fn(&Planned<'_>) -> bool| self.planned.iter().filter(|own| is(own)).count();
+        let count = |is: fn(&Planned<'_>) -> bool| {
+            self.planned.iter().filter(|planned| is(planned)).count()
+        };
         let failed = count(|planned| planned.error.is_some());
         let waiting = count(waits);
         format!(
@@ -325,18 +328,19 @@ impl<'a> Plan<'a> {
                 let [size, cost] =
                     if index == 0 { further(planned, costs) } else { Default::default() };
                 // What has no devices keeps no cache in them.
-                let component = planned.components.get(index).filter(|own| own.gpus() != 0.into());
+                let component =
+                    planned.components.get(index).filter(|component| component.gpus() != 0.into());
                 row.push(size);
                 row.extend(component.map_or_else(
                     || std::array::from_fn(|_| "-".to_owned()),
-                    |own| kv_cache::cells(own.cache.as_deref()),
+                    |component| kv_cache::cells(component.cache.as_deref()),
                 ));
                 row.push(cost);
             }
         };
-        shown.iter().flat_map(move |own| {
-            let mut rows = rows_of(own, is_mixed, shows_fits);
-            wide(own, &mut rows);
+        shown.iter().flat_map(move |planned| {
+            let mut rows = rows_of(planned, is_mixed, shows_fits);
+            wide(planned, &mut rows);
             rows
         })
     }
@@ -450,7 +454,7 @@ fn shortened(
             }
             return Some((titles, rows, lines.join(" · ")));
         }
-        if let Some(at) = title.and_then(|title| titles.iter().position(|own| own == title)) {
+        if let Some(at) = title.and_then(|title| titles.iter().position(|name| name == title)) {
             dropped.push(small(&titles.remove(at)));
             for row in &mut rows {
                 row.remove(at);
@@ -465,7 +469,7 @@ fn in_few_words(
     titles: &[&str],
     mut rows: Vec<Vec<String>>,
 ) -> (Vec<String>, Vec<Vec<String>>, Option<String>) {
-    let column = |title: &str| titles.iter().position(|own| *own == title);
+    let column = |title: &str| titles.iter().position(|name| *name == title);
     let mut titles: Vec<String> = titles
         .iter()
         .map(|title| match *title {
@@ -500,11 +504,11 @@ fn in_few_words(
     let commonest = counts.into_iter().find(|(_, count)| Some(*count) == most);
     let commonest = commonest.map(|(mode, _)| mode);
     for row in &mut rows {
-        let own = row.remove(mode);
-        if own != "-" && commonest.as_ref() != Some(&own) {
+        let text = row.remove(mode);
+        if text != "-" && commonest.as_ref() != Some(&text) {
             let cell = &mut row[component - usize::from(mode < component)];
             cell.push(' ');
-            cell.push_str(&own);
+            cell.push_str(&text);
         }
     }
     titles.remove(mode);
@@ -519,7 +523,7 @@ fn with_short_names(
 ) -> Option<Vec<Vec<String>>> {
     let headed: Vec<&str> = titles.iter().map(String::as_str).collect();
     let names: Vec<usize> =
-        NAMES.iter().filter_map(|title| titles.iter().position(|own| own == title)).collect();
+        NAMES.iter().filter_map(|title| titles.iter().position(|name| name == title)).collect();
     let lengths = rows.iter().flat_map(|row| names.iter().map(|at| row[*at].width()));
     let longest = lengths.max().unwrap_or(SHORTEST).max(SHORTEST);
     (SHORTEST..=longest).rev().find_map(|most| {
@@ -738,9 +742,10 @@ fn notices(planned: &Planned<'_>) -> Vec<String> {
 
 /// The services of a plan, a line each: kind, namespace and name.
 pub fn names(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Vec<String> {
-    let services = planned.iter().map(|own| format!("{}/{}", own.service.kind, own.service));
-    let servings = servings
-        .iter()
-        .map(|own| format!("ModelServing/{}/{}", own.serving.namespace, own.serving.name()));
+    let services =
+        planned.iter().map(|planned| format!("{}/{}", planned.service.kind, planned.service));
+    let servings = servings.iter().map(|serving| {
+        format!("ModelServing/{}/{}", serving.serving.namespace, serving.serving.name())
+    });
     services.chain(servings).collect()
 }

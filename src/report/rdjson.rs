@@ -20,7 +20,7 @@ pub fn report(found: &[Diagnostic], places: &Places<'_>) -> Value {
 
 fn diagnostic(finding: &Diagnostic, places: &Places<'_>) -> Value {
     let mut out = json!({
-        "message": findings::said(finding),
+        "message": findings::annotation(finding),
         "severity": match finding.severity {
             Severity::Info => "INFO",
             Severity::Warning => "WARNING",

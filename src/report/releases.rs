@@ -23,22 +23,22 @@ pub struct ReleaseRow {
 impl ReleaseRow {
     /// As JSON.
     pub fn json(&self) -> Value {
-        let Release { tag, date, commit, known } = self.release;
-        let (services, unread) = match known {
+        let Release { tag, date, commit, known: existing } = self.release;
+        let (services, unread) = match existing {
             Knowledge::Recorded(services) => (Some(services).filter(|count| *count > 0), &[][..]),
             Knowledge::Read(unread) => (None, unread),
             Knowledge::Documents => (None, &[][..]),
         };
         json!({
             "operator": self.operator, "release": tag, "date": date, "commit": commit,
-            "default": self.default, "runtimes": self.runtimes, "known": known.as_str(),
+            "default": self.default, "runtimes": self.runtimes, "known": existing.as_str(),
             "services": services, "rules": self.rules, "unread": unread,
         })
     }
 }
 
 /// How a release is known: `recorded (3,090 services)`, `read (4 rules)`.
-fn known(row: &ReleaseRow) -> String {
+fn evidence(row: &ReleaseRow) -> String {
     let word = row.release.known.as_str();
     match (row.release.known, row.rules) {
         (Knowledge::Recorded(services @ 1..), _) => {
@@ -58,7 +58,7 @@ pub fn text(rows: &[ReleaseRow], style: Style) -> String {
             row.release.date.to_owned(),
             row.release.commit.to_owned(),
             row.runtimes.map_or_else(|| "unknown".to_owned(), |count| count.to_string()),
-            known(row),
+            evidence(row),
             if row.default { "default" } else { "" }.to_owned(),
         ]
     });

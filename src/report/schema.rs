@@ -14,9 +14,9 @@ pub fn page(schema: &Schema, path: &FieldPath) -> Option<Sheet> {
     if !path.0.is_empty() {
         let _ = write!(heading, "  {path}");
     }
-    let own = holder(schema, path).map_or_else(|| word(ty), summary);
+    let holder = holder(schema, path).map_or_else(|| word(ty), summary);
     let rules = rules(ty).into_iter().map(|rule| format!(", {rule}"));
-    sheet.heading(format!("{heading}  {own}{}", rules.collect::<String>()));
+    sheet.heading(format!("{heading}  {holder}{}", rules.collect::<String>()));
     sheet.answer(schema.describe(path).map(ToOwned::to_owned));
     let inner = ty.item().map_or(ty, |item| &item.ty);
     if let (Type::Object(definition), Some(object)) = (inner, inner.object()) {

@@ -141,8 +141,8 @@ fn of_type(ty: &'static str, used: &mut BTreeSet<&'static str>) -> Value {
         // A plain type accepts null in addition.
         match choices.as_mut_slice() {
             [Value::Object(only)] if only.get("type").is_some_and(Value::is_string) => {
-                if let Some(own) = only.get_mut("type") {
-                    *own = json!([own.take(), "null"]);
+                if let Some(value) = only.get_mut("type") {
+                    *value = json!([value.take(), "null"]);
                 }
                 if let Some(Value::Array(words)) = only.get_mut("enum") {
                     words.push(Value::Null);

@@ -133,7 +133,7 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
             format!("{} {} × {pods}", role.name.value, role.replicas.value)
         })
         .collect();
-    let variant = planned.variant.as_ref().map_or(String::new(), |own| format!(" ({own})"));
+    let variant = planned.variant.as_ref().map_or(String::new(), |variant| format!(" ({variant})"));
     let name = format!("{}/{}{variant}", serving.namespace, serving.name());
     if let Some(code) = planned.refused {
         let none = || "-".to_owned();
@@ -328,8 +328,8 @@ pub(super) fn remarks<'p>(
             let span = finding.span().filter(|_| planned.directory.is_some());
             span.is_none_or(|span| serving.object.span.contains(span))
         };
-        let own = notes.about(serving).iter().filter(move |finding| is_own(finding));
-        own.map(move |finding| {
+        let notes = notes.about(serving).iter().filter(move |finding| is_own(finding));
+        notes.map(move |finding| {
             format!("{}/{}: {}", serving.namespace, serving.name(), note(finding, sources))
         })
     })

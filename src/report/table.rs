@@ -154,17 +154,18 @@ fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -
     let mut width = most;
     for (title, cell) in cells {
         let before = if title.is_empty() { title } else { title + " " };
-        let own = before.width() + cell.width();
+        let count = before.width() + cell.width();
         let meaning = style.color.then(|| Meaning::of(cell)).flatten();
-        let paint = |text: &str| meaning.map_or_else(|| text.to_owned(), |own| own.painted(text));
+        let paint =
+            |text: &str| meaning.map_or_else(|| text.to_owned(), |meaning| meaning.painted(text));
         match lines.last_mut() {
-            Some(line) if width + GAP.len() + own <= most => {
+            Some(line) if width + GAP.len() + count <= most => {
                 line.push_str(&(GAP.to_owned() + &before + &paint(cell)));
-                width += GAP.len() + own;
+                width += GAP.len() + count;
             }
-            _ if 2 + own <= most => {
+            _ if 2 + count <= most => {
                 lines.push(format!("  {before}{}", paint(cell)));
-                width = 2 + own;
+                width = 2 + count;
             }
             _ => {
                 let text = wrapped(&format!("  {before}{cell}"), style.width, "    ");
@@ -191,7 +192,7 @@ fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
             let meaning = style.color.then(|| Meaning::of(cell)).flatten();
             for (place, line) in wrapped(cell, left, "").lines().enumerate() {
                 let title = if place == 0 { printable(title) } else { String::new() };
-                let line = meaning.map_or_else(|| line.to_owned(), |own| own.painted(line));
+                let line = meaning.map_or_else(|| line.to_owned(), |meaning| meaning.painted(line));
                 let _ = writeln!(out, "{title:<longest$}  {line}");
             }
         }
@@ -218,8 +219,8 @@ pub(super) fn pieces<R: Iterator<Item = Vec<String>>, E>(
     let mut all = rows().peekable();
     while all.peek().is_some() {
         let piece = filled(&[], all.by_ref().take(PIECE), style);
-        for (known, width) in widths.iter_mut().zip(piece.column_max_content_widths()) {
-            *known = width.max(*known);
+        for (widths, width) in widths.iter_mut().zip(piece.column_max_content_widths()) {
+            *widths = width.max(*widths);
         }
     }
     let (mut all, mut titles) = (rows().peekable(), header);

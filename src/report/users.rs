@@ -22,15 +22,15 @@ fn word(verdict: Verdict) -> &'static str {
 
 /// The rule that decided, the values, and their location.
 fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
-    let own = sources.locate(user.planned.service.place).to_string();
+    let text = sources.locate(user.planned.service.place).to_string();
     let decision = &user.planned.resolution.runtime;
     let by = || decision.decided_by.map_or("", super::phrases::decided_by).to_owned();
     if user.verdict == Verdict::Chosen {
-        return [by(), String::new(), own];
+        return [by(), String::new(), text];
     }
     let Some(candidate) = &user.candidate else {
         let code = user.planned.error.as_ref().map_or("no model", |error| error.code.as_str());
-        return [code.to_owned(), "its model is unknown".to_owned(), own];
+        return [code.to_owned(), "its model is unknown".to_owned(), text];
     };
     if let Some(rejection) = candidate.reasons.first() {
         let more = candidate.reasons.len() - 1;
@@ -39,7 +39,7 @@ fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
         return [
             rejection.reason.code().as_str().to_owned(),
             format!("{}{more}", rejection.reason),
-            place.map_or(own, |span| sources.locate(span).to_string()),
+            place.map_or(text, |span| sources.locate(span).to_string()),
         ];
     }
     let notes: Vec<String> = candidate.notes.iter().map(ToString::to_string).collect();
@@ -49,7 +49,7 @@ fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
         _ => notes.join("; "),
     };
     let rule = candidate.notes.last().map_or("eligible", |note| note.code().as_str());
-    [rule.to_owned(), detail, own]
+    [rule.to_owned(), detail, text]
 }
 
 fn name(planned: &Planned<'_>) -> String {
@@ -150,7 +150,7 @@ pub fn model(
             let chosen = planned.resolution.chosen();
             vec![
                 name(planned),
-                chosen.map_or("-".to_owned(), |own| own.object.shown_name().to_string()),
+                chosen.map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string()),
                 super::plan::decided_by(planned),
                 sources.locate(planned.service.place).to_string(),
             ]
@@ -172,8 +172,8 @@ pub(crate) fn config(config: &Object, users: &[Planned<'_>], sources: &SourceMap
     if !users.is_empty() {
         let rows = users.iter().map(|planned| {
             let configs = planned.resolution.configs.iter();
-            let own = configs.filter(|own| own.name == config.id.name);
-            let by = own.map(explain::applied_by).next().unwrap_or_default();
+            let configs = configs.filter(|applied_config| applied_config.name == config.id.name);
+            let by = configs.map(explain::applied_by).next().unwrap_or_default();
             vec![name(planned), by, sources.locate(planned.service.place).to_string()]
         });
         out.table(&["SERVICE", "APPLIED BY", "WHERE"], rows);
@@ -192,7 +192,7 @@ pub fn model_json(
         json!({
             "namespace": planned.service.namespace.as_str(),
             "name": planned.service.name.as_str(),
-            "runtime": planned.resolution.chosen().map(|own| json::reference(&own.object.id)),
+            "runtime": planned.resolution.chosen().map(|runtime| json::reference(&runtime.object.id)),
             "error": planned.error.as_ref().map(|error| error.code.as_str()),
         })
     });
@@ -204,7 +204,8 @@ pub fn model_json(
     match runtimes {
         Some(Ok(decision)) => {
             let candidates = decision.candidates.iter();
-            out["candidates"] = candidates.map(|own| json::candidate(own, sources)).collect();
+            out["candidates"] =
+                candidates.map(|candidate| json::candidate(candidate, sources)).collect();
         }
         Some(Err(error)) => {
             out["error"] = json!({ "code": error.code.as_str(), "message": error.message });

@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 pub(super) fn json(variants: &[Variant], sources: &SourceMap) -> Value {
     variants
         .iter()
-        .map(|own| {
-            let place = sources.locate(own.place);
+        .map(|variant| {
+            let place = sources.locate(variant.place);
             let mut out = json!({
-                "directory": own.directory.as_str(),
+                "directory": variant.directory.as_str(),
                 "file": &*place.file,
                 "line": place.line,
-                "explained": own.explained,
+                "explained": variant.explained,
             });
-            if let Some(command) = &own.command {
+            if let Some(command) = &variant.command {
                 out["command"] = command.as_str().into();
             }
             out
@@ -27,12 +27,12 @@ pub(super) fn json(variants: &[Variant], sources: &SourceMap) -> Value {
 
 /// The definitions as a fact of a page, those that it is not about with their commands.
 pub(super) fn list(variants: &[Variant], sources: &SourceMap, out: &mut Sheet) {
-    let line = |own: &Variant| {
-        let place = sources.locate(own.place);
-        let (directory, file, line) = (&own.directory, &place.file, place.line);
-        if own.explained {
+    let line = |variant: &Variant| {
+        let place = sources.locate(variant.place);
+        let (directory, file, line) = (&variant.directory, &place.file, place.line);
+        if variant.explained {
             format!("{directory}  {file}:{line}  on this page")
-        } else if let Some(command) = &own.command {
+        } else if let Some(command) = &variant.command {
             format!("{directory}  {file}:{line}  `{command}`")
         } else {
             format!("{directory}  {file}:{line}  one of several files of its directory")

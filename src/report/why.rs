@@ -40,7 +40,7 @@ fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
             "column": place.map(|place| place.column),
             "rule": leaf.said.rule.map(in_words),
         },
-        "overrides": leaf.overrides.iter().map(|said| overridden(leaf, said, sources)).collect::<Vec<_>>(),
+        "overrides": leaf.overrides.iter().map(|statement| overridden(leaf, statement, sources)).collect::<Vec<_>>(),
     });
     if !leaf.filled.is_empty() {
         out["filled"] = leaf.filled.iter().map(|filled| printed(leaf, filled, sources)).collect();
@@ -72,15 +72,15 @@ fn shown(leaf: &Leaf, filled: &Filled) -> Value {
 }
 
 /// A value of a leaf, without secrets.
-fn value(leaf: &Leaf, said: &Said) -> Value {
-    leaf.shown.shown(&said.value).to_json()
+fn value(leaf: &Leaf, statement: &Said) -> Value {
+    leaf.shown.shown(&statement.value).to_json()
 }
 
-fn overridden(leaf: &Leaf, said: &Said, sources: &SourceMap) -> Value {
-    let place = said.span.map(|span| sources.locate(span));
+fn overridden(leaf: &Leaf, statement: &Said, sources: &SourceMap) -> Value {
+    let place = statement.span.map(|span| sources.locate(span));
     json!({
-        "layer": said.layer.as_str(),
-        "value": value(leaf, said),
+        "layer": statement.layer.as_str(),
+        "value": value(leaf, statement),
         "file": place.as_ref().map(|place| place.file.to_string()),
         "line": place.map(|place| place.line),
     })
@@ -141,8 +141,10 @@ pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
 fn rules<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> Vec<String> {
     let mut rules: Vec<&Rule> = Vec::new();
     for leaf in leaves {
-        let said = std::iter::once(&leaf.said).chain(&leaf.overrides);
-        rules.extend(said.filter(|said| said.span.is_none()).filter_map(|said| said.rule));
+        let std = std::iter::once(&leaf.said).chain(&leaf.overrides);
+        rules.extend(
+            std.filter(|statement| statement.span.is_none()).filter_map(|statement| statement.rule),
+        );
         rules.extend(leaf.filled.iter().filter_map(|filled| filled.from.rule()));
     }
     rules.sort_by_key(|rule| rule.id);
@@ -162,17 +164,17 @@ fn beginning(text: String, longest: usize) -> String {
 }
 
 fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<Vec<String>> {
-    let value = |said: &Said| {
-        let value = value(leaf, said);
+    let value = |statement: &Said| {
+        let value = value(leaf, statement);
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         printable(&beginning(text, longest))
     };
     let place = |span| sources.locate(span).with_column();
-    let by = |said: &Said| match (said.span, said.rule) {
+    let by = |statement: &Said| match (statement.span, statement.rule) {
         (Some(span), _) => place(span),
         (None, Some(rule)) => format!("rule {}", rule.id),
         (None, None) => {
-            said.fact.map_or(String::new(), |source| printable(&sources.get(source).name))
+            statement.fact.map_or(String::new(), |source| printable(&sources.get(source).name))
         }
     };
     let filled = leaf.filled.iter().map(|filled| {
@@ -190,21 +192,26 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<V
         ]
     });
     let filled: Vec<Vec<String>> = filled.collect();
-    let own = vec![path, value(&leaf.said), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
-    let lost = leaf.overrides.iter().map(|said| {
-        vec!["  over".to_owned(), value(said), said.layer.as_str().to_owned(), by(said)]
+    let path = vec![path, value(&leaf.said), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
+    let lost = leaf.overrides.iter().map(|statement| {
+        vec![
+            "  over".to_owned(),
+            value(statement),
+            statement.layer.as_str().to_owned(),
+            by(statement),
+        ]
     });
-    std::iter::once(own).chain(filled).chain(lost).collect()
+    std::iter::once(path).chain(filled).chain(lost).collect()
 }
 
 /// A leaf as a comment: `runtime catalog.yaml:14, over default replicas`.
 pub fn remark(leaf: &Leaf, sources: &SourceMap) -> String {
-    let voice = |said: &Said| ValueSource {
-        layer: said.layer.as_str(),
-        place: said.span.map(|span| sources.locate(span)),
-        rule: match said.fact {
+    let voice = |statement: &Said| ValueSource {
+        layer: statement.layer.as_str(),
+        place: statement.span.map(|span| sources.locate(span)),
+        rule: match statement.fact {
             Some(source) => Some(&sources.get(source).name),
-            None => said.rule.map(|rule| rule.id),
+            None => statement.rule.map(|rule| rule.id),
         },
     };
     let over: Vec<ValueSource<'_>> = leaf.overrides.iter().map(voice).collect();

@@ -53,9 +53,9 @@ impl DaemonSetSpec {
     pub fn read(namespace: &str, object: &Node, admission: &Admission) -> Result<Self, InvalidPod> {
         let spec = object.get("spec").cloned().unwrap_or_else(|| Node::map(object.origin));
         let template = spec.get("template").cloned().unwrap_or_else(|| Node::map(spec.origin));
-        let own = labels(template.at(&["metadata", "labels"]));
+        let labels = labels(template.at(&["metadata", "labels"]));
         let inner = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
-        let mut pod = PodTemplate::read(namespace, own, &inner, admission)?;
+        let mut pod = PodTemplate::read(namespace, labels, &inner, admission)?;
         let name = object.at(&["metadata", "name"]).and_then(Node::scalar_text).unwrap_or_default();
         pod.name = eco_format!("{name}-*");
         // Spreading by owner is for ReplicaSets and StatefulSets.
@@ -161,8 +161,8 @@ impl DaemonSet {
                 continue;
             }
             let revision = self.spec.revision.clone();
-            let known = self.templates.get(&(revision.clone(), *node)).copied();
-            let template = known.unwrap_or_else(|| {
+            let id = self.templates.get(&(revision.clone(), *node)).copied();
+            let template = id.unwrap_or_else(|| {
                 let pod = self.spec.pod.only_on(&pods.scheduler.node(*node).name);
                 pods.scheduler.template(Arc::new(pod))
             });

@@ -72,22 +72,22 @@ const REFUSED: &str = "429 Cannot evict pod as it would violate the pod's disrup
 impl World {
     /// The workload of a pod.
     pub fn owner(&self, pod: PodId) -> Option<WorkloadId> {
-        if let Some((own, _)) = self.member(pod) {
-            return Some(own);
+        if let Some((workload, _)) = self.member(pod) {
+            return Some(workload);
         }
         self.workload_ids().find(|workload| self.pods_of(*workload).contains(&pod))
     }
 
     /// The status of a budget.
-    pub fn budget(&self, own: &DrainBudget) -> BudgetStatus {
-        let guarded: Vec<PodId> = self.guarded(own).collect();
+    pub fn budget(&self, budget: &DrainBudget) -> BudgetStatus {
+        let guarded: Vec<PodId> = self.guarded(budget).collect();
         let healthy = guarded.iter().filter(|pod| self.phase(**pod) == PodPhase::Ready).count();
         let healthy = i64::try_from(healthy).unwrap_or(i64::MAX);
         // The sizes of the controllers of the pods; pods without one count nothing.
         let controllers: BTreeSet<WorkloadId> =
             guarded.iter().filter_map(|pod| self.owner(*pod)).collect();
-        let scale: i64 = controllers.iter().filter_map(|own| self.scale(*own)).sum();
-        let (expected, desired) = match own.budget.limit {
+        let scale: i64 = controllers.iter().filter_map(|workload| self.scale(*workload)).sum();
+        let (expected, desired) = match budget.budget.limit {
             Limit::MinAvailable(amount @ IntOrPercent::Percent(_)) => {
                 (scale, amount.scaled(scale, Rounding::Up))
             }
@@ -103,12 +103,12 @@ impl World {
         BudgetStatus { healthy, desired, allowed, expected }
     }
 
-    fn guarded<'w>(&'w self, own: &'w DrainBudget) -> impl Iterator<Item = PodId> + 'w {
+    fn guarded<'w>(&'w self, budget: &'w DrainBudget) -> impl Iterator<Item = PodId> + 'w {
         let scheduler = self.scheduler();
         scheduler.pods().filter(move |pod| {
             let template = scheduler.template_of(*pod);
             let exists = !matches!(self.phase(*pod), PodPhase::Gone | PodPhase::Terminating);
-            exists && own.budget.guards(template)
+            exists && budget.budget.guards(template)
         })
     }
 
@@ -118,14 +118,14 @@ impl World {
     /// The answer of the API server.
     pub fn evict(&mut self, pod: PodId, budgets: &[DrainBudget]) -> Result<(), EcoString> {
         let phase = self.phase(pod);
-        let asked = self.has_started(pod) && phase != PodPhase::Terminating;
-        if asked {
+        let is_evicted = self.has_started(pod) && phase != PodPhase::Terminating;
+        if is_evicted {
             let template = Arc::clone(self.scheduler().template_of(pod));
-            let own: Vec<&DrainBudget> =
-                budgets.iter().filter(|own| own.budget.guards(&template)).collect();
-            match own.as_slice() {
+            let budgets: Vec<&DrainBudget> =
+                budgets.iter().filter(|budget| budget.budget.guards(&template)).collect();
+            match budgets.as_slice() {
                 [] => {}
-                [own] => self.allows(phase, own)?,
+                [budget] => self.allows(phase, budget)?,
                 _ => return Err(TOO_MANY.into()),
             }
         }
@@ -133,16 +133,16 @@ impl World {
         Ok(())
     }
 
-    fn allows(&self, phase: PodPhase, own: &DrainBudget) -> Result<(), EcoString> {
-        let status = self.budget(own);
+    fn allows(&self, phase: PodPhase, budget: &DrainBudget) -> Result<(), EcoString> {
+        let status = self.budget(budget);
         let enough = status.healthy >= status.desired && status.desired > 0;
-        if phase != PodPhase::Ready && (own.always_allow || enough) {
+        if phase != PodPhase::Ready && (budget.always_allow || enough) {
             return Ok(());
         }
         if status.allowed > 0 {
             return Ok(());
         }
-        let name = &own.name;
+        let name = &budget.name;
         let cause = if status.healthy <= status.desired {
             eco_format!(
                 "The disruption budget {name} needs {} healthy pods and has {} currently",
@@ -181,7 +181,8 @@ impl World {
 
     /// Whether a drain evicts a pod: those of DaemonSets stay.
     fn is_evicted(&self, pod: PodId) -> bool {
-        !self.fixed.contains(&pod) && self.owner(pod).is_none_or(|own| self.desired(own).is_none())
+        !self.fixed.contains(&pod)
+            && self.owner(pod).is_none_or(|workload| self.desired(workload).is_none())
     }
 
     /// Drains nodes in order. `tell` gets every step that has a pod.

@@ -69,9 +69,9 @@ impl JobSpec {
         };
         let text = |key: &str| spec.get(key).and_then(Node::scalar_text).unwrap_or_default();
         let template = spec.get("template").cloned().unwrap_or_else(|| Node::map(spec.origin));
-        let own = labels(template.at(&["metadata", "labels"]));
+        let labels = labels(template.at(&["metadata", "labels"]));
         let inner = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
-        let mut pod = PodTemplate::read(namespace, own, &inner, admission)?;
+        let mut pod = PodTemplate::read(namespace, labels, &inner, admission)?;
         let name = object.at(&["metadata", "name"]).and_then(Node::scalar_text).unwrap_or_default();
         pod.name = eco_format!("{name}-*");
         let rules = spec.at(&["podFailurePolicy", "rules"]).map(Node::items).unwrap_or_default();
@@ -100,8 +100,8 @@ impl JobSpec {
 /// Whether the status of an object has one of these conditions.
 pub fn has_condition(object: &Node, types: &[&str]) -> bool {
     let conditions = object.at(&["status", "conditions"]).map(Node::items).unwrap_or_default();
-    conditions.iter().any(|own| {
-        let text = |key: &str| own.get(key).and_then(Node::as_str).unwrap_or_default();
+    conditions.iter().any(|condition| {
+        let text = |key: &str| condition.get(key).and_then(Node::as_str).unwrap_or_default();
         types.contains(&text("type")) && text("status") == "True"
     })
 }

@@ -53,14 +53,14 @@ impl Kept {
 
     pub(super) fn is_complete(&self, pods: &Pods) -> bool {
         let is_ready =
-            |own: &KeptPod| own.pod.is_some_and(|pod| pods.phase(pod) == PodPhase::Ready);
+            |pod: &KeptPod| pod.pod.is_some_and(|pod| pods.phase(pod) == PodPhase::Ready);
         self.members.iter().all(is_ready)
     }
 
     /// Runs the controller once; returns the members with a new pod, and whether anything changed.
     pub(super) fn sync(&mut self, pods: &mut Pods) -> (Vec<PodId>, bool) {
-        let phase = |own: &KeptPod| own.pod.map_or(PodPhase::Gone, |pod| pods.phase(pod));
-        let is_lost = |own: &KeptPod| matches!(phase(own), PodPhase::Gone | PodPhase::Terminating);
+        let phase = |pod: &KeptPod| pod.pod.map_or(PodPhase::Gone, |pod| pods.phase(pod));
+        let is_lost = |pod: &KeptPod| matches!(phase(pod), PodPhase::Gone | PodPhase::Terminating);
         let lost: Vec<usize> =
             (0..self.members.len()).filter(|at| is_lost(&self.members[*at])).collect();
         if lost.is_empty() {
@@ -69,11 +69,11 @@ impl Kept {
         let mut changed = false;
         let mut ready: Vec<usize> = Vec::new();
         for at in lost {
-            let own = self.members[at];
+            let pod = self.members[at];
             let waits = self.keeping.named || self.keeping.whole_groups;
-            if waits && own.pod.is_some_and(|pod| pods.phase(pod) != PodPhase::Gone) {
+            if waits && pod.pod.is_some_and(|pod| pods.phase(pod) != PodPhase::Gone) {
                 if self.keeping.whole_groups {
-                    changed |= self.end_group(own.group, pods);
+                    changed |= self.end_group(pod.group, pods);
                 }
                 continue;
             }
@@ -82,8 +82,8 @@ impl Kept {
         if self.keeping.whole_groups {
             // A group starts again when all of its pods are gone.
             let is_gone = |group: usize| {
-                let mut own = self.members.iter().filter(|own| own.group == group);
-                own.all(|own| own.pod.is_none_or(|pod| pods.phase(pod) == PodPhase::Gone))
+                let mut members = self.members.iter().filter(|pod| pod.group == group);
+                members.all(|pod| pod.pod.is_none_or(|pod| pods.phase(pod) == PodPhase::Gone))
             };
             ready.retain(|at| is_gone(self.members[*at].group));
         }
@@ -93,17 +93,17 @@ impl Kept {
     }
 
     fn end_group(&self, group: usize, pods: &mut Pods) -> bool {
-        let own: Vec<PodId> = self
+        let owned: Vec<PodId> = self
             .members
             .iter()
-            .filter(|own| own.group == group)
-            .filter_map(|own| own.pod)
+            .filter(|pod| pod.group == group)
+            .filter_map(|pod| pod.pod)
             .filter(|pod| pods.is_active(*pod))
             .collect();
-        for pod in &own {
+        for pod in &owned {
             pods.delete(*pod);
         }
-        !own.is_empty()
+        !owned.is_empty()
     }
 
     fn create(&mut self, members: &[usize], pods: &mut Pods) -> Vec<PodId> {
@@ -114,12 +114,12 @@ impl Kept {
             for at in members {
                 groups.entry(self.members[*at].group).or_default().push(*at);
             }
-            for own in groups.into_values() {
+            for group in groups.into_values() {
                 let templates: Vec<TemplateId> =
-                    own.iter().map(|at| self.members[*at].template).collect();
+                    group.iter().map(|at| self.members[*at].template).collect();
                 match pods.scheduler.admit_gang(&templates) {
                     Ok(new) => {
-                        for (at, pod) in own.into_iter().zip(new) {
+                        for (at, pod) in group.into_iter().zip(new) {
                             *pods.life_mut(pod) = Life { start: Start::Ready, ..Life::default() };
                             self.members[at].pod = Some(pod);
                             created.push(pod);

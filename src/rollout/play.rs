@@ -37,13 +37,13 @@ impl World {
     /// Returns the current state of a workload.
     pub fn stage_of(&self, workload: WorkloadId) -> Option<StageOf> {
         Some(match self.workloads.get(workload.0)? {
-            Workload::Deployment(own) => {
-                let (old, new) = own.counts(&self.pods);
+            Workload::Deployment(deployment) => {
+                let (old, new) = deployment.counts(&self.pods);
                 StageOf::Deployment { old, new }
             }
-            Workload::Groups(own) => {
-                let (replicas, partition) = own.leaders();
-                StageOf::Groups { groups: own.groups(&self.pods), replicas, partition }
+            Workload::Groups(set) => {
+                let (replicas, partition) = set.leaders();
+                StageOf::Groups { groups: set.groups(&self.pods), replicas, partition }
             }
             _ => return None,
         })
@@ -53,17 +53,17 @@ impl World {
     pub fn pods_of(&self, workload: WorkloadId) -> Vec<PodId> {
         let mut all: Vec<PodId> = match self.workloads.get(workload.0) {
             None | Some(Workload::Nothing) => Vec::new(),
-            Some(Workload::Deployment(own)) => own.pods(&self.pods).collect(),
-            Some(Workload::Groups(own)) => {
-                own.groups(&self.pods).into_values().flatten().map(|member| member.pod).collect()
+            Some(Workload::Deployment(deployment)) => deployment.pods(&self.pods).collect(),
+            Some(Workload::Groups(set)) => {
+                set.groups(&self.pods).into_values().flatten().map(|member| member.pod).collect()
             }
-            Some(Workload::StatefulSet(own)) => own.pods().collect(),
-            Some(Workload::DaemonSet(own)) => own.pods().collect(),
-            Some(Workload::Job(own)) => own.pods().collect(),
-            Some(Workload::ReplicaSet(own)) => own.pods().collect(),
-            Some(Workload::Pod(own)) => own.pod.into_iter().collect(),
-            Some(Workload::Kept(own)) => own.members.iter().filter_map(|own| own.pod).collect(),
-            Some(Workload::Fixed(own)) => own.clone(),
+            Some(Workload::StatefulSet(workload)) => workload.pods().collect(),
+            Some(Workload::DaemonSet(set)) => set.pods().collect(),
+            Some(Workload::Job(job)) => job.pods().collect(),
+            Some(Workload::ReplicaSet(set)) => set.pods().collect(),
+            Some(Workload::Pod(pod)) => pod.pod.into_iter().collect(),
+            Some(Workload::Kept(kept)) => kept.members.iter().filter_map(|pod| pod.pod).collect(),
+            Some(Workload::Fixed(pods)) => pods.clone(),
         };
         all.retain(|pod| self.pods.phase(*pod) != PodPhase::Gone);
         all.sort_unstable();
@@ -72,18 +72,20 @@ impl World {
 
     /// Returns the final state of a workload.
     pub fn ended(&self, workload: WorkloadId) -> Option<Ended> {
-        let own = self.workloads.get(workload.0)?;
-        let (complete, paused, status) = match own {
-            Workload::Deployment(own) => (own.is_complete(&self.pods), own.spec.paused, None),
-            Workload::Groups(own) => {
-                (own.is_complete(&self.pods), false, Some(own.status(&self.pods)))
+        let record = self.workloads.get(workload.0)?;
+        let (complete, paused, status) = match record {
+            Workload::Deployment(deployment) => {
+                (deployment.is_complete(&self.pods), deployment.spec.paused, None)
             }
-            Workload::StatefulSet(own) => (own.is_complete(&self.pods), false, None),
-            Workload::DaemonSet(own) => (own.is_complete(&self.pods), false, None),
-            Workload::Job(own) => (own.status(&self.pods).complete, false, None),
-            Workload::ReplicaSet(own) => (own.is_complete(&self.pods), false, None),
-            Workload::Pod(own) => (own.is_complete(&self.pods), false, None),
-            Workload::Kept(own) => (own.is_complete(&self.pods), false, None),
+            Workload::Groups(set) => {
+                (set.is_complete(&self.pods), false, Some(set.status(&self.pods)))
+            }
+            Workload::StatefulSet(workload) => (workload.is_complete(&self.pods), false, None),
+            Workload::DaemonSet(set) => (set.is_complete(&self.pods), false, None),
+            Workload::Job(job) => (job.status(&self.pods).complete, false, None),
+            Workload::ReplicaSet(set) => (set.is_complete(&self.pods), false, None),
+            Workload::Pod(pod) => (pod.is_complete(&self.pods), false, None),
+            Workload::Kept(kept) => (kept.is_complete(&self.pods), false, None),
             Workload::Fixed(_) | Workload::Nothing => return None,
         };
         let pods: Vec<(PodId, PodPhase)> =

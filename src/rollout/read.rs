@@ -131,12 +131,12 @@ impl Revision {
         let labels = labels(template.at(&["metadata", "labels"]));
         let labels = labels.with(HASH.into(), name.clone());
         let mut pod = pod(namespace, labels, template, classes)?;
-        let own = selector_of([(HASH, name.as_str())]);
-        let own = own.map_err(|error| InvalidPod {
+        let current = selector_of([(HASH, name.as_str())]);
+        let current = current.map_err(|error| InvalidPod {
             path: "metadata.labels".into(),
             problem: eco_format!("{error}"),
         })?;
-        let both = selector.requirements().iter().chain(own.requirements()).cloned();
+        let both = selector.requirements().iter().chain(current.requirements()).cloned();
         pod.owner = Some(Selector::new(both));
         Ok(Self { name, pod: Arc::new(pod), start: Start::Ready })
     }

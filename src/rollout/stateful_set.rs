@@ -96,9 +96,9 @@ impl StatefulSet {
             }
             let old = number < self.first + self.partition;
             let revision = if old { &self.current } else { &self.update }.clone();
-            let Some(made) = make(pods, number, &revision) else { continue };
+            let Some(template) = make(pods, number, &revision) else { continue };
             all_ready = false;
-            match pods.create(made.template, made.start) {
+            match pods.create(template.template, template.start) {
                 Ok(pod) => {
                     self.members.insert(number, Member { pod, revision });
                     changed = true;

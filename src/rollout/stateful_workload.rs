@@ -44,9 +44,9 @@ impl StatefulSetSpec {
         let text = |keys: &[&str]| spec.at(keys).and_then(Node::scalar_text).unwrap_or_default();
         let name = object.at(&["metadata", "name"]).and_then(Node::scalar_text).unwrap_or_default();
         let template = spec.get("template").cloned().unwrap_or_else(|| Node::map(spec.origin));
-        let own = labels(template.at(&["metadata", "labels"]));
+        let labels = labels(template.at(&["metadata", "labels"]));
         let inner = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
-        let mut pod = PodTemplate::read(namespace, own, &inner, admission)?;
+        let mut pod = PodTemplate::read(namespace, labels, &inner, admission)?;
         pod.owner = label_selector(spec.get("selector"))?;
         let claims = spec.items_of("volumeClaimTemplates");
         Ok(Self {
@@ -143,8 +143,8 @@ impl StatefulWorkload {
                 problem = Some(why);
                 return None;
             }
-            let known = templates.entry((revision.clone(), ordinal));
-            let template = *known
+            let entry = templates.entry((revision.clone(), ordinal));
+            let template = *entry
                 .or_insert_with(|| pods.scheduler.template(Arc::new(version.member(ordinal))));
             Some(OrdinalTemplate { template, start: version.start })
         });

@@ -116,13 +116,13 @@ proptest! {
         let template = scheduler.template(one.revision.pod.clone());
         let pods: Vec<PodId> = places.iter().map(|place| scheduler.run(template, place, None).unwrap()).collect();
         let mut running = World::new(scheduler);
-        let own = running.deploy(one.clone());
-        running.adopt(own, &one.revision, &pods);
-        prop_assert_eq!(play(&mut running, |world| counted(world, own)), [[0, 0, replicas, replicas]]);
+        let workload = running.deploy(one.clone());
+        running.adopt(workload, &one.revision, &pods);
+        prop_assert_eq!(play(&mut running, |world| counted(world, workload)), [[0, 0, replicas, replicas]]);
         *started.deployment_mut(id).unwrap() = two.clone();
-        *running.deployment_mut(own).unwrap() = two;
+        *running.deployment_mut(workload).unwrap() = two;
         let first = play(&mut started, |world| counted(world, id));
-        prop_assert_eq!(play(&mut running, |world| counted(world, own)), first);
+        prop_assert_eq!(play(&mut running, |world| counted(world, workload)), first);
     }
 
     #[test]
@@ -134,8 +134,8 @@ proptest! {
             Some(StageOf::Groups { groups, replicas, partition }) => {
                 let phases: Vec<(usize, usize, PodPhase, bool)> = groups
                     .into_iter()
-                    .flat_map(|(group, members)| members.into_iter().map(move |own| (group, own)))
-                    .map(|(group, own)| (group, own.index, own.phase, own.version == super::Version::New))
+                    .flat_map(|(group, members)| members.into_iter().map(move |member| (group, member)))
+                    .map(|(group, member)| (group, member.index, member.phase, member.version == super::Version::New))
                     .collect();
                 (phases, replicas, partition)
             }
@@ -153,16 +153,16 @@ proptest! {
             }
         }
         let mut running = World::new(scheduler);
-        let own = running.deploy_groups(one.clone());
-        running.adopt_groups(own, &one.revision, &pods);
-        prop_assert_eq!(play(&mut running, |world| seen(world, own)), [seen(&started, id)]);
-        prop_assert_eq!(running.ended(own).unwrap().status, started.ended(id).unwrap().status);
+        let workload = running.deploy_groups(one.clone());
+        running.adopt_groups(workload, &one.revision, &pods);
+        prop_assert_eq!(play(&mut running, |world| seen(world, workload)), [seen(&started, id)]);
+        prop_assert_eq!(running.ended(workload).unwrap().status, started.ended(id).unwrap().status);
         *started.groups_mut(id).unwrap() = two.clone();
-        *running.groups_mut(own).unwrap() = two;
+        *running.groups_mut(workload).unwrap() = two;
         let first = play(&mut started, |world| seen(world, id));
-        prop_assert_eq!(play(&mut running, |world| seen(world, own)), first);
-        prop_assert_eq!(running.ended(own).unwrap().end, End::Complete);
-        let ready = running.ended(own).unwrap().pods;
+        prop_assert_eq!(play(&mut running, |world| seen(world, workload)), first);
+        prop_assert_eq!(running.ended(workload).unwrap().end, End::Complete);
+        let ready = running.ended(workload).unwrap().pods;
         prop_assert_eq!(i64::try_from(ready.len()).unwrap(), replicas * size);
     }
 }
@@ -245,10 +245,10 @@ fn pods_without_a_workload_start_together_end_and_fail() {
 #[test]
 fn revision_names_depend_only_on_non_empty_values() {
     let name = |tree: &str| revision_name(&node(tree));
-    let own = name("{a: 1, b: [x, {c: true}]}");
-    assert_eq!(own, name("{b: [x, {c: true}], a: 1}"), "neither the order of keys");
+    let text = name("{a: 1, b: [x, {c: true}]}");
+    assert_eq!(text, name("{b: [x, {c: true}], a: 1}"), "neither the order of keys");
     assert_eq!(
-        own,
+        text,
         name("{a: 1, b: [x, {c: true, d: null}], e: {}, f: [], g: {h: []}}"),
         "nor what is empty"
     );
@@ -260,6 +260,6 @@ fn revision_names_depend_only_on_non_empty_values() {
         "{a: 1, b: [x, {d: true}]}",
         "{a: 1}",
     ] {
-        assert_ne!(own, name(other), "{other}");
+        assert_ne!(text, name(other), "{other}");
     }
 }

@@ -175,8 +175,8 @@ impl World {
 
     /// Takes over running pods of a version of a Deployment.
     pub fn adopt(&mut self, workload: WorkloadId, revision: &Revision, pods: &[PodId]) {
-        if let Some(Workload::Deployment(own)) = self.workloads.get_mut(workload.0) {
-            own.adopt(&mut self.pods, revision, pods);
+        if let Some(Workload::Deployment(deployment)) = self.workloads.get_mut(workload.0) {
+            deployment.adopt(&mut self.pods, revision, pods);
         }
     }
 
@@ -188,15 +188,15 @@ impl World {
         revision: &GroupRevision,
         pods: &[(usize, usize, PodId)],
     ) {
-        if let Some(Workload::Groups(own)) = self.workloads.get_mut(workload.0) {
-            own.adopt(revision, pods);
+        if let Some(Workload::Groups(set)) = self.workloads.get_mut(workload.0) {
+            set.adopt(revision, pods);
         }
     }
 
     /// Returns the spec of a Deployment, to change it.
     pub fn deployment_mut(&mut self, workload: WorkloadId) -> Option<&mut DeploymentSpec> {
         match self.workloads.get_mut(workload.0)? {
-            Workload::Deployment(own) => Some(&mut own.spec),
+            Workload::Deployment(deployment) => Some(&mut deployment.spec),
             _ => None,
         }
     }
@@ -220,7 +220,7 @@ impl World {
     pub fn keep(&mut self, members: Vec<KeptPod>, keeping: Keeping) -> WorkloadId {
         let id = WorkloadId(self.workloads.len());
         let pods = members.iter().enumerate();
-        self.kept.extend(pods.filter_map(|(at, own)| Some((own.pod?, (id, at)))));
+        self.kept.extend(pods.filter_map(|(at, pod)| Some((pod.pod?, (id, at)))));
         self.push(Workload::Kept(Box::new(Kept::new(members, keeping))))
     }
 
@@ -238,7 +238,7 @@ impl World {
     /// The pods of a workload that is kept.
     pub fn members(&self, workload: WorkloadId) -> &[KeptPod] {
         match self.workloads.get(workload.0) {
-            Some(Workload::Kept(own)) => &own.members,
+            Some(Workload::Kept(kept)) => &kept.members,
             _ => &[],
         }
     }
@@ -246,8 +246,8 @@ impl World {
     /// The next pod of a member is created on a node, if it fits there: all other nodes are
     /// cordoned while it starts.
     pub fn steer(&mut self, workload: WorkloadId, member: usize, node: NodeId) {
-        if let Some(Workload::Kept(own)) = self.workloads.get_mut(workload.0) {
-            own.steered.insert(member, node);
+        if let Some(Workload::Kept(kept)) = self.workloads.get_mut(workload.0) {
+            kept.steered.insert(member, node);
         }
     }
 
@@ -263,39 +263,39 @@ impl World {
 
     /// Replaces the spec of a StatefulSet.
     pub fn change_stateful(&mut self, workload: WorkloadId, spec: StatefulSetSpec) {
-        if let Some(Workload::StatefulSet(own)) = self.workloads.get_mut(workload.0) {
-            own.spec = spec;
+        if let Some(Workload::StatefulSet(workload)) = self.workloads.get_mut(workload.0) {
+            workload.spec = spec;
         }
     }
 
     /// Replaces the spec of a DaemonSet.
     pub fn change_daemons(&mut self, workload: WorkloadId, spec: DaemonSetSpec) {
-        if let Some(Workload::DaemonSet(own)) = self.workloads.get_mut(workload.0) {
-            own.spec = spec;
+        if let Some(Workload::DaemonSet(set)) = self.workloads.get_mut(workload.0) {
+            set.spec = spec;
         }
     }
 
     /// Replaces the spec of a Job.
     pub fn change_job(&mut self, workload: WorkloadId, spec: JobSpec) {
-        if let Some(Workload::Job(own)) = self.workloads.get_mut(workload.0) {
-            own.spec = spec;
+        if let Some(Workload::Job(job)) = self.workloads.get_mut(workload.0) {
+            job.spec = spec;
         }
     }
 
     /// Sets the size of a ReplicaSet that no Deployment owns.
     pub fn resize_replicas(&mut self, workload: WorkloadId, replicas: i64) {
-        if let Some(Workload::ReplicaSet(own)) = self.workloads.get_mut(workload.0) {
-            own.replicas = replicas;
+        if let Some(Workload::ReplicaSet(set)) = self.workloads.get_mut(workload.0) {
+            set.replicas = replicas;
         }
     }
 
     /// Running pods of a workload end by themselves. Returns how many.
     pub fn succeed(&mut self, workload: WorkloadId) -> usize {
         let pods = &mut self.pods;
-        if let Some(Workload::Job(own)) = self.workloads.get_mut(workload.0) {
-            let before = own.status(pods).succeeded;
-            own.succeed(pods);
-            return own.status(pods).succeeded - before;
+        if let Some(Workload::Job(job)) = self.workloads.get_mut(workload.0) {
+            let before = job.status(pods).succeeded;
+            job.succeed(pods);
+            return job.status(pods).succeeded - before;
         }
         let running: Vec<PodId> = self
             .pods_of(workload)
@@ -311,7 +311,7 @@ impl World {
     /// The state of a Job.
     pub fn job(&self, workload: WorkloadId) -> Option<JobStatus> {
         match self.workloads.get(workload.0)? {
-            Workload::Job(own) => Some(own.status(&self.pods)),
+            Workload::Job(job) => Some(job.status(&self.pods)),
             _ => None,
         }
     }
@@ -319,8 +319,8 @@ impl World {
     /// `desiredNumberScheduled` of a DaemonSet.
     pub fn desired(&self, workload: WorkloadId) -> Option<usize> {
         match self.workloads.get(workload.0)? {
-            Workload::DaemonSet(own) => Some(own.desired(&self.pods)),
-            Workload::Fixed(own) => Some(own.len()),
+            Workload::DaemonSet(set) => Some(set.desired(&self.pods)),
+            Workload::Fixed(pods) => Some(pods.len()),
             _ => None,
         }
     }
@@ -328,13 +328,13 @@ impl World {
     /// Why the API server does not create a pod of a workload, as the event of its controller.
     pub fn refused(&self, workload: WorkloadId) -> Option<&EcoString> {
         match self.workloads.get(workload.0)? {
-            Workload::Deployment(own) => own.refused(),
-            Workload::StatefulSet(own) => own.refused(),
-            Workload::DaemonSet(own) => own.refused(),
-            Workload::Job(own) => own.refused(),
-            Workload::ReplicaSet(own) => own.refused(),
-            Workload::Pod(own) => own.refused.as_ref(),
-            Workload::Kept(own) => own.refused(),
+            Workload::Deployment(deployment) => deployment.refused(),
+            Workload::StatefulSet(workload) => workload.refused(),
+            Workload::DaemonSet(set) => set.refused(),
+            Workload::Job(job) => job.refused(),
+            Workload::ReplicaSet(set) => set.refused(),
+            Workload::Pod(pod) => pod.refused.as_ref(),
+            Workload::Kept(kept) => kept.refused(),
             Workload::Groups(_) | Workload::Fixed(_) | Workload::Nothing => None,
         }
     }
@@ -364,10 +364,12 @@ impl World {
     /// The size of a workload that has one.
     pub(super) fn scale(&self, workload: WorkloadId) -> Option<i64> {
         match self.workloads.get(workload.0)? {
-            Workload::Deployment(own) => Some(own.spec.replicas),
-            Workload::StatefulSet(own) => i64::try_from(own.spec.replicas).ok(),
-            Workload::ReplicaSet(own) => Some(own.replicas),
-            Workload::Kept(own) if !own.keeping.unsized_ => i64::try_from(own.members.len()).ok(),
+            Workload::Deployment(deployment) => Some(deployment.spec.replicas),
+            Workload::StatefulSet(workload) => i64::try_from(workload.spec.replicas).ok(),
+            Workload::ReplicaSet(set) => Some(set.replicas),
+            Workload::Kept(kept) if !kept.keeping.unsized_ => {
+                i64::try_from(kept.members.len()).ok()
+            }
             _ => None,
         }
     }
@@ -403,7 +405,7 @@ impl World {
         for id in self.workload_ids() {
             let Some(StageOf::Groups { groups, .. }) = self.stage_of(id) else { continue };
             for (group, members) in groups {
-                found.extend(members.iter().map(|own| (own.pod, (id, group))));
+                found.extend(members.iter().map(|member| (member.pod, (id, group))));
             }
         }
         found
@@ -412,7 +414,7 @@ impl World {
     /// The current version of a LeaderWorkerSet.
     pub fn group_revision(&self, workload: WorkloadId) -> Option<&GroupRevision> {
         match self.workloads.get(workload.0)? {
-            Workload::Groups(own) => Some(&own.spec.revision),
+            Workload::Groups(set) => Some(&set.spec.revision),
             _ => None,
         }
     }
@@ -429,15 +431,15 @@ impl World {
         for pod in self.pods_of(workload) {
             self.pods.delete(pod);
         }
-        if let Some(own) = self.workloads.get_mut(workload.0) {
-            *own = Workload::Nothing;
+        if let Some(workload) = self.workloads.get_mut(workload.0) {
+            *workload = Workload::Nothing;
         }
     }
 
     /// Returns the spec of a LeaderWorkerSet, to change it.
     pub fn groups_mut(&mut self, workload: WorkloadId) -> Option<&mut LeaderWorkerSetSpec> {
         match self.workloads.get_mut(workload.0)? {
-            Workload::Groups(own) => Some(&mut own.spec),
+            Workload::Groups(set) => Some(&mut set.spec),
             _ => None,
         }
     }
@@ -445,8 +447,8 @@ impl World {
     /// Restarts a container of a pod of a LeaderWorkerSet.
     #[cfg(test)]
     pub fn restart_container(&mut self, workload: WorkloadId, pod: PodId) {
-        if let Some(Workload::Groups(own)) = self.workloads.get_mut(workload.0) {
-            own.restarted(pod);
+        if let Some(Workload::Groups(set)) = self.workloads.get_mut(workload.0) {
+            set.restarted(pod);
         }
     }
 
@@ -462,21 +464,22 @@ impl World {
             let mut changed = self.pods.scheduler.bind_claims();
             for (at, workload) in self.workloads.iter_mut().enumerate() {
                 changed |= match workload {
-                    Workload::Kept(own) => {
-                        let (created, changed) = own.sync(&mut self.pods);
+                    Workload::Kept(kept) => {
+                        let (created, changed) = kept.sync(&mut self.pods);
                         for pod in created {
-                            let member = own.members.iter().position(|own| own.pod == Some(pod));
+                            let member =
+                                kept.members.iter().position(|kept_pod| kept_pod.pod == Some(pod));
                             self.kept.insert(pod, (WorkloadId(at), member.unwrap_or(0)));
                         }
                         changed
                     }
-                    Workload::Deployment(own) => own.sync(&mut self.pods),
-                    Workload::Groups(own) => own.sync(&mut self.pods),
-                    Workload::StatefulSet(own) => own.sync(&mut self.pods),
-                    Workload::DaemonSet(own) => own.sync(&mut self.pods),
-                    Workload::Job(own) => own.sync(&mut self.pods),
-                    Workload::ReplicaSet(own) => own.sync(&mut self.pods),
-                    Workload::Pod(own) => own.sync(&mut self.pods),
+                    Workload::Deployment(deployment) => deployment.sync(&mut self.pods),
+                    Workload::Groups(set) => set.sync(&mut self.pods),
+                    Workload::StatefulSet(workload) => workload.sync(&mut self.pods),
+                    Workload::DaemonSet(set) => set.sync(&mut self.pods),
+                    Workload::Job(job) => job.sync(&mut self.pods),
+                    Workload::ReplicaSet(set) => set.sync(&mut self.pods),
+                    Workload::Pod(pod) => pod.sync(&mut self.pods),
                     Workload::Fixed(_) | Workload::Nothing => false,
                 };
             }
@@ -500,7 +503,7 @@ impl World {
             .workloads
             .iter()
             .filter_map(|workload| match workload {
-                Workload::Groups(own) => Some(own.leaders_that_wait(&self.pods)),
+                Workload::Groups(set) => Some(set.leaders_that_wait(&self.pods)),
                 _ => None,
             })
             .flatten()
@@ -532,7 +535,7 @@ impl World {
             self.pods.may_end(pod) || self.pods.may_start(pod) || self.pods.warms_up(pod)
         };
         let waits =
-            |workload: &Workload| matches!(workload, Workload::Job(own) if own.waits(&self.pods));
+            |workload: &Workload| matches!(workload, Workload::Job(job) if job.waits(&self.pods));
         !self.pods.all().any(moves) && !self.workloads.iter().any(waits)
     }
 

@@ -79,7 +79,7 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
                 // Go's decoder takes a key in other case for a field when nothing spells it
                 // exactly, and a key that spells a field for that one only.
                 let spells = |entry: &Entry| {
-                    definition.documented().fields.iter().any(|own| own.name == entry.key)
+                    definition.documented().fields.iter().any(|field| field.name == entry.key)
                 };
                 let same =
                     |entry: &&Entry| entry.key.eq_ignore_ascii_case(field.name) && !spells(entry);

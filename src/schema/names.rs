@@ -63,7 +63,7 @@ pub fn names_kind(word: &str, api_version: &str, kind: &str) -> bool {
     let short = || {
         SHORT
             .iter()
-            .filter(|(own, name, _)| *own == group && *name == kind)
+            .filter(|(text, name, _)| *text == group && *name == kind)
             .any(|(_, _, short)| short.iter().any(|name| is(name)))
     };
     let plural = || {
@@ -112,8 +112,9 @@ mod tests {
     #[test]
     fn every_short_name_is_of_a_kind() {
         for (group, kind, _) in SHORT {
-            let known = kinds().iter().any(|schema| schema.kind == kind && schema.group() == group);
-            assert!(known || kind == "NetworkPolicy", "{group} {kind}");
+            let is_known =
+                kinds().iter().any(|schema| schema.kind == kind && schema.group() == group);
+            assert!(is_known || kind == "NetworkPolicy", "{group} {kind}");
         }
     }
 }

@@ -49,7 +49,7 @@ mod tests {
             assert!(fields.iter().all(|field| field.name != newer.field), "{newer:?}");
         }
         assert_eq!(
-            at_path("spec.template.spec.schedulingGroup").map(|own| own.since),
+            at_path("spec.template.spec.schedulingGroup").map(|newer| newer.since),
             Some("1.36")
         );
         assert_eq!(at_path("spec.replicas"), None);

@@ -35,7 +35,7 @@ const HINTS: &[(&str, &str)] = &[
 
 /// The next step for a name that is not a field, where the documents give one.
 pub(super) fn hint(name: &str) -> Option<&'static str> {
-    HINTS.iter().find(|(known, _)| *known == name).map(|(_, hint)| *hint)
+    HINTS.iter().find(|(other, _)| *other == name).map(|(_, hint)| *hint)
 }
 
 /// Name of the block whose rules are for fields of every type.
@@ -64,15 +64,15 @@ pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object
     for mut field in
         overlay.map_or_else(Vec::new, |overlay| table::object(overlay.body(), open).fields)
     {
-        if let Some(known) = object.fields.iter_mut().find(|known| known.name == field.name) {
+        if let Some(existing) = object.fields.iter_mut().find(|other| other.name == field.name) {
             // The properties of the Go struct stay, and the server's requirement becomes a lenient
             // one.
-            field.lenient = known.required && !field.required;
-            field.patch = known.patch;
+            field.lenient = existing.required && !field.required;
+            field.patch = existing.patch;
             (field.always, field.formerly_always, field.pointer, field.recent) =
-                (known.always, known.formerly_always, known.pointer, known.recent);
-            field.default = field.default.or(known.default);
-            *known = field;
+                (existing.always, existing.formerly_always, existing.pointer, existing.recent);
+            field.default = field.default.or(existing.default);
+            *existing = field;
         } else {
             field.documented = true;
             object.fields.push(field);

@@ -290,7 +290,7 @@ mod tests {
             let is_all = cel::parse(text).expect("it parses").reads(&mut names);
             (is_all, names.iter().map(ToString::to_string).collect::<Vec<_>>())
         };
-        let names = |own: &[&str]| own.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let names = |name: &[&str]| name.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(
             reads("has(self.a) ? self.b.size() > 0 : self.c == 'x'"),
             (true, names(&["a", "b", "c"]))
@@ -314,7 +314,7 @@ mod tests {
             let schema = super::super::kind("gateway.networking.k8s.io/v1", "HTTPRoute");
             let broken =
                 schema.expect("it is known").broken_rules_of_valid(&Node::from_json(&object, by));
-            broken.into_iter().map(|own| own.path).collect::<Vec<_>>()
+            broken.into_iter().map(|broken| broken.path).collect::<Vec<_>>()
         };
         // In this order the first two fill the memory.
         assert!(route("/a", "URLRewrite").is_empty() && route("/b", "URLRewrite").is_empty());

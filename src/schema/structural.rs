@@ -90,7 +90,7 @@ impl Definition<'_> {
             }
             let next = match segment {
                 Segment::Field(name) => {
-                    let named = schema.get("properties").and_then(|own| own.get(name));
+                    let named = schema.get("properties").and_then(|property| property.get(name));
                     named.or_else(|| schema.get("additionalProperties"))
                 }
                 _ => schema.get("items"),
@@ -150,14 +150,14 @@ impl Check {
             return;
         }
         let wanted = schema.get("type").and_then(Node::as_str).unwrap_or_default();
-        let own = kind_of(node);
+        let kind = kind_of(node);
         let either = is_set(schema, "x-kubernetes-int-or-string");
         let fits = wanted.is_empty()
-            || wanted == own
-            || (wanted == "number" && own == "integer")
-            || (either && matches!(own, "integer" | "string"));
+            || wanted == kind
+            || (wanted == "number" && kind == "integer")
+            || (either && matches!(kind, "integer" | "string"));
         if !fits {
-            let message = format!("`{path}` must be {wanted}, not {own}");
+            let message = format!("`{path}` must be {wanted}, not {kind}");
             self.say(Code::InvalidType, node, path, message, "write it as the definition requires");
             return;
         }
@@ -173,19 +173,21 @@ impl Check {
 
     fn map(&mut self, schema: &Node, node: &Node, path: &FieldPath, is_object: bool) {
         let properties = schema.get("properties");
-        let more = schema.get("additionalProperties").filter(|own| own.as_bool() != Some(false));
+        let more = schema
+            .get("additionalProperties")
+            .filter(|additional_properties| additional_properties.as_bool() != Some(false));
         let embedded = is_object || is_set(schema, "x-kubernetes-embedded-resource");
         for entry in node.entries() {
             let path = path.field(entry.key.clone());
             if embedded && matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata") {
                 continue;
             }
-            let known = properties.and_then(|own| own.get(&entry.key)).or(more);
-            if let Some(known) = known {
-                self.value(known, &entry.node, &path, false);
+            let node = properties.and_then(|property| property.get(&entry.key)).or(more);
+            if let Some(node) = node {
+                self.value(node, &entry.node, &path, false);
             } else if self.judges_fields && !preserves(schema) && !schema.is_empty() {
                 let names = properties.map(Node::entries).into_iter().flatten();
-                let near = nearest(&entry.key, names.map(|own| own.key.as_str()));
+                let near = nearest(&entry.key, names.map(|entry| entry.key.as_str()));
                 let help = near.map_or_else(
                     || "delete it: the definition in the input has no such field".to_owned(),
                     |near| format!("did you mean `{near}`?"),
@@ -201,9 +203,9 @@ impl Check {
         }
         for name in schema.texts("required") {
             let has_default = properties
-                .and_then(|own| own.get(&name))
-                .is_some_and(|own| own.get("default").is_some());
-            let is_there = node.get(&name).is_some_and(|own| !own.is_null());
+                .and_then(|property| property.get(&name))
+                .is_some_and(|property| property.get("default").is_some());
+            let is_there = node.get(&name).is_some_and(|node| !node.is_null());
             let is_implied = embedded && name == "metadata";
             if !(is_there || has_default || is_implied) {
                 let path = path.field(name);
@@ -231,7 +233,7 @@ impl Check {
         };
         let mut seen = HashSet::new();
         for (index, item) in items.iter().enumerate() {
-            if identity(item).is_some_and(|own| !seen.insert(own)) {
+            if identity(item).is_some_and(|identity| !seen.insert(identity)) {
                 let message = format!("`{path}` has element {index} twice");
                 self.say(Code::InvalidValue, item, path, message, "delete one of the two");
             }
@@ -242,8 +244,10 @@ impl Check {
         let limit = |key: &str| schema.get(key).and_then(number);
         let mut broken = Vec::new();
         let allowed = schema.get("enum").map(Node::items).unwrap_or_default();
-        if !allowed.is_empty() && allowed.iter().all(|own| own.to_json() != node.to_json()) {
-            let all: Vec<String> = allowed.iter().map(|own| own.to_json().to_string()).collect();
+        if !allowed.is_empty() && allowed.iter().all(|allowed| allowed.to_json() != node.to_json())
+        {
+            let all: Vec<String> =
+                allowed.iter().map(|allowed| allowed.to_json().to_string()).collect();
             broken.push(format!("one of {}", all.join(", ")));
         }
         if let Some(value) = number(node) {
@@ -317,7 +321,7 @@ impl Check {
         let (any, one) = (list("anyOf"), list("oneOf"));
         let wrong = if !any.is_empty() && !any.iter().any(holds) {
             "matches none of the alternatives (`anyOf`)"
-        } else if !one.is_empty() && one.iter().filter(|own| holds(own)).count() != 1 {
+        } else if !one.is_empty() && one.iter().filter(|node| holds(node)).count() != 1 {
             "must match exactly one of the alternatives (`oneOf`)"
         } else if schema.get("not").is_some_and(holds) {
             "matches what the definition excludes (`not`)"
@@ -339,10 +343,10 @@ impl Check {
             }
             let Some(expression) = parse(text) else { continue };
             if matches!(evaluate(&expression, node), Outcome::Fails) {
-                let said = rule.get("message").and_then(Node::as_str);
-                let broken = said.map_or_else(
+                let message = rule.get("message").and_then(Node::as_str);
+                let broken = message.map_or_else(
                     || format!("`{path}` breaks a rule of the definition"),
-                    |said| format!("`{path}`: {said}"),
+                    |message| format!("`{path}`: {message}"),
                 );
                 let values = values_of(text, node);
                 let values = if values.is_empty() { values } else { format!(" (here {values})") };
@@ -361,12 +365,12 @@ const LONGEST: usize = 60;
 fn values_of(rule: &str, node: &Node) -> String {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let mut shown: Vec<String> = Vec::new();
-    for (at, own) in rule.match_indices("self") {
+    for (at, name) in rule.match_indices("self") {
         let before = rule[..at].chars().next_back();
         if before.is_some_and(|c| is_of_name(c) || matches!(c, '"' | '\'')) {
             continue;
         }
-        let rest = &rule[at + own.len()..];
+        let rest = &rule[at + name.len()..];
         let end = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
         let path: Vec<&str> = rest[..end].split('.').filter(|part| !part.is_empty()).collect();
         if !rest[..end].is_empty() && !rest.starts_with('.') {
@@ -443,7 +447,8 @@ mod tests {
                 "{{apiVersion: g.example/v1, kind: Tide, metadata: {{name: t}}, spec: {spec}}}"
             );
             definition.check(&node(&object), &mut found);
-            let messages: Vec<&str> = found.iter().map(|own| own.message.as_str()).collect();
+            let messages: Vec<&str> =
+                found.iter().map(|finding| finding.message.as_str()).collect();
             assert_eq!(messages, expected, "{spec}");
         }
         assert!(definition.has("spec.free.a.b") && definition.has("spec.list[0].k"));

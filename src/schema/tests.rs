@@ -25,20 +25,21 @@ fn schema_of(object: &serde_json::Value) -> Option<&'static Schema> {
 }
 
 /// The findings about one object as `line: code: message; help`.
-fn said(text: &str, strictness: Strictness) -> Vec<String> {
+fn messages(text: &str, strictness: Strictness) -> Vec<String> {
     let (sources, findings) = check(text, strictness);
     let line = |finding: &Diagnostic| finding.span().map_or(0, |span| sources.locate(span).line);
-    let own = findings.iter().filter(|finding| finding.code != Code::AmbiguousScalar);
-    own.map(|finding| {
-        format!(
-            "{}: {}: {}; {}",
-            line(finding),
-            finding.code.as_str(),
-            finding.message,
-            finding.help.as_deref().unwrap_or("-")
-        )
-    })
-    .collect()
+    let findings = findings.iter().filter(|finding| finding.code != Code::AmbiguousScalar);
+    findings
+        .map(|finding| {
+            format!(
+                "{}: {}: {}; {}",
+                line(finding),
+                finding.code.as_str(),
+                finding.message,
+                finding.help.as_deref().unwrap_or("-")
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -269,8 +270,8 @@ fn types_have_patch_strategies_and_list_keys() {
 #[test]
 fn documented_mode_accepts_more_fields_and_requires_fewer() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata: {name: a}\nspec:\n  supportedModelFormats: [{name: safetensors}]\n  modelSizeRange: {min: 5000000000}\n  acceleratorRequirements: {supportedClasses: [a], requiredCapabilities: {minComputeCapability: \"8.0\"}}\n  engineConfig: {runner: {image: x}}\n";
-    assert_eq!(said(text, Strictness::Documented), Vec::<String>::new());
-    let codes: Vec<String> = said(text, Strictness::Server)
+    assert_eq!(messages(text, Strictness::Documented), Vec::<String>::new());
+    let codes: Vec<String> = messages(text, Strictness::Server)
         .iter()
         .map(|line| line.split(": ").nth(1).unwrap().to_owned())
         .collect();
@@ -309,8 +310,8 @@ fn quoting_an_ambiguous_scalar_fixes_the_finding() {
 #[test]
 fn overlay_definitions_refer_to_existing_types() {
     for definition in table::index(include_str!("tables/overlay.txt")) {
-        let own = definition.name.starts_with("oep3/") || definition.name == "*";
-        assert!(own || table::definition(definition.name).is_some(), "{}", definition.name);
+        let is_own = definition.name.starts_with("oep3/") || definition.name == "*";
+        assert!(is_own || table::definition(definition.name).is_some(), "{}", definition.name);
         for field in &definition.server().fields {
             let ty = field.ty.item().map_or(&field.ty, |item| &item.ty);
             let free = definition.name == "kserve/InferenceService.explainer";
@@ -373,7 +374,7 @@ fn nulls_go_where_the_server_drops_them() {
             r#"{{"apiVersion":"ome.io/v1beta1","kind":"ClusterServingRuntime","metadata":{{"name":"a","labels":{{"a":null}},"finalizers":null}},"spec":{spec}}}"#
         )
     };
-    for (spec, stored, said) in [
+    for (spec, stored, message) in [
         ("null", None, vec![]),
         (
             r#"{"supportedModelFormats":null,"engineConfig":{"volumes":[{"name":"v","emptyDir":null}],"runner":{"name":"r","env":null,"resources":{"limits":{"cpu":null}}}}}"#,
@@ -405,8 +406,8 @@ fn nulls_go_where_the_server_drops_them() {
         let mut findings = Vec::new();
         schema.check(&object, Strictness::Server, &SourceMap::new(), &mut findings);
         let messages: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
-        assert_eq!(messages.len(), said.len(), "{spec}: {messages:?}");
-        assert!(said.iter().all(|wanted| messages.contains(wanted)), "{spec}: {messages:?}");
+        assert_eq!(messages.len(), message.len(), "{spec}: {messages:?}");
+        assert!(message.iter().all(|wanted| messages.contains(wanted)), "{spec}: {messages:?}");
         schema.drop_nulls(&mut object);
         let metadata = node(&serde_json::json!({"name": "a", "labels": {"a": ""}}));
         assert_eq!(object.get("metadata"), Some(&metadata));

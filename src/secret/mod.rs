@@ -183,8 +183,8 @@ impl Place {
                 for (at, entry) in map.iter().enumerate() {
                     let place = self.step(node, &Segment::Field(entry.key.clone()));
                     if let Some(masked) = place.masked(&entry.node) {
-                        let own = out.get_or_insert_with(|| map.clone()).iter_mut().nth(at);
-                        own.expect("both maps have the same keys").node = masked;
+                        let entry = out.get_or_insert_with(|| map.clone()).iter_mut().nth(at);
+                        entry.expect("both maps have the same keys").node = masked;
                     }
                 }
                 Value::Map(out?)

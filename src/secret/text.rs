@@ -111,7 +111,7 @@ const HINTS: [&str; 21] = [
 ];
 
 /// A hint, or the beginning of a token.
-const fn known(at: usize) -> &'static str {
+const fn hint(at: usize) -> &'static str {
     if at < HINTS.len() { HINTS[at] } else { TOKENS[at - HINTS.len()].0 }
 }
 
@@ -121,9 +121,9 @@ pub(super) fn may_hold(text: &str) -> bool {
     bytes.iter().enumerate().any(|(at, byte)| {
         let mut starts = STARTS[*byte as usize];
         while starts != 0 {
-            let known = known(starts.trailing_zeros() as usize).as_bytes();
-            let own = bytes.get(at..at + known.len());
-            if own.is_some_and(|own| own.eq_ignore_ascii_case(known)) {
+            let existing = hint(starts.trailing_zeros() as usize).as_bytes();
+            let bytes = bytes.get(at..at + existing.len());
+            if bytes.is_some_and(|candidate| candidate.eq_ignore_ascii_case(existing)) {
                 return true;
             }
             starts &= starts - 1;
@@ -137,7 +137,7 @@ const STARTS: [u128; 256] = {
     let mut starts = [0; 256];
     let mut at = 0;
     while at < HINTS.len() + TOKENS.len() {
-        let first = known(at).as_bytes()[0];
+        let first = hint(at).as_bytes()[0];
         starts[first.to_ascii_lowercase() as usize] |= 1 << at;
         starts[first.to_ascii_uppercase() as usize] |= 1 << at;
         at += 1;
@@ -208,10 +208,10 @@ fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let before = || &text[..word.start];
     if name.eq_ignore_ascii_case("bearer") || name.eq_ignore_ascii_case("basic") {
         let value = behind()?;
-        let said = &text[value.clone()];
+        let message = &text[value.clone()];
         // Not a sentence: `Basic authentication`.
-        let is_word = said.bytes().all(|byte| byte.is_ascii_lowercase());
-        return (said.len() >= 6 && !is_word && !is_reference(said)).then_some(value);
+        let is_word = message.bytes().all(|byte| byte.is_ascii_lowercase());
+        return (message.len() >= 6 && !is_word && !is_reference(message)).then_some(value);
     }
     let of_user = matches!(name, "-u" | "-U" | "--user" | "--proxy-user");
     if of_user {
@@ -233,9 +233,9 @@ fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     if name == "-p"
         && let Some(value) = after(text, word, Separator::Equals)
     {
-        let said = &text[value.clone()];
-        let is_plain = said.contains(['/', ':', '.']) || said.parse::<f64>().is_ok();
-        return (!is_plain && !is_reference(said)).then_some(value);
+        let message = &text[value.clone()];
+        let is_plain = message.contains(['/', ':', '.']) || message.parse::<f64>().is_ok();
+        return (!is_plain && !is_reference(message)).then_some(value);
     }
     behind().filter(|value| is_password && !is_reference(&text[value.clone()]))
 }
@@ -433,9 +433,9 @@ fn in_address(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let (host, path) = url.split_at(path);
     let host = host.split(':').next().unwrap_or(host);
     let path = path.split(['?', '#']).next().unwrap_or(path);
-    let (_, before) = WEBHOOKS.iter().find(|(own, before)| {
+    let (_, before) = WEBHOOKS.iter().find(|(name, before)| {
         let is_host =
-            host.strip_suffix(own).is_some_and(|sub| sub.is_empty() || sub.ends_with('.'));
+            host.strip_suffix(name).is_some_and(|sub| sub.is_empty() || sub.ends_with('.'));
         is_host && path.starts_with(before)
     })?;
     let (from, until) = (authority.len() + before.len(), authority.len() + path.len());

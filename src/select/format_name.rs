@@ -18,7 +18,7 @@ pub(crate) const PROTOCOLS: [&str; 4] = ["v1", "v2", "grpc-v1", "grpc-v2"];
 
 /// Returns the number of a protocol, from 1; any other protocol gets 5.
 fn number(protocol: &str) -> u8 {
-    (1..).zip(PROTOCOLS).find(|(_, known)| *known == protocol).map_or(5, |(number, _)| number)
+    (1..).zip(PROTOCOLS).find(|(_, other)| *other == protocol).map_or(5, |(number, _)| number)
 }
 
 /// Returns the lowest protocol that a runtime lists.

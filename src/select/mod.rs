@@ -117,13 +117,13 @@ impl<'a> Search<'a, '_> {
         let decided = match self.memo {
             Some(memo) => {
                 let key = Key::of(service, self.runtimes, request);
-                let known = || memo.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let found = known().get(&key).cloned();
+                let lock = || memo.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let found = lock().get(&key).cloned();
                 // Two threads may compute the same decision at the same time; the results are
                 // equal.
                 let decided = found.unwrap_or_else(|| {
                     let decided = request::select::<()>(self.policy, self.runtimes, request);
-                    known().entry(key).or_insert(Arc::new(decided)).clone()
+                    lock().entry(key).or_insert(Arc::new(decided)).clone()
                 });
                 decided.as_ref().clone()
             }

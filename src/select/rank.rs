@@ -44,8 +44,8 @@ pub(crate) fn sort(rule: RankRule, candidates: &mut [Candidate<'_>]) {
         RankRule::Score => {
             candidates.sort_by(listed);
             let of_cluster = candidates.partition_point(namespaced);
-            let (own, shared) = candidates.split_at_mut(of_cluster);
-            for part in [own, shared] {
+            let (candidates, shared) = candidates.split_at_mut(of_cluster);
+            for part in [candidates, shared] {
                 go_sort(part, |a, b| controller(a, b).is_some_and(|(order, _)| order.is_lt()));
             }
         }

@@ -120,8 +120,8 @@ impl Alone {
     }
 
     fn by_text(text: &EcoString) -> Option<Rc<Self>> {
-        if let Some(known) = KEPT.with_borrow(|kept| kept.get(text).cloned()) {
-            return known;
+        if let Some(existing) = KEPT.with_borrow(|kept| kept.get(text).cloned()) {
+            return existing;
         }
         let parsed = Self::parsed(text).map(Rc::new);
         if text.len() <= MAX_TEXT {
@@ -201,7 +201,7 @@ impl Functions for ConfigFunctions {
             ("shutdownTimeout", [spec, before]) => {
                 let before = before.as_int().ok_or_else(|| invalid("int64"))?;
                 let grace = match spec {
-                    Value::Struct(own) if own.name == POD => own
+                    Value::Struct(fields) if fields.name == POD => fields
                         .node
                         .and_then(|node| node.get("terminationGracePeriodSeconds")?.as_int()),
                     _ => None,
@@ -210,8 +210,8 @@ impl Functions for ConfigFunctions {
                 Value::Int(grace.saturating_sub(before).saturating_sub(grace.min(5)).max(0))
             }
             (_, [spec]) => Value::Str(match spec {
-                Value::Struct(own) if own.name == KV_CACHE => {
-                    own.node.map(kv_transfer).unwrap_or_default()
+                Value::Struct(fields) if fields.name == KV_CACHE => {
+                    fields.node.map(kv_transfer).unwrap_or_default()
                 }
                 _ => EcoString::new(),
             }),

@@ -65,7 +65,7 @@ pub fn check_documented(text: &str) -> Vec<Error> {
     };
     let check = |item| {
         let (pos, names) = variable(text, item)?;
-        known(text, pos, &names)
+        check_chain(text, pos, &names)
     };
     program
         .root
@@ -143,7 +143,7 @@ fn variable<'p>(text: &str, item: &'p Item) -> Result<(usize, Vec<&'p str>), Err
 }
 
 /// Checks that a chain refers to a text of the metadata.
-fn known(text: &str, pos: usize, names: &[&str]) -> Result<(), Error> {
+fn check_chain(text: &str, pos: usize, names: &[&str]) -> Result<(), Error> {
     match names {
         ["Name" | "Namespace" | "GenerateName"] | ["Labels" | "Annotations", _] => Ok(()),
         [all @ ("Labels" | "Annotations")] => Err(error(text, Kind::Unsupported, pos, |action| {
@@ -182,6 +182,8 @@ fn value(
         ([_], Some(Ok(value))) if !matches!(value, Value::Map(_)) => {
             value.print().map_err(|failure| failure.into_error(text))
         }
-        _ => Err(known(text, pos, names).err().unwrap_or_else(|| more_than_a_field(text, pos))),
+        _ => {
+            Err(check_chain(text, pos, names).err().unwrap_or_else(|| more_than_a_field(text, pos)))
+        }
     }
 }

@@ -424,7 +424,7 @@ impl<'a> Machine<'a> {
     }
 
     fn set_variable(&mut self, name: &str, value: &Value<'a>) -> Result<(), Failure> {
-        match self.variables.iter_mut().rev().find(|(known, _)| *known == name) {
+        match self.variables.iter_mut().rev().find(|(variable, _)| *variable == name) {
             Some((_, slot)) => {
                 *slot = value.clone();
                 Ok(())

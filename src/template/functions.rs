@@ -46,8 +46,8 @@ pub(super) fn arity(name: &str) -> (usize, Option<usize>) {
 
 /// Calls a function other than `and`, `or` and `call`; the number of arguments is right.
 pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a>]) -> Outcome<'a> {
-    if let Some(own) = machine.own.filter(|own| own.arity(name).is_some()) {
-        return own.call(name, values).map_err(Refusal::Failure);
+    if let Some(functions) = machine.own.filter(|functions| functions.arity(name).is_some()) {
+        return functions.call(name, values).map_err(Refusal::Failure);
     }
     let text = match name {
         "not" => return Ok(Value::Bool(!values[0].is_true())),

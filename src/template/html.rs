@@ -164,15 +164,15 @@ impl Escaper<'_> {
             return Err(self.failure(pos, &message));
         }
         let mut escaper = ESCAPER;
-        if let Some(own) = pipe.commands.last().and_then(predefined) {
+        if let Some(commands) = pipe.commands.last().and_then(predefined) {
             if let [only] = pipe.commands.as_mut_slice()
                 && !only.arguments.is_empty()
             {
                 only.first.kind = OperandKind::Function("_eval_args_".into());
-                pipe.commands.push(call(own, pipe.pos));
+                pipe.commands.push(call(commands, pipe.pos));
             }
-            if own == "html" {
-                escaper = own;
+            if commands == "html" {
+                escaper = commands;
                 pipe.commands.pop();
             }
         }
@@ -192,7 +192,7 @@ fn call(name: &'static str, pos: usize) -> Command {
 /// Returns the name of the command's function, if it is a built-in escaper.
 fn predefined(command: &Command) -> Option<&'static str> {
     let OperandKind::Function(name) = &command.first.kind else { return None };
-    ["html", "urlquery"].into_iter().find(|known| name == known)
+    ["html", "urlquery"].into_iter().find(|other| name == other)
 }
 
 #[cfg(test)]

@@ -39,11 +39,11 @@ pub(super) fn parse(name: &'static str, text: &str) -> Result<Program, Failure> 
 pub(super) fn parse_with(
     name: &'static str,
     text: &str,
-    own: &'static [&'static str],
+    value: &'static [&'static str],
 ) -> Result<Program, Failure> {
     let mut parser = Parser {
         name,
-        own,
+        own: value,
         text,
         tokens: lex(text),
         next: 0,

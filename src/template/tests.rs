@@ -418,8 +418,8 @@ fn every_executed_action_is_recorded_with_what_it_printed() {
         let actions = output.of_actions(text);
         actions.map(|ran| (ran.action.to_owned(), ran.printed.to_owned())).collect()
     };
-    let pairs = |own: &[(&str, &str)]| -> Vec<(String, String)> {
-        own.iter().map(|(action, value)| ((*action).to_owned(), (*value).to_owned())).collect()
+    let pairs = |fields: &[(&str, &str)]| -> Vec<(String, String)> {
+        fields.iter().map(|(action, value)| ((*action).to_owned(), (*value).to_owned())).collect()
     };
     assert_eq!(of("x {{- .Name -}} y"), pairs(&[(".Name", "otter")]));
     assert_eq!(of("{{`{{ }}`}}z"), pairs(&[("`{{ }}`", "{{ }}")]));

@@ -338,7 +338,7 @@ impl Value<'_> {
             Self::Root(Root::Path { .. }) => "services.PathTemplateValues",
             Self::Root(Root::Object(values)) => values.type_name,
             Self::Root(Root::Settings(_)) => "llmisvc.templateGlobalConfig",
-            Self::Struct(own) => own.type_name(),
+            Self::Struct(fields) => fields.type_name(),
             Self::Pointer(value) => match **value {
                 Value::Str(_) => "*string",
                 Value::Bool(_) => "*bool",
@@ -352,7 +352,7 @@ impl Value<'_> {
         match self {
             Self::Owner(_) => OWNER_FIELDS.contains(&name),
             Self::Root(root) => root.fields().contains(&name),
-            Self::Struct(own) => own.has(name),
+            Self::Struct(fields) => fields.has(name),
             _ => false,
         }
     }
@@ -369,7 +369,7 @@ impl Value<'_> {
             Self::Map(pairs) => !pairs.is_empty(),
             Self::List(_, items) => !items.is_empty(),
             Self::Owner(_) | Self::Time(_) | Self::Root(_) | Self::Pointer(_) => true,
-            Self::Struct(own) => !own.is_nil(),
+            Self::Struct(fields) => !fields.is_nil(),
         }
     }
 
@@ -415,7 +415,7 @@ impl Value<'_> {
             Self::Owner(owner) => owner.print()?,
             Self::Time(printed) => printed.clone(),
             Self::Pointer(value) => value.print()?,
-            Self::Struct(own) if own.is_nil() => "<nil>".into(),
+            Self::Struct(fields) if fields.is_nil() => "<nil>".into(),
             Self::Struct(_) => {
                 let message =
                     "a whole struct is not printed here: Go prints where its pointers are";
@@ -548,8 +548,8 @@ fn value<'a>(
     let pointed = |value: Value<'a>| if pointer { Value::Pointer(Rc::new(value)) } else { value };
     Ok(match (ty, node.map(|node| &node.value)) {
         (Type::Object(_), _) => {
-            let known = TYPES.iter().find(|(name, _)| *name == go);
-            let name = known.map_or("*v1alpha2.Spec", |(_, name)| name);
+            let existing = TYPES.iter().find(|(name, _)| *name == go);
+            let name = existing.map_or("*v1alpha2.Spec", |(_, name)| name);
             // The model is a struct; every other one of the specification is a pointer.
             Value::Struct(Struct { node, ty, pointer: pointer && go != "Model", name })
         }
@@ -596,9 +596,9 @@ pub(crate) struct ObjectValues<'a> {
 
 impl<'a> ObjectValues<'a> {
     pub(super) fn setting(&self, name: &str) -> Option<Value<'a>> {
-        let text = self.texts.iter().find(|(known, _)| *known == name);
+        let text = self.texts.iter().find(|(text, _)| *text == name);
         text.map(|(_, text)| Value::Str(text.clone())).or_else(|| {
-            let switch = self.switches.iter().find(|(known, _)| *known == name);
+            let switch = self.switches.iter().find(|(switch, _)| *switch == name);
             switch.map(|(_, switch)| Value::Bool(*switch))
         })
     }

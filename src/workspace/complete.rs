@@ -146,12 +146,12 @@ impl Run<'_> {
 
     fn layers(&mut self, hub: HubId<'_>, document: &Document) -> std::rc::Rc<Layers> {
         let key = (hub.id.into(), hub.revision.map(EcoString::from));
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
+        if let Some(existing) = self.known.get(&key) {
+            return existing.clone();
         }
         let config = self.config(hub).or_else(|| self.named(document));
         let config = config.map(|facts| (Evidence::Config, facts));
-        let table = models::known(hub.id)
+        let table = models::published(hub.id)
             .filter(|_| self.given.table)
             .map(|row| (Evidence::Known, row.facts()));
         let layers = std::rc::Rc::new(config.into_iter().chain(table).collect::<Layers>());
@@ -198,8 +198,8 @@ impl Run<'_> {
         let is_in = |directory: &std::path::PathBuf| path.starts_with(directory);
         self.matched |= self.given.files.directory.as_ref().is_some_and(is_in);
         let config = self.json(path)?;
-        let beside = path.with_file_name("model.safetensors.index.json");
-        let index = if beside.is_file() { self.json(&beside) } else { None };
+        let path = path.with_file_name("model.safetensors.index.json");
+        let index = if path.is_file() { self.json(&path) } else { None };
         let checked = models::of_config(&config, index.as_ref(), None);
         // If counting fails, the size comes from the table; without it there, the model is
         // incomplete.

@@ -32,24 +32,26 @@ impl Distribution {
 /// compared with.
 pub fn distributions(
     documents: &[Document],
-    asked: &[Api],
-    beside: &[Distribution],
+    apis: &[Api],
+    distributions: &[Distribution],
 ) -> Vec<Distribution> {
     let of = |api: Api| {
         let operator = operators::operator(api)?;
         let services = operator.services()?;
         let read = || documents.iter().filter(|document| !document.builtin);
-        if asked.contains(&api) || !read().any(|document| document.group() == operator.group()) {
+        if apis.contains(&api) || !read().any(|document| document.group() == operator.group()) {
             return None;
         }
-        let own = read().find_map(|document| {
+        let distribution = read().find_map(|document| {
             let Document { api_version, kind, node, .. } = document;
             let (policy, evidence) = services.recognize(api_version, kind, node)?;
             let text = |key: &str| node.at(&["metadata", key]).and_then(Node::as_str);
             let name = text("name").unwrap_or_default();
             Some(Distribution { policy, seen: eco_format!("{evidence} of {kind}/{name}") })
         });
-        own.or_else(|| beside.iter().find(|own| own.policy.api == api).cloned())
+        distribution.or_else(|| {
+            distributions.iter().find(|distribution| distribution.policy.api == api).cloned()
+        })
     };
     operators::deciding().filter_map(of).collect()
 }

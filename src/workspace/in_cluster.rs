@@ -50,7 +50,7 @@ impl ClusterRelease {
 pub(super) fn release(
     documents: &[Document],
     api: Api,
-    known: &[Release],
+    releases: &[Release],
     evidence: Evidence,
 ) -> Option<ClusterRelease> {
     let (document, tag) = evidence.choose(images(documents, |image| tag_of(image, api)))?;
@@ -64,14 +64,14 @@ pub(super) fn release(
     if evidence == Evidence::Files && version(tag).is_none() {
         return None;
     }
-    let followed = nearest(tag, api, known)?;
+    let followed = nearest(tag, api, releases)?;
     Some(ClusterRelease {
         api,
         seen: tag.into(),
         place,
         followed: followed.tag,
         known: followed.known,
-        newer: is_newer(tag, known),
+        newer: is_newer(tag, releases),
         span: Some(document.span),
     })
 }
@@ -112,7 +112,7 @@ fn images<'a>(
 /// The tag of a controller's image, without a digest.
 fn tag_of(image: &str, api: Api) -> Option<&str> {
     let (name, tag) = name_and_tag(image)?;
-    operators::operator(api).is_some_and(|own| own.image() == name).then_some(tag)
+    operators::operator(api).is_some_and(|operator| operator.image() == name).then_some(tag)
 }
 
 /// The last part of an image's repository and its tag, without a digest.
@@ -128,7 +128,7 @@ pub(super) fn leader_worker_set(
     documents: &[Document],
     evidence: Evidence,
 ) -> Option<(&'static str, Option<Diagnostic>)> {
-    let (_, known) = operators::platform::released()
+    let (_, releases) = operators::platform::released()
         .into_iter()
         .find(|(name, _)| *name == operators::platform::LEADER_WORKER_SET)?;
     let (document, tag) = evidence.choose(images(documents, |image| {
@@ -136,9 +136,9 @@ pub(super) fn leader_worker_set(
         (name == operators::platform::LEADER_WORKER_SET).then_some(tag)
     }))?;
     let seen = version(tag)?;
-    let earlier = |release: &&Release| version(release.tag).is_some_and(|own| own <= seen);
-    let followed = *known.iter().rev().find(earlier).or_else(|| known.first())?;
-    let newer = is_newer(tag, &known).then(|| {
+    let earlier = |release: &&Release| version(release.tag).is_some_and(|version| version <= seen);
+    let followed = *releases.iter().rev().find(earlier).or_else(|| releases.first())?;
+    let newer = is_newer(tag, &releases).then(|| {
         newer_than("LeaderWorkerSet", tag, followed.tag, followed.known, Some(document.span))
     });
     Some((followed.tag, newer))
@@ -146,22 +146,22 @@ pub(super) fn leader_worker_set(
 
 /// The finding about a cluster that runs a newer release than any known one.
 pub(super) fn newer(release: &ClusterRelease) -> Option<Diagnostic> {
-    let ClusterRelease { api, seen, followed, known, span, .. } = release;
-    release.newer.then(|| newer_than(api.title(), seen, followed, *known, *span))
+    let ClusterRelease { api, seen, followed, known: existing, span, .. } = release;
+    release.newer.then(|| newer_than(api.title(), seen, followed, *existing, *span))
 }
 
 fn newer_than(
     operator: &str,
     seen: &str,
     followed: &str,
-    known: Knowledge,
+    existing: Knowledge,
     span: Option<Span>,
 ) -> Diagnostic {
     Diagnostic::new(
         Code::ReleaseNewer,
         format!(
             "the cluster runs {operator} {seen}, newer than any release known here: the rules of {operator} {followed} ({}) are used",
-            known.as_str()
+            existing.as_str()
         ),
     )
     .at(span)
@@ -173,27 +173,28 @@ fn version(tag: &str) -> Option<Version> {
 }
 
 /// Whether a version is newer than every known one.
-fn is_newer(tag: &str, known: &[Release]) -> bool {
+fn is_newer(tag: &str, releases: &[Release]) -> bool {
     version(tag).is_some_and(|seen| {
-        known.iter().filter_map(|release| version(release.tag)).all(|own| own < seen)
+        releases.iter().filter_map(|release| version(release.tag)).all(|version| version < seen)
     })
 }
 
 /// Returns the nearest known release of a tag: the same, else the newest one before it, else the
 /// oldest; for a tag that is not a version, the default.
-fn nearest(tag: &str, api: Api, known: &[Release]) -> Option<Release> {
-    if let Some(same) = known.iter().find(|release| {
-        version(release.tag).is_some_and(|own| version(tag) == Some(own)) || release.tag == tag
+fn nearest(tag: &str, api: Api, releases: &[Release]) -> Option<Release> {
+    if let Some(same) = releases.iter().find(|release| {
+        version(release.tag).is_some_and(|semver| version(tag) == Some(semver))
+            || release.tag == tag
     }) {
         return Some(*same);
     }
     let Some(seen) = version(tag) else {
         let default = operators::default_tag(api.as_str());
         let is_default = |release: &&Release| Some(release.tag) == default;
-        return known.iter().find(is_default).or_else(|| known.last()).copied();
+        return releases.iter().find(is_default).or_else(|| releases.last()).copied();
     };
-    let earlier = |release: &&Release| version(release.tag).is_some_and(|own| own <= seen);
-    known.iter().rev().find(earlier).or_else(|| known.first()).copied()
+    let earlier = |release: &&Release| version(release.tag).is_some_and(|version| version <= seen);
+    releases.iter().rev().find(earlier).or_else(|| releases.first()).copied()
 }
 
 /// Returns the release of the CRDs in a dump: the oldest release that has all their fields. CRDs
@@ -202,7 +203,7 @@ pub(super) fn by_definitions(
     documents: &[Document],
     api: Api,
     group: &str,
-    known: &[(Release, &'static [Unknown])],
+    existing: &[(Release, &'static [Unknown])],
 ) -> Option<ClusterRelease> {
     let definitions: Vec<(&str, &Node)> = documents
         .iter()
@@ -213,12 +214,12 @@ pub(super) fn by_definitions(
         .filter_map(|document| {
             let kind = document.node.at(&["spec", "names", "kind"])?.as_str()?;
             let versions = document.node.at(&["spec", "versions"])?;
-            let told = |version: &Node| {
+            let has_spec = |version: &Node| {
                 version
                     .at(&["schema", "openAPIV3Schema", "properties", "spec", "properties"])
                     .is_some()
             };
-            versions.items().iter().any(told).then_some((kind, versions))
+            versions.items().iter().any(has_spec).then_some((kind, versions))
         })
         .collect();
     if definitions.is_empty() {
@@ -233,7 +234,7 @@ pub(super) fn by_definitions(
             schemas.any(|schema| holds(schema, unknown.path))
         })
     };
-    let fits = known.iter().find(|(_, unknown)| !unknown.iter().any(has));
+    let fits = existing.iter().find(|(_, unknown)| !unknown.iter().any(has));
     let (release, _) = fits?;
     let place = eco_format!("fields of the CRDs of {group}");
     Some(ClusterRelease {
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn an_unknown_tag_maps_to_the_newest_release_not_after_it() {
-        let known = crate::operators::releases(Api::Ome);
+        let releases = crate::operators::releases(Api::Ome);
         for (seen, followed) in [
             ("v0.1.4", "v0.1.4"),
             ("0.1.4", "v0.1.4"),
@@ -280,11 +281,11 @@ mod tests {
             ("v0.1.5-rc1", "v0.1.4"),
             ("latest", "17b77eda"),
         ] {
-            let found = nearest(seen, Api::Ome, &known).map(|release| release.tag);
+            let found = nearest(seen, Api::Ome, &releases).map(|release| release.tag);
             assert_eq!(found, Some(followed), "{seen}");
         }
-        assert!(is_newer("v1.9.0", &known) && !is_newer("v1.2.2", &known));
-        assert!(!is_newer("v0.1.6", &known) && !is_newer("latest", &known));
+        assert!(is_newer("v1.9.0", &releases) && !is_newer("v1.2.2", &releases));
+        assert!(!is_newer("v0.1.6", &releases) && !is_newer("latest", &releases));
     }
 
     #[test]

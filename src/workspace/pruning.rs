@@ -115,12 +115,12 @@ mod tests {
             "acceleratorSelector": {"constraints": {"minComputeCapability": "9.0", "preferredPrecisions": ["fp8"]}},
             "engine": {"minAvailable": 1, "kedaConfig": {"authModes": "bearer"}},
         }});
-        let known = |policy: &Policy| {
+        let lookup = |policy: &Policy| {
             let Policy { id, unknown, retired, .. } = *policy;
             ReleaseSchema { operator: "OME", tag: id.tag, unknown, retired }
         };
         let kept = |policy: &Policy| {
-            let release = known(policy);
+            let release = lookup(policy);
             let mut node = Node::from_json(&selector, Origin::Derived(&RULE));
             let mut found = Vec::new();
             stored(&mut node, "InferenceService", release, &mut found);
@@ -152,8 +152,8 @@ mod tests {
             assert_eq!(found, ["spec.acceleratorSelector.constraints.minComputeCapability"]);
         }
         assert!(
-            !is_known("AcceleratorClass", known(&V0_1_3))
-                && is_known("AcceleratorClass", known(&V0_1_4))
+            !is_known("AcceleratorClass", lookup(&V0_1_3))
+                && is_known("AcceleratorClass", lookup(&V0_1_4))
         );
     }
 }

@@ -35,8 +35,8 @@ pub fn bare(node: &Node) -> Node {
 impl World {
     /// Returns the objects to read again.
     pub fn ground(&self) -> Ground<'_> {
-        let beside = |object: &&Object| !is_service(&object.id.kind);
-        let documents = self.catalog.objects().filter(beside).map(|object| {
+        let service = |object: &&Object| !is_service(&object.id.kind);
+        let documents = self.catalog.objects().filter(service).map(|object| {
             let document = document(bare(&object.node), object.builtin);
             ((object.api, object.id.clone()), document)
         });

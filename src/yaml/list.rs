@@ -38,16 +38,16 @@ impl<K: Eq + Hash> Places<K> {
         K: Borrow<Q>,
     {
         if self.many.is_empty() {
-            let known = self.few.iter().find(|(known, _)| known.borrow() == key);
-            return known.map(|(_, place)| *place);
+            let existing = self.few.iter().find(|(other, _)| other.borrow() == key);
+            return existing.map(|(_, place)| *place);
         }
         self.many.get(key).copied()
     }
 
     /// Adds an element unless one of this key is there; the place of that one.
     pub fn insert(&mut self, key: K, place: usize) -> Option<usize> {
-        let known = self.get(&key);
-        if known.is_none() {
+        let existing = self.get(&key);
+        if existing.is_none() {
             if self.many.is_empty() && self.few.len() < FEW {
                 self.few.push((key, place));
             } else {
@@ -55,7 +55,7 @@ impl<K: Eq + Hash> Places<K> {
                 self.many.insert(key, place);
             }
         }
-        known
+        existing
     }
 }
 

@@ -292,7 +292,7 @@ mod tests {
             let mut model: Vec<(String, i64)> = Vec::new();
             let mut copies: Vec<(Map, Vec<(String, i64)>)> = Vec::new();
             for (number, act) in (0_i64..).zip(acts) {
-                let find = |model: &[(String, i64)], key: &str| model.iter().position(|(own, _)| own == key);
+                let find = |model: &[(String, i64)], key: &str| model.iter().position(|(model, _)| model == key);
                 match act {
                     Act::Insert(key) => {
                         let key = key.to_string();

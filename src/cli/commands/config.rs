@@ -41,16 +41,18 @@ pub(crate) fn run(args: &Args, typed: &[OsString], io: &mut Io<'_>) -> Result<Ou
     let Read { settings, files } = read(&args.input)?;
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let (command, matches) = (command(), command().try_get_matches_from(typed).map_err(usage)?);
-    let asked =
+    let requested =
         Asked { command: &command, matches: of_verb(&matches), input: &args.input, settings };
-    let each: Vec<&Settings> = files.iter().map(|(own, ..)| own).collect();
-    let rows = asked.rows(&each)?;
-    let names: Vec<String> =
-        each.iter().filter_map(|own| Some(own.file.as_ref()?.display().to_string())).collect();
+    let each: Vec<&Settings> = files.iter().map(|(settings, ..)| settings).collect();
+    let rows = requested.rows(&each)?;
+    let names: Vec<String> = each
+        .iter()
+        .filter_map(|settings| Some(settings.file.as_ref()?.display().to_string()))
+        .collect();
     let (mut sources, mut found) = (SourceMap::new(), Vec::<Diagnostic>::new());
-    for (_, source, own) in files {
+    for (_, source, findings) in files {
         let id = sources.add(source);
-        for mut finding in own {
+        for mut finding in findings {
             finding.labels.iter_mut().for_each(|label| label.span.source = id);
             found.push(finding);
         }
@@ -67,13 +69,14 @@ pub(crate) fn run(args: &Args, typed: &[OsString], io: &mut Io<'_>) -> Result<Ou
         io.print(&report::text(&rows, style))?;
     } else {
         let rows: Vec<Value> = rows.iter().map(SettingRow::json).collect();
-        let found: Vec<Value> = found.iter().map(|own| findings::json(own, &sources)).collect();
+        let found: Vec<Value> =
+            found.iter().map(|finding| findings::json(finding, &sources)).collect();
         io.print_json(&json!({
             "schemaVersion": SCHEMA_VERSION, "files": names, "settings": rows, "findings": found,
         }))?;
     }
     let least = if args.input.strict { Severity::Warning } else { Severity::Error };
-    let is_grave = found.iter().any(|own| own.severity >= least);
+    let is_grave = found.iter().any(|finding| finding.severity >= least);
     Ok(if is_grave { Outcome::CouldNot } else { Outcome::Done })
 }
 
@@ -89,7 +92,7 @@ impl Asked<'_> {
     /// The flag or variable that sets an argument.
     fn argument(&self, id: &str) -> Option<SettingOrigin> {
         let verb = self.command.find_subcommand("config")?;
-        let argument = verb.get_arguments().find(|own| own.get_id() == id)?;
+        let argument = verb.get_arguments().find(|arg| arg.get_id() == id)?;
         match self.matches.value_source(id)? {
             ValueSource::CommandLine => {
                 Some(SettingOrigin::Flag(format!("--{}", argument.get_long()?)))
@@ -174,15 +177,15 @@ impl Asked<'_> {
     fn releases(&self, followed: &Followed) -> Vec<SettingRow> {
         let row = |name: &'static str| {
             let prefix = format!("{name}=");
-            let named = followed.named.iter().find_map(|own| own.strip_prefix(&prefix));
-            let api = released().find(|(own, _)| *own == name).map(|(_, api)| api);
+            let named = followed.named.iter().find_map(|named| named.strip_prefix(&prefix));
+            let api = released().find(|(released, _)| *released == name).map(|(_, api)| api);
             let documented = |api: Api| followed.semantics.of(api) == Semantics::Documented;
             let value = match named {
                 Some(tag) => tag,
                 None if api.is_some_and(documented) => "the documents",
                 None => operators::default_tag(name).unwrap_or("the documents"),
             };
-            let is_flag = self.input.release.iter().any(|own| own.starts_with(&prefix));
+            let is_flag = self.input.release.iter().any(|release| release.starts_with(&prefix));
             let argument = is_flag.then(|| self.argument("release")).flatten();
             let key = format!("releases.{name}");
             let origin = argument.or_else(|| self.place(&key)).unwrap_or(SettingOrigin::Default);
@@ -213,27 +216,32 @@ impl Asked<'_> {
         let paths = |paths: &[PathBuf]| -> Vec<String> {
             paths.iter().map(|path| path.display().to_string()).collect()
         };
-        let globs = |own: &Settings| -> Vec<String> {
-            own.exclude.iter().flat_map(|(_, globs)| globs.iter().cloned()).collect()
+        let globs = |settings: &Settings| -> Vec<String> {
+            settings.exclude.iter().flat_map(|(_, globs)| globs.iter().cloned()).collect()
         };
         let mut rows = Vec::new();
-        let mut list = |name: &str, flags: Vec<String>, own: &dyn Fn(&Settings) -> Vec<String>| {
+        let mut list = |name: &str,
+                        flags: Vec<String>,
+                        names_in: &dyn Fn(&Settings) -> Vec<String>| {
             let flags = Some(flags).filter(|flags| !flags.is_empty());
             let flags = flags.and_then(|flags| Some((flags, self.argument(name)?)));
-            let files =
-                each.iter().filter_map(|file| Some((own(file), origin(file.places.get(name)?))));
+            let files = each
+                .iter()
+                .filter_map(|file| Some((names_in(file), origin(file.places.get(name)?))));
             let stated: Vec<_> = flags.into_iter().chain(files).collect();
             let row =
                 |value: Option<String>, origin| SettingRow { name: name.to_owned(), value, origin };
             if stated.is_empty() {
                 rows.push(row(None, SettingOrigin::Default));
             }
-            rows.extend(stated.into_iter().map(|(own, origin)| row(Some(own.join(", ")), origin)));
+            rows.extend(
+                stated.into_iter().map(|(stated, origin)| row(Some(stated.join(", ")), origin)),
+            );
         };
-        list("paths", Vec::new(), &|own| paths(&own.paths));
-        list("presets", paths(&self.input.presets), &|own| paths(&own.presets));
+        list("paths", Vec::new(), &|settings| paths(&settings.paths));
+        list("presets", paths(&self.input.presets), &|settings| paths(&settings.presets));
         list("exclude", self.input.exclude.clone(), &globs);
-        list("drift.ignore", Vec::new(), &|own| own.drift_ignore.clone());
+        list("drift.ignore", Vec::new(), &|settings| settings.drift_ignore.clone());
         rows
     }
 }

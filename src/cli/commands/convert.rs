@@ -95,8 +95,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut found = session.settle([]);
     if args.to.is_none() {
         let older: Vec<Span> = older(&session).map(|object| object.span).collect();
-        let is_of_older = |span: Span| older.iter().any(|own| own.contains(span));
-        found.retain(|own| own.code != Code::UnknownKind || !own.span().is_some_and(is_of_older));
+        let is_of_older = |span: Span| older.iter().any(|other| other.contains(span));
+        found.retain(|finding| {
+            finding.code != Code::UnknownKind || !finding.span().is_some_and(is_of_older)
+        });
     }
     session.say(&found, io);
     let mut converted = Converted::default();
@@ -228,15 +230,15 @@ fn reshaped(
 /// Objects of KServe as objects of OME: the runtimes that were read, built-in ones that a service
 /// names, and the services.
 fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
-    let known = session.world.catalog.runtimes(Api::KServe);
+    let runtimes = session.world.catalog.runtimes(Api::KServe);
     let services = services_of(session, Api::KServe)?;
     let named = |service: &crate::api::Service| {
         let name = &service.runtime.as_ref()?.name.value;
-        known
+        runtimes
             .get(&Scope::Namespace(service.namespace.clone()), name)
-            .or_else(|| known.get(&Scope::Cluster, name))
+            .or_else(|| runtimes.get(&Scope::Cluster, name))
     };
-    let builtin = known.iter().filter(|runtime| {
+    let builtin = runtimes.iter().filter(|runtime| {
         runtime.object.builtin
             && services
                 .iter()

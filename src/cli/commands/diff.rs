@@ -96,7 +96,7 @@ impl FromStr for FailOn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known =
+        let is_known =
             || "known are restarts, errors, gpus>N, cost>N, does-not-fit and any".to_owned();
         match text.split_once('>') {
             None if text == "restarts" => Ok(Self::Restarts),
@@ -113,7 +113,7 @@ impl FromStr for FailOn {
                 Ok(number) if number.is_finite() && number >= 0.0 => Ok(Self::Cost(number)),
                 _ => Err("`cost>N` takes dollars per hour, as in `cost>12.5`".to_owned()),
             },
-            _ => Err(known()),
+            _ => Err(is_known()),
         }
     }
 }
@@ -161,8 +161,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let before = match &bases {
         Ok(bases) => {
-            let beside = &SessionOptions { beside: &after.distributions, ..ask.clone() };
-            base(args, bases, beside)?
+            let options = &SessionOptions { beside: &after.distributions, ..ask.clone() };
+            base(args, bases, options)?
         }
         Err(finding) => Err(finding.clone()),
     };
@@ -184,8 +184,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     // A state without a mark of its distribution is of the same one as the state before it.
     let marked = before.distributions.len() > after.distributions.len();
     if marked && !args.input.files.iter().any(|file| load::is_stdin(file)) {
-        let beside = SessionOptions { beside: &before.distributions, ..ask.clone() };
-        after = Session::open(&following(args, args.to_release.as_ref())?, &beside)?;
+        let options = SessionOptions { beside: &before.distributions, ..ask.clone() };
+        after = Session::open(&following(args, args.to_release.as_ref())?, &options)?;
     }
     share_nodes(&mut before.world.catalog, &mut after.world.catalog);
     let services = names::joined(&args.services);
@@ -193,8 +193,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if let Some(missing) =
         services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
     {
-        let known = [&before, &after].into_iter().flat_map(|side| side.known_services(true));
-        let help = names::instead_of(missing, known);
+        let by_key = [&before, &after].into_iter().flat_map(|side| side.known_services(true));
+        let help = names::instead_of(missing, by_key);
         return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
     }
     let unfilled = unfilled::take(&mut sides.each_mut());
@@ -241,7 +241,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     if !args.output.is_data() {
         let services = sides[1].services.iter().map(|views| &views.of(after.semantics).object);
-        let shown = services.chain(sides[1].servings.iter().map(|own| &own.object));
+        let shown = services.chain(sides[1].servings.iter().map(|serving| &serving.object));
         let lines = [after.other_definitions(shown, "compared"), Session::changed_line(&changed)];
         lines.iter().flatten().for_each(|line| io.say_line(line));
     }
@@ -406,7 +406,7 @@ fn side<'a>(session: &'a Session, names: &[String]) -> State<'a> {
 /// the part that was not read. Returns their names.
 fn unknown(sides: &mut [State<'_>; 2], sessions: [&Session; 2]) -> BTreeSet<String> {
     let mut unknown = BTreeSet::new();
-    for (own, other) in [(0, 1), (1, 0)] {
+    for (index, other) in [(0, 1), (1, 0)] {
         if !sessions[other].is_incomplete() {
             continue;
         }
@@ -421,11 +421,11 @@ fn unknown(sides: &mut [State<'_>; 2], sessions: [&Session; 2]) -> BTreeSet<Stri
             }
             is_there
         };
-        sides[own].services.retain(|views| {
+        sides[index].services.retain(|views| {
             let service = &views.documented;
             keep(&service.object, &service.namespace)
         });
-        sides[own].servings.retain(|serving| keep(&serving.object, &serving.namespace));
+        sides[index].servings.retain(|serving| keep(&serving.object, &serving.namespace));
     }
     unknown
 }

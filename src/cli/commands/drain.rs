@@ -55,14 +55,14 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 /// Plays and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
-    let asked = match args.nodes {
+    let drained = match args.nodes {
         Some(wanted) => Drained::Count(wanted),
         None if args.max => Drained::Most,
         None => Drained::Named(names(&session, &args.names)?),
     };
     let within = args.class.as_ref().map(|class| what_if::of_class(&session, class)).transpose()?;
     let catalog = &session.world.catalog;
-    let answer = drain(catalog, session.semantics, args.at.into(), &asked, within.as_ref());
+    let answer = drain(catalog, session.semantics, args.at.into(), &drained, within.as_ref());
     let answer = answer.ok_or_else(what_if::no_nodes)?;
     // Only what was not read touches the answer.
     let found = session.grade(session.gaps.iter().cloned());

@@ -106,7 +106,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     if live.is_none() && !drift::is_dump(objects) && !answer.groups.is_empty() {
         let objects = answer.groups.iter().flat_map(|group| &group.objects);
-        let kinds: BTreeSet<EcoString> = objects.map(|own| own.id.kind.to_lowercase()).collect();
+        let kinds: BTreeSet<EcoString> =
+            objects.map(|object| object.id.kind.to_lowercase()).collect();
         let kinds: Vec<EcoString> = kinds.into_iter().collect();
         io.say(&format!(
             "no object that an operator writes was read: give a dump of the cluster\n  help: `kubectl get {} -A -o yaml > live.yaml`, then `--live live.yaml`\n",
@@ -122,8 +123,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 fn not_in<'a>(session: &Session, live: &'a Session) -> Result<Vec<&'a Service>, Failure> {
     let key =
         |service: &Service| (service.object.api, service.namespace.clone(), service.name().clone());
-    let known: HashSet<_> =
+    let services: HashSet<_> =
         session.world.catalog.services().map(|views| key(views.of(session.semantics))).collect();
     let there = live.select(&[])?.into_iter().map(|views| views.of(live.semantics));
-    Ok(there.filter(|service| !known.contains(&key(service))).collect())
+    Ok(there.filter(|service| !services.contains(&key(service))).collect())
 }

@@ -112,7 +112,7 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
         namespace: &service.namespace,
         scheme,
         cluster_domain: &args.cluster_domain,
-        components: operators::operator(api).map_or(&[], |own| own.entrance()),
+        components: operators::operator(api).map_or(&[], |operator| operator.entrance()),
     };
     out.entry = protocol::entry(&objects, &entrance);
     let workloads = rendered.objects.iter().filter(|object| {
@@ -182,14 +182,15 @@ fn serves_openai(rendered: &Rendered<'_>) -> bool {
 /// it or lists none, else the first of the runtime.
 fn protocol_of(rendered: &Rendered<'_>) -> String {
     let decided = &rendered.resolution;
-    let asked = &decided.runtime.protocol;
+    let requested = &decided.runtime.protocol;
     let listed = decided.chosen().map(|runtime| runtime.protocols.as_slice()).unwrap_or_default();
     match listed.first() {
         Some(first)
-            if asked.default && listed.iter().all(|protocol| protocol.value != asked.name) =>
+            if requested.default
+                && listed.iter().all(|protocol| protocol.value != requested.name) =>
         {
             first.value.to_string()
         }
-        _ => asked.name.to_string(),
+        _ => requested.name.to_string(),
     }
 }

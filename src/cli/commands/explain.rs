@@ -152,8 +152,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut servings = plan_servings(&session.world.catalog, &servings);
     session.list_variants(&mut planned, &mut servings);
-    let beside = PlacementOptions { look: true, ..PlacementOptions::default() };
-    let placed = together(&planner, &mut planned, &mut servings, beside);
+    let options = PlacementOptions { look: true, ..PlacementOptions::default() };
+    let placed = together(&planner, &mut planned, &mut servings, options);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
     let catalog = &session.world.catalog;
@@ -251,16 +251,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
     let whole = args.services.is_empty();
-    let others = placed.as_ref().is_some_and(|own| whole && own.others.pending > 0);
+    let others = placed.as_ref().is_some_and(|placement| whole && placement.others.pending > 0);
     Ok(if others || is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
 }
 
 /// Keeps the services of the operators that have a runtime of this name, if one has.
 fn of_operator(session: &Session, name: &str, planned: &mut Vec<Planned<'_>>) {
     let catalog = &session.world.catalog;
-    let has = |own: &Planned<'_>| {
-        let runtimes = catalog.runtimes(own.service.api);
-        own.read_in(catalog).is_some_and(|service| named(runtimes, service, name).is_some())
+    let has = |planned: &Planned<'_>| {
+        let runtimes = catalog.runtimes(planned.service.api);
+        planned.read_in(catalog).is_some_and(|service| named(runtimes, service, name).is_some())
     };
     if planned.iter().any(has) {
         planned.retain(has);
@@ -278,7 +278,7 @@ fn why_not<'a>(
     let service = planned.read_in(catalog);
     let runtime = service.and_then(|service| named(runtimes, service, name));
     let (Some(service), Some(runtime)) = (service, runtime) else {
-        let mut others = catalog.all_runtimes().filter(|own| own.object.id.name == name);
+        let mut others = catalog.all_runtimes().filter(|runtime| runtime.object.id.name == name);
         if let Some(other) = others.next() {
             let (service, kind) = (&planned.service, &other.object.id.kind);
             return Err(Failure::NotFound {

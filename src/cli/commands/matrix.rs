@@ -34,8 +34,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let matrix = matrix(&session.world.catalog, session.semantics, args.context);
     let found = session.settle([]);
     let catalog = &session.world.catalog;
-    let judged = catalog.models().map(|own| &own.object);
-    let judged = judged.chain(catalog.candidate_runtimes().map(|own| &own.object));
+    let judged = catalog.models().map(|model| &model.object);
+    let judged = judged.chain(catalog.candidate_runtimes().map(|runtime| &runtime.object));
     let about = About::these(catalog, judged.chain(catalog.accelerator_classes()))
         .completed(catalog.models());
     let found = about.of(&session, found);

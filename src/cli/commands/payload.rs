@@ -79,12 +79,12 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let PayloadCommand::Check(args) = args.command;
     let kinds = args.protocol.kinds();
     if !kinds.contains(&args.kind) {
-        let known: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
         return Err(Failure::Usage(format!(
             "{} has no {}; it has {}",
             args.protocol.as_str(),
             args.kind.as_str(),
-            known.join(", ")
+            kinds.join(", ")
         )));
     }
     if args.request.is_some() && args.kind != Kind::InferResponse {

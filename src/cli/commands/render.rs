@@ -327,8 +327,8 @@ fn write(
     if stale {
         io.say_line(&format!("to write the files: `{}`", sink::renewal(typed)));
     }
-    let objects = selected.iter().map(|own| &own.of(session.semantics).object);
-    let objects = objects.chain(servings.iter().map(|own| &own.object));
+    let objects = selected.iter().map(|views| &views.of(session.semantics).object);
+    let objects = objects.chain(servings.iter().map(|serving| &serving.object));
     if let Some(line) = session.other_definitions(objects, "rendered") {
         io.say_line(&line);
     }
@@ -373,11 +373,11 @@ impl Serving<'_> {
         if !written.failed {
             written.diagnostics = servings::refusals(serving, self.session.serving_rules());
             let history = self.history(serving);
-            let own = std::slice::from_ref(&serving.object.node);
-            for node in serving.booster.as_ref().map_or(own, |booster| &booster.objects) {
+            let slice = std::slice::from_ref(&serving.object.node);
+            for node in serving.booster.as_ref().map_or(slice, |booster| &booster.objects) {
                 let replaced = servings::Replaced::default();
-                let own = servings::Expanded { node: node.clone(), replaced };
-                written.objects.push(self.text(own, &history));
+                let expanded = servings::Expanded { node: node.clone(), replaced };
+                written.objects.push(self.text(expanded, &history));
             }
         }
         written

@@ -151,8 +151,8 @@ fn split<'a>(word: &'a str, field: Option<&'a str>) -> (&'a str, Option<&'a str>
         return (word, field);
     }
     let mut parts = word.rmatch_indices('.').map(|(at, _)| (&word[..at], &word[at + 1..]));
-    let known = parts.find(|(kind, _)| schema::named(kind).next().is_some());
-    known.map_or((word, None), |(kind, field)| (kind, Some(field)))
+    let parts = parts.find(|(kind, _)| schema::named(kind).next().is_some());
+    parts.map_or((word, None), |(kind, field)| (kind, Some(field)))
 }
 
 fn print(document: &Value, io: &mut Io<'_>) -> Result<Outcome, Failure> {

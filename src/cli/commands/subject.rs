@@ -41,21 +41,21 @@ impl<'a> Subject<'a> {
             rest.split_once('/').map_or((None, rest), |(namespace, name)| (Some(namespace), name));
         let name = name.strip_prefix("builtin:").unwrap_or(name);
         let is = |object: &Object, alias: &str| {
-            let own = object.id.scope.namespace().map(ecow::EcoString::as_str);
+            let scope = object.id.scope.namespace().map(ecow::EcoString::as_str);
             object.id.name == name
                 && kind.is_none_or(|kind| {
                     kind == alias || names_kind(kind, &object.api_version, &object.id.kind)
                 })
-                && (namespace.is_none() || namespace == own)
-                && own.is_none_or(|own| session.is_in_namespace(own))
+                && (namespace.is_none() || namespace == scope)
+                && scope.is_none_or(|name| session.is_in_namespace(name))
         };
         let catalog = &session.world.catalog;
-        let runtime = catalog.candidate_runtimes().find(|own| is(&own.object, "runtime"));
-        let runtime =
-            runtime.or_else(|| catalog.all_runtimes().find(|own| is(&own.object, "runtime")));
+        let runtime = catalog.candidate_runtimes().find(|runtime| is(&runtime.object, "runtime"));
+        let runtime = runtime
+            .or_else(|| catalog.all_runtimes().find(|runtime| is(&runtime.object, "runtime")));
         runtime
             .map(Self::Runtime)
-            .or_else(|| catalog.models().find(|own| is(&own.object, "model")).map(Self::Model))
+            .or_else(|| catalog.models().find(|model| is(&model.object, "model")).map(Self::Model))
     }
 
     /// Prints the services that use it, and for a model also the runtimes that can serve it.

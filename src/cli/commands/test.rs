@@ -200,8 +200,8 @@ fn paths(file: &Path, case: &Case, args: &Args) -> Vec<PathBuf> {
 fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&session.select(&[])?, Depth::Plan);
-    let beside = PlacementOptions::default();
-    together(&planner, &mut planned, &mut Vec::new(), beside);
+    let options = PlacementOptions::default();
+    together(&planner, &mut planned, &mut Vec::new(), options);
     Ok(planned)
 }
 
@@ -215,9 +215,9 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
             misses.extend(expect::service(catalog, planned, stated));
             continue;
         }
-        let known: Vec<String> =
+        let planned: Vec<String> =
             planned.iter().map(|planned| planned.service.to_string()).collect();
-        let near = nearest(&stated.name, known.iter().map(String::as_str));
+        let near = nearest(&stated.name, planned.iter().map(String::as_str));
         misses.push(Miss::absent("services", stated, "service", near));
     }
     if !case.objects.is_empty() {
@@ -231,8 +231,8 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
                 2 => id.to_string(),
                 _ => format!("{}/{}", id.kind, id.name),
             };
-            let known: Vec<String> = rendered.iter().map(identity).map(named).collect();
-            let near = nearest(&stated.name, known.iter().map(String::as_str));
+            let rendered: Vec<String> = rendered.iter().map(identity).map(named).collect();
+            let near = nearest(&stated.name, rendered.iter().map(String::as_str));
             misses.push(Miss::absent("objects", stated, "rendered object", near));
         }
     }
@@ -339,7 +339,7 @@ fn pins(case: &Case, planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Edit> 
     let all = case.no_services.filter(|_| !planned.is_empty()).map(|(key, span)| {
         let text = &sources.get(key.source).text;
         let before = text[..key.start as usize].rsplit('\n').next().unwrap_or_default();
-        let is_block = before.chars().all(|own| matches!(own, ' ' | '-'));
+        let is_block = before.chars().all(|before| matches!(before, ' ' | '-'));
         let insert =
             if is_block { actual::text(planned, before.len()) } else { actual::flow(planned) };
         Edit { span, insert }

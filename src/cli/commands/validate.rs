@@ -177,7 +177,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let by_code = findings::by_code(&found, floor);
     let failed = found.iter().any(|finding| finding.severity >= least);
     let is_unread = |code| matches!(code, Code::FileNotRead | Code::NoFiles);
-    let unread = found.iter().any(|own| is_unread(own.code) && own.severity >= least);
+    let unread = found.iter().any(|finding| is_unread(finding.code) && finding.severity >= least);
     // What overlays change was not checked; with their findings shown, each says so itself.
     let overlays = not_built_line(&found, &trees_with_services(&session.world), "ome validate");
     let overlays = overlays.filter(|_| Severity::Info < floor).unwrap_or_default();
@@ -277,17 +277,17 @@ pub(super) fn everything(session: &Session) -> Result<Vec<Diagnostic>, Failure> 
 
 /// All findings that the run reports, before the baseline is applied.
 fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Diagnostic>, Failure> {
-    let mut asked = rules.to_vec();
-    asked.extend(args.unused.then_some(Code::RuntimeForNoModel));
-    asked.extend(args.unknown_products.then_some(Code::CatalogueUnknown));
-    gathered(session, &asked, rules, args.source)
+    let mut codes = rules.to_vec();
+    codes.extend(args.unused.then_some(Code::RuntimeForNoModel));
+    codes.extend(args.unknown_products.then_some(Code::CatalogueUnknown));
+    gathered(session, &codes, rules, args.source)
 }
 
 /// Returns findings on objects of `source`. `asked` are codes that are only reported on demand;
 /// `rules`, if not empty, are the only codes to report.
 fn gathered(
     session: &Session,
-    asked: &[Code],
+    codes: &[Code],
     rules: &[Code],
     source: Whose,
 ) -> Result<Vec<Diagnostic>, Failure> {
@@ -295,7 +295,7 @@ fn gathered(
     let mut later = check::run(
         &View { catalog, sources: &session.world.sources, semantics: session.semantics },
         operators::checks(),
-        asked,
+        codes,
     );
     let (services, servings) = session.select_all(&[])?;
     let planner = Planner::new(catalog, session.semantics);
@@ -307,14 +307,15 @@ fn gathered(
         .iter()
         .chain(&session.world.diagnostics)
         .filter(|finding| finding.severity == Severity::Error)
-        .filter(|own| matches!(own.code, Code::InvalidValue | Code::InvalidQuantity))
+        .filter(|finding| matches!(finding.code, Code::InvalidValue | Code::InvalidQuantity))
         .cloned()
         .collect();
     // The number that is not counted is reported where it is written.
     let is_told = |finding: &Diagnostic, object: &Object| {
-        let inside = |own: &Diagnostic| own.span().is_some_and(|span| object.span.contains(span));
+        let inside =
+            |finding: &Diagnostic| finding.span().is_some_and(|span| object.span.contains(span));
         finding.code == Code::NotCounted
-            && invalid.iter().any(|own| tells_why(own, finding) && inside(own))
+            && invalid.iter().any(|other| tells_why(other, finding) && inside(other))
     };
     let renderer = Renderer::new(&session.world, session.semantics, CLUSTER_DOMAIN);
     let decided: Vec<_> = services
@@ -390,15 +391,15 @@ fn gathered(
     if !rules.is_empty() {
         found.retain(|finding| rules.contains(&finding.code));
     }
-    let told = |code: Code| {
-        let asked_for = asked.contains(&code);
+    let reported = |code: Code| {
+        let asked_for = codes.contains(&code);
         let on_demand =
             operators::checks().any(|check| check.on_demand && check.codes.contains(&code));
         (asked_for || (rules.is_empty() && !on_demand))
             && source == Whose::User
             && !session.is_off(code)
     };
-    Ok(session.grade(check::apply_allows(found, &session.world.sources, told)))
+    Ok(session.grade(check::apply_allows(found, &session.world.sources, reported)))
 }
 
 fn text_of(object: &RenderedObject) -> String {

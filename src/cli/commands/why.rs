@@ -66,13 +66,13 @@ struct Found {
 
 impl Found {
     /// Why there is no leaf: the kind has no such field, or the object does not set it.
-    fn without(&self, asked: &str, path: &FieldPath) -> Failure {
+    fn without(&self, requested: &str, path: &FieldPath) -> Failure {
         let kind = &self.id.kind;
         let schema = schema::kind(&self.api_version, kind);
         if schema.is_none_or(|schema| schema.root().select(path).is_some()) {
             return Failure::NotFound {
                 message: format!("{} does not set `{path}`", self.id),
-                help: Some(format!("`ome why {asked} '*'` lists every field that it sets")),
+                help: Some(format!("`ome why {requested} '*'` lists every field that it sets")),
             };
         }
         let (field, reason) = pod_group::NOT_RENDERED;
@@ -98,9 +98,9 @@ impl Wanted<'_> {
     fn is(&self, id: &ObjectRef, api_version: &str) -> bool {
         names_kind(self.kind, api_version, &id.kind)
             && id.name == self.name
-            && self
-                .namespace
-                .is_none_or(|namespace| id.scope.namespace().is_some_and(|own| own == namespace))
+            && self.namespace.is_none_or(|namespace| {
+                id.scope.namespace().is_some_and(|scope| scope == namespace)
+            })
     }
 
     /// The leaves, if this is the object.
@@ -133,7 +133,7 @@ impl Wanted<'_> {
 /// Finds the object, then the field.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let every = "*".to_owned();
-    let (asked, field) = match args.words.as_slice() {
+    let (words, field) = match args.words.as_slice() {
         [kind, name, field] => (format!("{kind}/{name}"), field),
         [kind, name] if !kind.contains('/') => (format!("{kind}/{name}"), &every),
         [object, field] => (object.clone(), field),
@@ -142,8 +142,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let path = FieldPath::parse(field)
         .map_err(|problem| Failure::Usage(format!("the path `{field}` {problem}")))?;
-    let (kind, rest) = asked.split_once('/').ok_or_else(|| {
-        Failure::Usage(format!("`{asked}` is not KIND/NAME: write `ome why KIND/NAME FIELD`"))
+    let (kind, rest) = words.split_once('/').ok_or_else(|| {
+        Failure::Usage(format!("`{words}` is not KIND/NAME: write `ome why KIND/NAME FIELD`"))
     })?;
     let (namespace, name) = match rest.split_once('/') {
         Some((namespace, name)) => (Some(namespace), name),
@@ -157,11 +157,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .or_else(|| of_servings(&session, &mut wanted, &mut findings))
     else {
         session.say(&session.grade(findings), io);
-        let near = nearest(&asked, wanted.others.iter().map(String::as_str))
+        let near = nearest(&words, wanted.others.iter().map(String::as_str))
             .map(|near| format!("did you mean `{near}`?"));
         let help =
             near.or_else(|| Some("`ome render` and `ome render --expand` print them all".into()));
-        return Err(session.not_found(format!("no rendered object is `{asked}`"), help));
+        return Err(session.not_found(format!("no rendered object is `{words}`"), help));
     };
     let path = wanted.path;
     let namespaces: BTreeSet<&str> = session
@@ -169,7 +169,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .filter(|(_, name)| *name == object.owner)
         .map(|(namespace, _)| namespace)
         .collect();
-    if let (None, Scope::Namespace(own), 2..) =
+    if let (None, Scope::Namespace(text), 2..) =
         (wanted.namespace, &object.id.scope, namespaces.len())
     {
         let namespaces: Vec<&str> = namespaces.into_iter().collect();
@@ -179,11 +179,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 object.owner,
                 namespaces.join(", ")
             ),
-            help: Some(format!("write `{kind}/{own}/{name}`, or name a namespace with `-n`")),
+            help: Some(format!("write `{kind}/{text}/{name}`, or name a namespace with `-n`")),
         });
     }
     if object.leaves.is_empty() {
-        return Err(object.without(&asked, &path));
+        return Err(object.without(&words, &path));
     }
     let Found { id, leaves, .. } = object;
     match args.output {

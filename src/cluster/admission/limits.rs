@@ -28,7 +28,7 @@ impl Item {
     /// request the last resort.
     fn read(item: &Node) -> Self {
         let of = |key: &str| amounts(item.get(key));
-        let mut own = Self {
+        let mut limit = Self {
             kind: text(item.get("type")),
             min: of("min"),
             max: of("max"),
@@ -36,17 +36,17 @@ impl Item {
             limits: of("default"),
             requests: of("defaultRequest"),
         };
-        if own.kind == "Container" {
+        if limit.kind == "Container" {
             let fill = |into: &mut Amounts, from: &Amounts| {
                 for (name, amount) in from {
                     into.entry(name.clone()).or_insert_with(|| amount.clone());
                 }
             };
-            fill(&mut own.limits, &own.max);
-            fill(&mut own.requests, &own.limits);
-            fill(&mut own.requests, &own.min);
+            fill(&mut limit.limits, &limit.max);
+            fill(&mut limit.requests, &limit.limits);
+            fill(&mut limit.requests, &limit.min);
         }
-        own
+        limit
     }
 
     /// What of some amounts breaks it, in the server's words.
@@ -57,11 +57,11 @@ impl Item {
             let head = eco_format!("minimum {name} usage per {kind} is {}", least.canonical());
             match (requests.get(name), limits.get(name)) {
                 (None, _) => broken.push(eco_format!("{head}.  No request is specified")),
-                (Some(own), _) if own < least => {
-                    broken.push(eco_format!("{head}, but request is {}", own.canonical()));
+                (Some(quantity), _) if quantity < least => {
+                    broken.push(eco_format!("{head}, but request is {}", quantity.canonical()));
                 }
-                (_, Some(own)) if own < least => {
-                    broken.push(eco_format!("{head}, but limit is {}", own.canonical()));
+                (_, Some(quantity)) if quantity < least => {
+                    broken.push(eco_format!("{head}, but limit is {}", quantity.canonical()));
                 }
                 _ => {}
             }
@@ -70,11 +70,11 @@ impl Item {
             let head = eco_format!("maximum {name} usage per {kind} is {}", most.canonical());
             match (limits.get(name), requests.get(name)) {
                 (None, _) => broken.push(eco_format!("{head}.  No limit is specified")),
-                (Some(own), _) if own > most => {
-                    broken.push(eco_format!("{head}, but limit is {}", own.canonical()));
+                (Some(quantity), _) if quantity > most => {
+                    broken.push(eco_format!("{head}, but limit is {}", quantity.canonical()));
                 }
-                (_, Some(own)) if own > most => {
-                    broken.push(eco_format!("{head}, but request is {}", own.canonical()));
+                (_, Some(quantity)) if quantity > most => {
+                    broken.push(eco_format!("{head}, but request is {}", quantity.canonical()));
                 }
                 _ => {}
             }
@@ -82,7 +82,9 @@ impl Item {
         broken.extend(self.ratio.iter().filter_map(|(name, most)| {
             let head =
                 eco_format!("{name} max limit to request ratio per {kind} is {}", most.canonical());
-            let stated = |own: Option<&Quantity>| own.filter(|own| !own.is_zero()).cloned();
+            let stated = |quantity: Option<&Quantity>| {
+                quantity.filter(|quantity| !quantity.is_zero()).cloned()
+            };
             let Some(request) = stated(requests.get(name)) else {
                 return Some(eco_format!("{head}, but no request is specified or request is 0"));
             };
@@ -101,10 +103,10 @@ impl Item {
 pub(super) struct Limits(BTreeMap<EcoString, Vec<Vec<Item>>>);
 
 fn sentence(mut broken: Vec<EcoString>) -> Option<EcoString> {
-    let mut known = Vec::new();
+    let mut name = Vec::new();
     broken.retain(|one| {
-        let new = !known.contains(one);
-        known.push(one.clone());
+        let new = !name.contains(one);
+        name.push(one.clone());
         new
     });
     match broken.as_slice() {
@@ -131,7 +133,7 @@ fn fill(container: &mut Node, side: &str, given: &Amounts, stated: &Amounts) {
     if missing.is_empty() {
         return;
     }
-    let resources = child(container, "resources").and_then(|own| child(own, side));
+    let resources = child(container, "resources").and_then(|node| child(node, side));
     let Some(map) = resources.and_then(Node::as_map_mut) else { return };
     for (name, amount) in missing {
         map.insert(name.clone(), Node::str(amount.canonical(), origin));
@@ -161,13 +163,20 @@ impl Limits {
             let count = spec.items_of(key).len();
             for at in 0..count {
                 for item in &defaults {
-                    let Some(own) = spec.items_of(key).get(at).map(Resources::of) else { break };
+                    let Some(resources) = spec.items_of(key).get(at).map(Resources::of) else {
+                        break;
+                    };
                     let list = spec.to_mut().as_map_mut().and_then(|map| map.get_mut(key));
                     let Some(Value::List(list)) = list.map(|list| &mut list.value) else { break };
                     let Some(container) = list.make_mut().get_mut(at) else { break };
-                    fill(container, "requests", &own.requests, &amounts_of(container, "requests"));
-                    fill(container, "limits", &item.limits, &own.limits);
-                    fill(container, "requests", &item.requests, &own.requests);
+                    fill(
+                        container,
+                        "requests",
+                        &resources.requests,
+                        &amounts_of(container, "requests"),
+                    );
+                    fill(container, "limits", &item.limits, &resources.limits);
+                    fill(container, "requests", &item.requests, &resources.requests);
                 }
             }
         }
@@ -183,12 +192,13 @@ impl Limits {
         };
         ranges.iter().find_map(|items| {
             let broken = items.iter().flat_map(|item| match item.kind.as_str() {
-                "Container" => {
-                    all().flat_map(|own| item.broken(&own.requests, &own.limits)).collect()
-                }
-                "Pod" => {
-                    item.broken(&total(spec, |own| &own.requests), &total(spec, |own| &own.limits))
-                }
+                "Container" => all()
+                    .flat_map(|resources| item.broken(&resources.requests, &resources.limits))
+                    .collect(),
+                "Pod" => item.broken(
+                    &total(spec, |resources| &resources.requests),
+                    &total(spec, |resources| &resources.limits),
+                ),
                 _ => Vec::new(),
             });
             sentence(broken.collect())
@@ -197,7 +207,7 @@ impl Limits {
 
     /// Why a claim is refused (`PersistentVolumeClaimValidateLimitFunc`).
     pub(super) fn refuse_claim(&self, namespace: &str, claim: &Node) -> Option<EcoString> {
-        let own = amounts(claim.at(&["spec", "resources", "requests"])).remove("storage")?;
+        let quantity = amounts(claim.at(&["spec", "resources", "requests"])).remove("storage")?;
         self.0.get(namespace)?.iter().flatten().find_map(|item| {
             if item.kind != "PersistentVolumeClaim" {
                 return None;
@@ -206,11 +216,11 @@ impl Limits {
                 eco_format!(
                     "{which} storage usage per PersistentVolumeClaim is {}, but request is {}",
                     bound.canonical(),
-                    own.canonical()
+                    quantity.canonical()
                 )
             };
-            let least = item.min.get("storage").filter(|least| own < **least);
-            let most = item.max.get("storage").filter(|most| own > **most);
+            let least = item.min.get("storage").filter(|least| quantity < **least);
+            let most = item.max.get("storage").filter(|most| quantity > **most);
             let broken = least.map(|least| head("minimum", least));
             broken.or_else(|| most.map(|most| head("maximum", most)))
         })

@@ -32,8 +32,8 @@ impl PriorityClasses {
         let never = text(class.get("preemptionPolicy")) == "Never";
         if class.get("globalDefault").and_then(Node::as_bool) == Some(true) {
             // Of several the lowest is taken (plugin/pkg/admission/priority).
-            let lower = |known: &EcoString| {
-                self.classes.get(known).is_none_or(|(known, _)| i64::from(*known) > value)
+            let lower = |other: &EcoString| {
+                self.classes.get(other).is_none_or(|(class, _)| i64::from(*class) > value)
             };
             if self.default.as_ref().is_none_or(lower) {
                 self.default = Some(name.clone());

@@ -23,7 +23,7 @@ pub(crate) fn amounts(map: Option<&Node>) -> Amounts {
 pub(crate) fn add(sum: &mut Amounts, more: &Amounts) {
     for (name, amount) in more {
         match sum.get_mut(name) {
-            Some(known) => *known += amount,
+            Some(quantity) => *quantity += amount,
             None => _ = sum.insert(name.clone(), amount.clone()),
         }
     }
@@ -31,7 +31,7 @@ pub(crate) fn add(sum: &mut Amounts, more: &Amounts) {
 
 pub(crate) fn raise(most: &mut Amounts, other: &Amounts) {
     for (name, amount) in other {
-        if most.get(name).is_none_or(|known| known < amount) {
+        if most.get(name).is_none_or(|quantity| quantity < amount) {
             most.insert(name.clone(), amount.clone());
         }
     }
@@ -72,16 +72,16 @@ pub(crate) fn containers(spec: &Node, key: &str) -> Vec<Resources> {
 /// containers (`PodRequests`, `PodLimits` of k8s.io/component-helpers).
 pub(crate) fn total(spec: &Node, side: impl Fn(&Resources) -> &Amounts) -> Amounts {
     let (mut sum, mut sidecars, mut step) = (Amounts::new(), Amounts::new(), Amounts::new());
-    for own in containers(spec, "containers") {
-        add(&mut sum, side(&own));
+    for resources in containers(spec, "containers") {
+        add(&mut sum, side(&resources));
     }
-    for own in containers(spec, "initContainers") {
-        if own.sidecar {
-            add(&mut sum, side(&own));
-            add(&mut sidecars, side(&own));
+    for resources in containers(spec, "initContainers") {
+        if resources.sidecar {
+            add(&mut sum, side(&resources));
+            add(&mut sidecars, side(&resources));
             raise(&mut step, &sidecars);
         } else {
-            let mut one = side(&own).clone();
+            let mut one = side(&resources).clone();
             add(&mut one, &sidecars);
             raise(&mut step, &one);
         }
@@ -103,9 +103,10 @@ pub(crate) fn total(spec: &Node, side: impl Fn(&Resources) -> &Amounts) -> Amoun
 pub(super) fn checked(spec: &Node) -> Result<(), EcoString> {
     let mut wrong: Vec<EcoString> = Vec::new();
     for key in ["containers", "initContainers"] {
-        for (at, own) in containers(spec, key).iter().enumerate() {
-            for (name, request) in &own.requests {
-                let Some(limit) = own.limits.get(name).filter(|limit| *limit < request) else {
+        for (at, resources) in containers(spec, key).iter().enumerate() {
+            for (name, request) in &resources.requests {
+                let Some(limit) = resources.limits.get(name).filter(|limit| *limit < request)
+                else {
                     continue;
                 };
                 wrong.push(eco_format!(

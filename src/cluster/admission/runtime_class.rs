@@ -54,8 +54,9 @@ impl RuntimeClasses {
             class.at(&["scheduling", "nodeSelector"]).map(Node::entries).into_iter().flatten()
         {
             let value = text(Some(&wanted.node));
-            let own = spec.at(&["nodeSelector", wanted.key.as_str()]).and_then(Node::scalar_text);
-            if own.is_some_and(|own| own != value) {
+            let node_selector =
+                spec.at(&["nodeSelector", wanted.key.as_str()]).and_then(Node::scalar_text);
+            if node_selector.is_some_and(|name| name != value) {
                 return Err(eco_format!(
                     "conflict: runtimeClass.scheduling.nodeSelector[{}] = {value}; \
                      pod.spec.nodeSelector[{}] = {}",

@@ -176,13 +176,13 @@ fn set<'n>(node: &'n Node, keys: &[&str]) -> Option<&'n Node> {
 }
 
 /// A field of a security context, as text.
-fn of_context(own: &Node, key: &str) -> Option<EcoString> {
-    set(own, &["securityContext", key]).map(|value| text(Some(value)))
+fn of_context(node: &Node, key: &str) -> Option<EcoString> {
+    set(node, &["securityContext", key]).map(|value| text(Some(value)))
 }
 
 /// `type` of a profile in a security context; empty where the profile has none.
-fn profile(own: &Node, key: &str) -> Option<EcoString> {
-    set(own, &["securityContext", key]).map(|value| text(value.get("type")))
+fn profile(node: &Node, key: &str) -> Option<EcoString> {
+    set(node, &["securityContext", key]).map(|value| text(value.get("type")))
 }
 
 impl<'n> Pod<'n> {
@@ -194,8 +194,8 @@ impl<'n> Pod<'n> {
 
     /// The names of the containers that a test selects.
     fn which(&self, holds: impl Fn(&Node) -> bool) -> Vec<EcoString> {
-        let found = self.containers.iter().filter(|own| holds(own));
-        found.map(|own| text(own.get("name"))).collect()
+        let found = self.containers.iter().filter(|container| holds(container));
+        found.map(|found| text(found.get("name"))).collect()
     }
 
     /// Who sets a field of the security context to a value that is refused.
@@ -204,11 +204,11 @@ impl<'n> Pod<'n> {
         value: impl Fn(&Node) -> Option<EcoString>,
         refused: impl Fn(&str) -> bool,
     ) -> Setters {
-        let bad = |own: &Node| value(own).filter(|value| refused(value));
+        let bad = |node: &Node| value(node).filter(|value| refused(value));
         let everybody = std::iter::once(self.spec).chain(self.containers.iter().copied());
         Setters {
             pod: bad(self.spec).is_some(),
-            containers: self.which(|own| bad(own).is_some()),
+            containers: self.which(|node| bad(node).is_some()),
             values: everybody.filter_map(bad).collect(),
         }
     }
@@ -218,20 +218,21 @@ impl<'n> Pod<'n> {
         if value(self.spec).is_some() {
             return None;
         }
-        let names = self.which(|own| value(own).is_none());
+        let names = self.which(|node| value(node).is_none());
         (!names.is_empty()).then(|| format!("pod or {}", containers(&names)))
     }
 
     /// The capabilities that containers add and a check refuses: names of the containers, details.
     fn adding(&self, refused: impl Fn(&str) -> bool) -> Option<String> {
-        let added = |own: &Node| {
-            let list = own.at(&["securityContext", "capabilities", "add"]);
+        let added = |node: &Node| {
+            let list = node.at(&["securityContext", "capabilities", "add"]);
             let list = list.map(Node::items).unwrap_or_default().iter();
             let list = list.map(|one| text(Some(one))).filter(|one| refused(one));
             list.collect::<BTreeSet<_>>()
         };
-        let names = self.which(|own| !added(own).is_empty());
-        let all: BTreeSet<_> = self.containers.iter().flat_map(|own| added(own)).collect();
+        let names = self.which(|node| !added(node).is_empty());
+        let all: BTreeSet<_> =
+            self.containers.iter().flat_map(|container| added(container)).collect();
         (!names.is_empty()).then(|| {
             let (who, all) = (containers(&names), quoted(&all));
             format!("{who} must not include {all} in securityContext.capabilities.add")
@@ -240,8 +241,8 @@ impl<'n> Pod<'n> {
 
     /// The names of the volumes that a test selects.
     fn volumes(&self, selected: impl Fn(&Node) -> bool) -> Vec<EcoString> {
-        let found = self.spec.items_of("volumes").iter().filter(|own| selected(own));
-        found.map(|own| text(own.get("name"))).collect()
+        let found = self.spec.items_of("volumes").iter().filter(|volume| selected(volume));
+        found.map(|found| text(found.get("name"))).collect()
     }
 
     /// Its users are not those of the node.
@@ -256,7 +257,8 @@ impl<'n> Pod<'n> {
 
 fn app_armor(pod: &Pod<'_>) -> Option<String> {
     let allowed = ["RuntimeDefault", "Localhost"];
-    let set = pod.setters(|own| profile(own, "appArmorProfile"), |kind| !allowed.contains(&kind));
+    let set =
+        pod.setters(|setter| profile(setter, "appArmorProfile"), |kind| !allowed.contains(&kind));
     let who = set.names()?;
     let what = plural(set.values.len(), "profile", "profiles");
     let values = quoted(&set.values);
@@ -291,8 +293,8 @@ fn dropped_capabilities(pod: &Pod<'_>) -> Option<String> {
     if pod.minor >= 25 && pod.on_windows() {
         return None;
     }
-    let keeping = pod.which(|own| {
-        let dropped = own.at(&["securityContext", "capabilities"]);
+    let keeping = pod.which(|pod| {
+        let dropped = pod.at(&["securityContext", "capabilities"]);
         !dropped.is_some_and(|dropped| dropped.texts("drop").any(|name| name == "ALL"))
     });
     let keeping = (!keeping.is_empty()).then(|| {
@@ -314,7 +316,7 @@ fn host_namespaces(pod: &Pod<'_>) -> Option<String> {
 }
 
 fn host_paths(pod: &Pod<'_>) -> Option<String> {
-    let names = pod.volumes(|own| set(own, &["hostPath"]).is_some());
+    let names = pod.volumes(|volume| set(volume, &["hostPath"]).is_some());
     (!names.is_empty()).then(|| {
         let what = plural(names.len(), "volume", "volumes");
         format!("hostPath volumes ({what} {})", quoted(&names))
@@ -322,15 +324,15 @@ fn host_paths(pod: &Pod<'_>) -> Option<String> {
 }
 
 fn host_ports(pod: &Pod<'_>) -> Option<String> {
-    let ports = |own: &Node| {
-        let ports = own.items_of("ports").iter().map(|port| text(port.get("hostPort")));
+    let ports = |node: &Node| {
+        let ports = node.items_of("ports").iter().map(|port| text(port.get("hostPort")));
         ports.filter(|port| !matches!(port.as_str(), "" | "0")).collect::<BTreeSet<_>>()
     };
-    let names = pod.which(|own| !ports(own).is_empty());
+    let names = pod.which(|pod| !ports(pod).is_empty());
     let all: Vec<EcoString> = pod
         .containers
         .iter()
-        .flat_map(|own| ports(own))
+        .flat_map(|container| ports(container))
         .collect::<BTreeSet<_>>()
         .into_iter()
         .collect();
@@ -349,15 +351,16 @@ fn host_probes(pod: &Pod<'_>) -> Option<String> {
         &["lifecycle", "postStart"],
         &["lifecycle", "preStop"],
     ];
-    let hosts = |own: &Node| {
-        let handlers = HANDLERS.iter().filter_map(|keys| own.at(keys));
+    let hosts = |node: &Node| {
+        let handlers = HANDLERS.iter().filter_map(|keys| node.at(keys));
         let hosts = handlers
             .flat_map(|one| ["httpGet", "tcpSocket"].map(|kind| text(one.at(&[kind, "host"]))));
         hosts.filter(|host| !host.is_empty()).collect::<BTreeSet<_>>()
     };
-    let mut names = pod.which(|own| !hosts(own).is_empty());
+    let mut names = pod.which(|pod| !hosts(pod).is_empty());
     names.sort();
-    let all: BTreeSet<EcoString> = pod.containers.iter().flat_map(|own| hosts(own)).collect();
+    let all: BTreeSet<EcoString> =
+        pod.containers.iter().flat_map(|container| hosts(container)).collect();
     (!names.is_empty()).then(|| {
         let (who, uses) = (containers(&names), plural(names.len(), "uses", "use"));
         let what = plural(all.len(), "probe or lifecycle host", "probe or lifecycle hosts");
@@ -366,7 +369,7 @@ fn host_probes(pod: &Pod<'_>) -> Option<String> {
 }
 
 fn privileged(pod: &Pod<'_>) -> Option<String> {
-    let names = pod.which(|own| of_context(own, "privileged").as_deref() == Some("true"));
+    let names = pod.which(|pod| of_context(pod, "privileged").as_deref() == Some("true"));
     (!names.is_empty()).then(|| {
         format!("privileged ({} must not set securityContext.privileged=true)", containers(&names))
     })
@@ -377,9 +380,10 @@ fn proc_mount(pod: &Pod<'_>) -> Option<String> {
 }
 
 fn unmasked_proc(pod: &Pod<'_>) -> Option<String> {
-    let mount = |own: &Node| of_context(own, "procMount").filter(|kind| kind != "Default");
-    let names = pod.which(|own| mount(own).is_some());
-    let all: BTreeSet<EcoString> = pod.containers.iter().filter_map(|own| mount(own)).collect();
+    let mount = |node: &Node| of_context(node, "procMount").filter(|kind| kind != "Default");
+    let names = pod.which(|pod| mount(pod).is_some());
+    let all: BTreeSet<EcoString> =
+        pod.containers.iter().filter_map(|container| mount(container)).collect();
     (!names.is_empty()).then(|| {
         let who = containers(&names);
         format!("procMount ({who} must not set securityContext.procMount to {})", quoted(&all))
@@ -392,18 +396,19 @@ fn se_linux(pod: &Pod<'_>) -> Option<String> {
         "container_engine_t" => pod.minor >= 31,
         _ => false,
     };
-    let option = |own: &Node, key: &str| text(own.at(&["securityContext", "seLinuxOptions", key]));
-    let kinds = pod.setters(|own| Some(option(own, "type")), |kind| !allowed(kind)).values;
+    let option =
+        |node: &Node, key: &str| text(node.at(&["securityContext", "seLinuxOptions", key]));
+    let kinds = pod.setters(|setter| Some(option(setter, "type")), |kind| !allowed(kind)).values;
     let anybody = |key: &str| {
         !option(pod.spec, key).is_empty()
-            || pod.containers.iter().any(|own| !option(own, key).is_empty())
+            || pod.containers.iter().any(|container| !option(container, key).is_empty())
     };
     // One field or another: whoever sets any of the three is named once.
-    let refused = |own: &Node| {
-        !allowed(&option(own, "type"))
-            || ["user", "role"].iter().any(|key| !option(own, key).is_empty())
+    let refused = |node: &Node| {
+        !allowed(&option(node, "type"))
+            || ["user", "role"].iter().any(|key| !option(node, key).is_empty())
     };
-    let who = pod.setters(|own| refused(own).then(EcoString::new), |_| true).names()?;
+    let who = pod.setters(|setter| refused(setter).then(EcoString::new), |_| true).names()?;
     let mut details = Vec::new();
     if !kinds.is_empty() {
         details.push(format!("{} {}", plural(kinds.len(), "type", "types"), quoted(&kinds)));
@@ -416,7 +421,7 @@ fn se_linux(pod: &Pod<'_>) -> Option<String> {
 
 fn seccomp(pod: &Pod<'_>) -> Option<String> {
     let set = pod.setters(
-        |own| profile(own, "seccompProfile"),
+        |setter| profile(setter, "seccompProfile"),
         |kind| !matches!(kind, "RuntimeDefault" | "Localhost"),
     );
     let (who, values) = (set.names()?, quoted(&set.values));
@@ -429,7 +434,7 @@ fn required_seccomp(pod: &Pod<'_>) -> Option<String> {
         return None;
     }
     seccomp(pod).or_else(|| {
-        let who = pod.unset(|own| profile(own, "seccompProfile"))?;
+        let who = pod.unset(|context| profile(context, "seccompProfile"))?;
         let what =
             "must set securityContext.seccompProfile.type to \"RuntimeDefault\" or \"Localhost\"";
         Some(format!("seccompProfile ({who} {what})"))
@@ -454,16 +459,16 @@ const SYSCTLS: [(&str, u32); 12] = [
 
 fn sysctls(pod: &Pod<'_>) -> Option<String> {
     let allowed =
-        |name: &str| SYSCTLS.iter().any(|(own, since)| *own == name && pod.minor >= *since);
+        |name: &str| SYSCTLS.iter().any(|(text, since)| *text == name && pod.minor >= *since);
     let list = pod.spec.at(&["securityContext", "sysctls"]).map(Node::items).unwrap_or_default();
-    let names = list.iter().map(|own| text(own.get("name")));
+    let names = list.iter().map(|list| text(list.get("name")));
     let names: Vec<EcoString> = names.filter(|name| !allowed(name)).collect();
     (!names.is_empty()).then(|| format!("forbidden sysctls ({})", names.join(", ")))
 }
 
 fn host_process(pod: &Pod<'_>) -> Option<String> {
-    let value = |own: &Node| {
-        set(own, &["securityContext", "windowsOptions", "hostProcess"]).map(|own| text(Some(own)))
+    let value = |node: &Node| {
+        set(node, &["securityContext", "windowsOptions", "hostProcess"]).map(|set| text(Some(set)))
     };
     let who = pod.setters(value, |value| value == "true").names()?;
     let what = "must not set securityContext.windowsOptions.hostProcess=true";
@@ -475,7 +480,7 @@ fn privilege_escalation(pod: &Pod<'_>) -> Option<String> {
         return None;
     }
     let names =
-        pod.which(|own| of_context(own, "allowPrivilegeEscalation").as_deref() != Some("false"));
+        pod.which(|pod| of_context(pod, "allowPrivilegeEscalation").as_deref() != Some("false"));
     (!names.is_empty()).then(|| {
         let who = containers(&names);
         let what = "must set securityContext.allowPrivilegeEscalation=false";
@@ -497,15 +502,15 @@ const VOLUMES: [&str; 9] = [
 ];
 
 fn volume_types(pod: &Pod<'_>) -> Option<String> {
-    let source = |own: &Node| {
-        let sources = own.entries().filter(|entry| entry.key != "name" && !entry.node.is_null());
+    let source = |node: &Node| {
+        let sources = node.entries().filter(|entry| entry.key != "name" && !entry.node.is_null());
         let mut keys = sources.map(|entry| entry.key.as_str());
         let first = keys.clone().find(|key| VOLUMES.contains(key));
         first.or_else(|| keys.next()).map(EcoString::from)
     };
     // A volume without a source is an emptyDir, which the server's defaults add.
-    let refused = |own: &Node| source(own).filter(|kind| !VOLUMES.contains(&kind.as_str()));
-    let names = pod.volumes(|own| refused(own).is_some());
+    let refused = |node: &Node| source(node).filter(|kind| !VOLUMES.contains(&kind.as_str()));
+    let names = pod.volumes(|volume| refused(volume).is_some());
     let all: BTreeSet<EcoString> =
         pod.spec.items_of("volumes").iter().filter_map(refused).collect();
     (!names.is_empty()).then(|| {
@@ -521,7 +526,7 @@ fn non_root(pod: &Pod<'_>) -> Option<String> {
     if pod.minor >= 35 && pod.in_user_namespace() {
         return None;
     }
-    let value = |own: &Node| of_context(own, "runAsNonRoot");
+    let value = |node: &Node| of_context(node, "runAsNonRoot");
     let set = pod.setters(value, |value| value == "false").names();
     let set = set.map(|who| format!("{who} must not set securityContext.runAsNonRoot=false"));
     let unset = || {
@@ -535,6 +540,6 @@ fn root_user(pod: &Pod<'_>) -> Option<String> {
     if pod.minor >= 35 && pod.in_user_namespace() {
         return None;
     }
-    let who = pod.setters(|own| of_context(own, "runAsUser"), |user| user == "0").names()?;
+    let who = pod.setters(|setter| of_context(setter, "runAsUser"), |user| user == "0").names()?;
     Some(format!("runAsUser=0 ({who} must not set runAsUser=0)"))
 }

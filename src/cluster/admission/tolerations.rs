@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 /// Appends tolerations that the pod does not have.
 pub(super) fn append(spec: &mut Cow<'_, Node>, more: impl Iterator<Item = Node>) {
-    let own = spec.items_of("tolerations");
-    let more: Vec<Node> = more.filter(|one| !own.contains(one)).collect();
+    let tolerations = spec.items_of("tolerations");
+    let more: Vec<Node> = more.filter(|one| !tolerations.contains(one)).collect();
     if !more.is_empty() {
         limits::append_items(spec.to_mut(), "tolerations", more.into_iter());
     }
@@ -22,8 +22,8 @@ pub(super) fn extended(spec: &mut Cow<'_, Node>) {
     let mut names = BTreeSet::new();
     for container in ["containers", "initContainers"].iter().flat_map(|key| spec.items_of(key)) {
         for side in ["requests", "limits"] {
-            let own = amounts(container.at(&["resources", side]));
-            names.extend(own.into_keys().filter(|name| !is_native(name)));
+            let amounts = amounts(container.at(&["resources", side]));
+            names.extend(amounts.into_keys().filter(|name| !is_native(name)));
         }
     }
     let origin = spec.origin;

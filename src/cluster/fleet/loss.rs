@@ -48,13 +48,13 @@ impl Fleet {
             else {
                 continue;
             };
-            let own = &mut self.workloads[workload];
+            let workload = &mut self.workloads[workload];
             if !slot.kept {
-                own.running.push(Running {
+                workload.running.push(Running {
                     node: placed.scheduler.node(node).name.clone(),
                     started: None,
                     replica: Some(replica),
-                    template: own.replicas[replica].pods[place],
+                    template: workload.replicas[replica].pods[place],
                     number: usize::MAX,
                 });
             }
@@ -66,15 +66,16 @@ impl Fleet {
     pub fn lose(&mut self, lost: &BTreeSet<EcoString>, is_of_node: impl Fn(usize) -> bool) {
         self.machines.retain(|machine| !lost.contains(&machine.name));
         self.stays = true;
-        for (_, own) in self.workloads.iter_mut().enumerate().filter(|(at, _)| is_of_node(*at)) {
-            let templates = &own.templates;
+        for (_, workload) in self.workloads.iter_mut().enumerate().filter(|(at, _)| is_of_node(*at))
+        {
+            let templates = &workload.templates;
             let is_gone = |template: usize| {
                 let terms = templates[template].node_terms.iter().flatten();
                 let mut names = terms.flat_map(|term| &term.names);
                 names.any(|(_, name)| lost.contains(name))
             };
-            own.replicas.retain(|replica| !replica.pods.iter().any(|own| is_gone(*own)));
-            own.running.retain(|running| !lost.contains(&running.node));
+            workload.replicas.retain(|replica| !replica.pods.iter().any(|pod| is_gone(*pod)));
+            workload.running.retain(|running| !lost.contains(&running.node));
         }
     }
 
@@ -82,8 +83,8 @@ impl Fleet {
     pub(super) fn lost(&self, placed: &Placed) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         for at in self.sequence() {
-            let own = &self.workloads[at];
-            let mut lost = own
+            let workload = &self.workloads[at];
+            let mut lost = workload
                 .running
                 .iter()
                 .filter(|running| placed.scheduler.node_id(&running.node).is_none())
@@ -94,12 +95,12 @@ impl Fleet {
             let slots = &placed.slots[at];
             let is_missing = |replica: &usize| {
                 let is_empty = |slots: &Vec<Slot>| slots.iter().any(|slot| slot.pod.is_none());
-                !own.replicas[*replica].held && slots.get(*replica).is_some_and(is_empty)
+                !workload.replicas[*replica].held && slots.get(*replica).is_some_and(is_empty)
             };
             let mut missing = (0..slots.len()).filter(is_missing);
             for running in lost {
                 let replica = match running.replica {
-                    Some(replica) => Some(replica).filter(|own| *own < slots.len()),
+                    Some(replica) => Some(replica).filter(|index| *index < slots.len()),
                     None => missing.next(),
                 };
                 found.extend(replica.filter(is_missing).map(|replica| (at, replica)));

@@ -159,8 +159,8 @@ impl Fleet {
     pub fn sequence(&self) -> Vec<usize> {
         let mut sequence: Vec<usize> = (0..self.workloads.len()).collect();
         sequence.sort_by_key(|at| {
-            let own = &self.workloads[*at];
-            (std::cmp::Reverse(own.priority()), own.came(), *at)
+            let workload = &self.workloads[*at];
+            (std::cmp::Reverse(workload.priority()), workload.came(), *at)
         });
         sequence
     }

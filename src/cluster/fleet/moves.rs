@@ -46,7 +46,7 @@ pub(super) fn moves(
     let mut owners: Movable = placed
         .all()
         .filter_map(|([workload, replica, at], slot)| {
-            let number = slot.number.filter(|own| *own != usize::MAX);
+            let number = slot.number.filter(|index| *index != usize::MAX);
             Some((slot.pod?, (Holder::Wanted(workload, replica, at), number)))
         })
         .collect();
@@ -74,15 +74,16 @@ fn moved(
     let (board, pods, nodes) = board(state, pod, owners);
     let mut moved = Vec::new();
     for (at, to) in board.solve(0)? {
-        let own = pods[at];
-        let from = state.state(own).node()?;
-        let template = anywhere(state, own);
-        state.finish(own);
+        let pod = pods[at];
+        let from = state.state(pod).node()?;
+        let template = anywhere(state, pod);
+        state.finish(pod);
         // All other nodes are cordoned while the next pod starts.
         let new = state.add_to(template, nodes[to])?;
-        let (holder, number) = owners.remove(&own)?;
+        let (holder, number) = owners.remove(&pod)?;
         owners.insert(new, (holder, number));
-        let guarded = fleet.options.budgets.iter().any(|own| own.guards(state.template_of(new)));
+        let guarded =
+            fleet.options.budgets.iter().any(|budget| budget.guards(state.template_of(new)));
         let name = |node: NodeId| state.node(node).name.clone();
         moved.push(Moved { holder, number, from: name(from), to: name(nodes[to]), guarded });
     }
@@ -94,13 +95,13 @@ fn moved(
 
 /// The template of a pod without the node that it was bound to.
 fn anywhere(state: &mut Scheduler, pod: PodId) -> TemplateId {
-    let own = state.template_of(pod);
-    if own.node.is_none() {
+    let template = state.template_of(pod);
+    if template.node.is_none() {
         return state.template_id(pod);
     }
-    let mut own = PodTemplate::clone(own);
-    Arc::make_mut(&mut own.spec).node = None;
-    state.template(Arc::new(own))
+    let mut template = PodTemplate::clone(template);
+    Arc::make_mut(&mut template.spec).node = None;
+    state.template(Arc::new(template))
 }
 
 /// The nodes, with the pods of `owners` as those that may move. Shape 0 is the pod that waits.
@@ -112,9 +113,9 @@ fn board(state: &Scheduler, pod: PodId, owners: &Movable) -> (Board, Vec<PodId>,
     let mut shapes: HashMap<Arc<PodSpec>, usize> = HashMap::new();
     let mut specs = vec![Arc::clone(wanted)];
     let (mut movable, mut pods) = (Vec::new(), Vec::new());
-    for own in owners.keys() {
-        let PodState::Bound(node) = state.state(*own) else { continue };
-        let template = state.template_of(*own);
+    for pod in owners.keys() {
+        let PodState::Bound(node) = state.state(*pod) else { continue };
+        let template = state.template_of(*pod);
         if template.priority > wanted.priority {
             continue;
         }
@@ -125,25 +126,27 @@ fn board(state: &Scheduler, pod: PodId, owners: &Movable) -> (Board, Vec<PodId>,
         if shape == next {
             specs.push(Arc::clone(template));
         }
-        movable.push(*own);
+        movable.push(*pod);
         pods.push(BoardPod { node: place[&node], shape });
     }
     let mut names: BTreeSet<(bool, bool, &EcoString)> = BTreeSet::new();
-    for own in &specs {
+    for template in &specs {
         // Devices are the scarcest, then processors.
-        names.extend(own.requests.keys().map(|name| (!name.contains('/'), name != "cpu", name)));
+        names.extend(
+            template.requests.keys().map(|name| (!name.contains('/'), name != "cpu", name)),
+        );
     }
     let names: Vec<&EcoString> = names.into_iter().map(|(_, _, name)| name).collect();
     let free = nodes.iter().map(|node| {
         let room = names.iter().map(|name| state.room(*node, name));
         room.map(|(all, used)| all - used).collect()
     });
-    let request = specs.iter().map(|own| {
-        names.iter().map(|name| own.requests.get(*name).copied().unwrap_or(0)).collect()
+    let request = specs.iter().map(|template| {
+        names.iter().map(|name| template.requests.get(*name).copied().unwrap_or(0)).collect()
     });
     let allowed = specs
         .iter()
-        .map(|own| nodes.iter().map(|node| own.may_run_on(state.node(*node))).collect());
+        .map(|template| nodes.iter().map(|node| template.may_run_on(state.node(*node))).collect());
     let open = nodes.iter().map(|node| {
         let machine = state.node(*node);
         machine.ready && !machine.cordoned
@@ -245,8 +248,8 @@ impl Search<'_> {
     fn least(&self, node: usize) -> Option<usize> {
         let request = &self.board.request[self.wanted];
         let mut least = 0;
-        for (resource, asked) in request.iter().enumerate().filter(|(_, asked)| **asked > 0) {
-            let mut missing = asked - self.free[node][resource];
+        for (resource, request) in request.iter().enumerate().filter(|(_, request)| **request > 0) {
+            let mut missing = request - self.free[node][resource];
             if missing <= 0 {
                 continue;
             }
@@ -344,7 +347,7 @@ impl Search<'_> {
         let from = self.at[pod];
         take(&mut self.free[from], &request, -1);
         take(&mut self.free[to], &request, 1);
-        self.by_node[from].retain(|own| *own != pod);
+        self.by_node[from].retain(|node| *node != pod);
         self.by_node[to].push(pod);
         self.at[pod] = to;
     }

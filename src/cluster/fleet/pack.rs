@@ -61,7 +61,7 @@ impl Fleet {
             return Verdict::DoesNotFit { proven: true };
         }
         let many = placed.all().count() > MOST_TRIED_OFTEN;
-        let runs = self.workloads.iter().any(|own| !own.running.is_empty());
+        let runs = self.workloads.iter().any(|workload| !workload.running.is_empty());
         for moves in [false, true] {
             if moves && (self.stays || !runs) {
                 break;
@@ -100,7 +100,8 @@ impl Fleet {
     /// Whether more of a resource is requested than all nodes have free.
     fn exceeds(&self) -> bool {
         let mut left: HashMap<&str, i128> = HashMap::new();
-        for (name, amount) in self.machines.iter().flat_map(|own| own.allocatable.iter().flatten())
+        for (name, amount) in
+            self.machines.iter().flat_map(|node| node.allocatable.iter().flatten())
         {
             let units = if name == "cpu" { amount.milli() } else { amount.value().map(i128::from) };
             *left.entry(name).or_default() += units.unwrap_or(i128::from(i64::MAX));
@@ -114,13 +115,13 @@ impl Fleet {
                 None => true,
             })
         };
-        let names: HashSet<&EcoString> = self.machines.iter().map(|own| &own.name).collect();
+        let names: HashSet<&EcoString> = self.machines.iter().map(|node| &node.name).collect();
         for other in self.others.iter().filter(|other| names.contains(&other.node)) {
             take(&other.template);
         }
-        let wanted = self.workloads.iter().flat_map(|own| {
-            let replicas = own.replicas.iter().filter(|replica| !replica.held);
-            replicas.flat_map(|replica| replica.pods.iter().map(|at| &own.templates[*at]))
+        let wanted = self.workloads.iter().flat_map(|workload| {
+            let replicas = workload.replicas.iter().filter(|replica| !replica.held);
+            replicas.flat_map(|replica| replica.pods.iter().map(|at| &workload.templates[*at]))
         });
         wanted.into_iter().any(|template| take(template))
     }
@@ -132,14 +133,14 @@ impl Fleet {
         if self.is_of_one_shape(&mut empty) {
             return true;
         }
-        let mut asked: HashSet<TemplateId> = HashSet::new();
+        let mut ids: HashSet<TemplateId> = HashSet::new();
         let pending: Vec<[usize; 3]> = placed.pending().map(|(at, _)| at).collect();
         pending.into_iter().any(|[workload, replica, at]| {
-            let own: &Workload = &self.workloads[workload];
-            let template = own.replicas[replica].pods[at];
+            let record: &Workload = &self.workloads[workload];
+            let template = record.replicas[replica].pods[at];
             let id = empty.template(workload, template);
-            !needs_others(&own.templates[template])
-                && asked.insert(id)
+            !needs_others(&record.templates[template])
+                && ids.insert(id)
                 && empty.scheduler.fitting(id).is_empty()
         })
     }
@@ -148,26 +149,32 @@ impl Fleet {
     /// same nodes beside the pods of others, which may keep pods of some labels away.
     fn is_of_one_shape(&self, empty: &mut Placed) -> bool {
         let wanted = self.workloads.iter().enumerate();
-        let wanted = wanted.filter(|(_, own)| own.replicas.iter().any(|replica| !replica.held));
-        let mut wanted =
-            wanted.flat_map(|(at, own)| (0..own.templates.len()).map(move |place| (at, place)));
+        let wanted =
+            wanted.filter(|(_, workload)| workload.replicas.iter().any(|replica| !replica.held));
+        let mut wanted = wanted
+            .flat_map(|(at, workload)| (0..workload.templates.len()).map(move |place| (at, place)));
         let template = |(at, place): (usize, usize)| &*self.workloads[at].templates[place];
-        let alone = |own: &PodTemplate| {
-            !needs_others(own) && own.anti_affinity.is_empty() && own.ports.is_empty()
+        let alone = |template: &PodTemplate| {
+            !needs_others(template)
+                && template.anti_affinity.is_empty()
+                && template.ports.is_empty()
         };
         let Some(first) = wanted.next().filter(|first| alone(template(*first))) else {
             return false;
         };
         let id = empty.template(first.0, first.1);
-        let mut asked = HashSet::from([empty.scheduler.alike(id)]);
+        let mut keys = HashSet::from([empty.scheduler.alike(id)]);
         let mut nodes = None;
         wanted.all(|other| {
-            let (one, own) = (template(first), template(other));
-            if !alone(own) || one.requests != own.requests || one.priority != own.priority {
+            let (one, template) = (template(first), template(other));
+            if !alone(template)
+                || one.requests != template.requests
+                || one.priority != template.priority
+            {
                 return false;
             }
             let other = empty.template(other.0, other.1);
-            !asked.insert(empty.scheduler.alike(other)) || {
+            !keys.insert(empty.scheduler.alike(other)) || {
                 let nodes = nodes.get_or_insert_with(|| empty.scheduler.fitting(id));
                 *nodes == empty.scheduler.fitting(other)
             }
@@ -190,9 +197,9 @@ impl Fleet {
         });
         let mut pods: Vec<(bool, Reverse<[i64; 3]>, TemplateId)> = wanted
             .map(|([workload, replica, place], _)| {
-                let own = &self.workloads[workload];
-                let at = own.replicas[replica].pods[place];
-                let template = &own.templates[at];
+                let record = &self.workloads[workload];
+                let at = record.replicas[replica].pods[place];
+                let template = &record.templates[at];
                 let id = beginning.template(workload, at);
                 (needs_others(template), Reverse(size(template)), id)
             })
@@ -204,7 +211,7 @@ impl Fleet {
         // Such a pod may fit only when another one is placed before it, and orders are not tried.
         let ordered = pods.iter().any(|(needs_others, ..)| *needs_others);
         let pods: Vec<TemplateId> = pods.into_iter().map(|(_, _, template)| template).collect();
-        let mut templates = self.workloads.iter().flat_map(|own| &own.templates);
+        let mut templates = self.workloads.iter().flat_map(|workload| &workload.templates);
         let scheduler = beginning.scheduler;
         let standing = scheduler.nodes().flat_map(|(node, _)| scheduler.pods_on(node));
         let standing = standing.map(|pod| scheduler.template_id(*pod));

@@ -92,11 +92,11 @@ impl Search<'_> {
             .fleet
             .machines
             .iter()
-            .filter(|own| own.cordoned && own.ready)
-            .map(|own| own.name.clone())
+            .filter(|node| node.cordoned && node.ready)
+            .map(|node| node.name.clone())
             .collect();
         let mut best: Option<(usize, Vec<EcoString>)> = None;
-        let singles = cordoned.iter().take(MOST_OF_A_KIND).map(|own| vec![own.clone()]);
+        let singles = cordoned.iter().take(MOST_OF_A_KIND).map(|cordoned| vec![cordoned.clone()]);
         let sets: Vec<Vec<EcoString>> =
             singles.chain((cordoned.len() > 1).then(|| cordoned.clone())).collect();
         for names in sets {
@@ -127,8 +127,8 @@ impl Search<'_> {
             .fleet
             .machines
             .iter()
-            .filter(|own| own.ready && !own.cordoned)
-            .flat_map(|own| &own.taints)
+            .filter(|node| node.ready && !node.cordoned)
+            .flat_map(|node| &node.taints)
             .filter(|taint| !taint.key.starts_with("node.kubernetes.io/"))
             .filter(|taint| seen.insert(taint.to_string()))
             .take(MOST_OF_A_KIND)
@@ -144,12 +144,12 @@ impl Search<'_> {
             let mut fleet = self.fleet.clone();
             let mut changed = Vec::new();
             for at in &pending {
-                let own = &mut fleet.workloads[*at];
-                if own.templates.iter().all(|template| template.tolerates(&taint)) {
+                let workload = &mut fleet.workloads[*at];
+                if workload.templates.iter().all(|template| template.tolerates(&taint)) {
                     continue;
                 }
                 changed.push(*at);
-                for template in &mut own.templates {
+                for template in &mut workload.templates {
                     Arc::make_mut(template).tolerations.push(toleration.clone());
                 }
             }
@@ -166,6 +166,6 @@ impl Search<'_> {
 fn with_machines(fleet: &Fleet, change: impl Fn(&Machine) -> Option<Machine>) -> Fleet {
     let machines = fleet.machines.iter();
     let machines =
-        machines.map(|own| change(own).map_or_else(|| Arc::clone(own), Arc::new)).collect();
+        machines.map(|node| change(node).map_or_else(|| Arc::clone(node), Arc::new)).collect();
     Fleet { machines, ..fleet.clone() }
 }

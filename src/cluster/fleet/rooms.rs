@@ -36,14 +36,14 @@ fn one_more(workload: &Workload) -> &[usize] {
 /// Whether pods of other workloads wait for a node and are counted in quotas of the same namespace.
 fn shares_quota(placed: &Placed, fleet: &Fleet, at: usize) -> bool {
     let counted = |[workload, replica, pod]: [usize; 3]| {
-        let own = &fleet.workloads[workload];
-        let template = own.replicas.get(replica).and_then(|own| own.pods.get(pod));
-        let template = &own.templates[*template?];
+        let workload = &fleet.workloads[workload];
+        let template = workload.replicas.get(replica).and_then(|replica| replica.pods.get(pod));
+        let template = &workload.templates[*template?];
         template.usage.is_some().then_some(&template.namespace)
     };
     let last = fleet.workloads[at].replicas.len().saturating_sub(1);
-    let own = counted([at, last, 0]);
-    own.is_some() && placed.pending().any(|(other, _)| other[0] != at && counted(other) == own)
+    let text = counted([at, last, 0]);
+    text.is_some() && placed.pending().any(|(other, _)| other[0] != at && counted(other) == text)
 }
 
 impl Rooms {
@@ -59,8 +59,8 @@ impl Rooms {
             && placed.scheduler.counts_by_room(only)
         {
             let key = placed.scheduler.alike(only);
-            if let Some(known) = self.known.get(&key) {
-                return *known;
+            if let Some(existing) = self.known.get(&key) {
+                return *existing;
             }
             let count = match placed.scheduler.capacity(only) {
                 Some(count) => count,
@@ -135,18 +135,18 @@ impl Rooms {
             placed.keep_all(fleet);
             Box::new((placed, HashMap::new()))
         });
-        let (placed, known) = &mut **before;
+        let (placed, before) = &mut **before;
         let plain = workload.replicas.iter().all(|replica| replica.pods == [0] && !replica.held);
         if plain && !workload.templates.is_empty() {
             let template = placed.template(at, 0);
             let key = placed.scheduler.alike(template);
-            let capacity = match known.get(&key) {
+            let capacity = match before.get(&key) {
                 _ if !placed.scheduler.counts_by_room(template) => None,
-                Some(known) => Some(*known),
+                Some(existing) => Some(*existing),
                 None => placed.scheduler.capacity(template),
             };
             if let Some(capacity) = capacity {
-                known.insert(key, capacity);
+                before.insert(key, capacity);
                 let new = placed.slots[at].iter().filter(|slots| slots[0].pod.is_none());
                 return Some(capacity >= new.count());
             }

@@ -51,8 +51,8 @@ fn fleet(nodes: &[(i64, i64)], workloads: Vec<Workload>) -> Fleet {
 fn used(fleet: &Fleet, placed: &Placed) -> Vec<(i64, i64)> {
     let mut used = vec![(0, 0); fleet.machines.len()];
     for ([workload, replica, at], slot) in placed.all() {
-        let own = &fleet.workloads[workload];
-        let requests = &own.templates[own.replicas[replica].pods[at]].requests;
+        let workload = &fleet.workloads[workload];
+        let requests = &workload.templates[workload.replicas[replica].pods[at]].requests;
         if let Some(node) = placed.node(slot) {
             used[node.index()].0 += requests.get(GPU).copied().unwrap_or(0);
             used[node.index()].1 += requests.get("cpu").copied().unwrap_or(0);
@@ -66,12 +66,12 @@ fn possible(free: &[(i64, i64)], pods: &[(i64, i64)]) -> bool {
     fn from(
         free: &mut Vec<(i64, i64)>,
         pods: &[(i64, i64)],
-        known: &mut HashSet<(usize, Vec<(i64, i64)>)>,
+        existing: &mut HashSet<(usize, Vec<(i64, i64)>)>,
     ) -> bool {
         let Some(((gpus, cpu), rest)) = pods.split_first() else { return true };
         let mut key = free.clone();
         key.sort_unstable();
-        if !known.insert((pods.len(), key)) {
+        if !existing.insert((pods.len(), key)) {
             return false;
         }
         (0..free.len()).any(|at| {
@@ -80,7 +80,7 @@ fn possible(free: &[(i64, i64)], pods: &[(i64, i64)]) -> bool {
                 return false;
             }
             free[at] = (has_gpus - gpus, has_cpu - cpu);
-            let found = from(free, rest, known);
+            let found = from(free, rest, existing);
             free[at] = (has_gpus, has_cpu);
             found
         })
@@ -139,26 +139,26 @@ static DRAWN: Rule = Rule { id: "drawn", text: "Drawn by a test.", cite: "src/cl
 
 fn machine(at: usize, (gpus, cpu, zone, product, tainted): DrawnNode) -> Arc<Machine> {
     let name = format!("n{at}");
-    let mut own = Machine::clone(&node(&name, gpus, cpu));
+    let mut node = Machine::clone(&node(&name, gpus, cpu));
     for (key, value) in
         [(HOST, name.as_str()), (ZONE, ["a", "b", "c"][zone]), (PRODUCT, PRODUCTS[product])]
     {
-        own.labels.insert(key, Node::str(value, Origin::Flag(&DRAWN)));
+        node.labels.insert(key, Node::str(value, Origin::Flag(&DRAWN)));
     }
     if tainted {
-        own.taints.push(Taint {
+        node.taints.push(Taint {
             key: "team".into(),
             value: "x".into(),
             effect: "NoSchedule".into(),
         });
     }
-    Arc::new(own)
+    Arc::new(node)
 }
 
 fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
     let (gpus, cpu, replicas, product, tolerates, minds, priority, runs) = drawn;
     let app = format!("s{at}");
-    let own = json!({ "matchLabels": { "app": app } });
+    let value = json!({ "matchLabels": { "app": app } });
     let mut spec = json!({
         "priority": priority,
         "containers": [{ "name": "a", "resources": { "requests": { "cpu": cpu.to_string() }, "limits": { GPU: gpus.to_string() } } }],
@@ -170,10 +170,10 @@ fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
         spec["tolerations"] = json!([{ "key": "team", "operator": "Exists" }]);
     }
     if *minds == 1 {
-        let term = json!({ "topologyKey": HOST, "labelSelector": own });
+        let term = json!({ "topologyKey": HOST, "labelSelector": value });
         spec["affinity"] = json!({ "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [term] } });
     } else if *minds == 2 {
-        spec["topologySpreadConstraints"] = json!([{ "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": own }]);
+        spec["topologySpreadConstraints"] = json!([{ "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": value }]);
     }
     let labels = [("app".into(), app.as_str().into())].into_iter().collect();
     let pod = PodTemplate::read("ml", labels, &read(&spec), &Admission::partial()).expect("a pod");
@@ -200,7 +200,7 @@ fn rich(nodes: &[DrawnNode], services: &[DrawnService]) -> Fleet {
         workloads: services
             .iter()
             .enumerate()
-            .map(|(at, own)| service(at, own, nodes.len()))
+            .map(|(at, services)| service(at, services, nodes.len()))
             .collect(),
         ..Fleet::default()
     }
@@ -223,8 +223,13 @@ fn hosts(gpus: &[i64], workloads: Vec<Workload>) -> Fleet {
 }
 
 /// A pod of another owner on a node.
-fn other(node: &str, own: &Workload) -> Other {
-    Other { template: Arc::clone(&own.templates[0]), node: node.into(), started: None, number: 0 }
+fn other(node: &str, workload: &Workload) -> Other {
+    Other {
+        template: Arc::clone(&workload.templates[0]),
+        node: node.into(),
+        started: None,
+        number: 0,
+    }
 }
 
 fn required(term: &str, of: &str, key: &str) -> serde_json::Value {
@@ -272,11 +277,11 @@ fn the_search_distinguishes_nodes_selected_by_host_name() {
 
 #[test]
 fn the_search_places_affinity_targets_first() {
-    let beside = app("a", 2, required("podAffinity", "b", HOST));
-    let fleet = hosts(&[2, 3], vec![beside.clone(), app("b", 1, json!({}))]);
+    let workload = app("a", 2, required("podAffinity", "b", HOST));
+    let fleet = hosts(&[2, 3], vec![workload.clone(), app("b", 1, json!({}))]);
     assert!(matches!(verdict(&fleet), Verdict::IfPacked(_)), "{:?}", verdict(&fleet));
     // Not even with an exhaustive search is it proven that no order helps.
-    let fleet = hosts(&[2, 2], vec![beside, app("b", 1, json!({}))]);
+    let fleet = hosts(&[2, 2], vec![workload, app("b", 1, json!({}))]);
     assert_eq!(verdict(&fleet), Verdict::DoesNotFit { proven: false });
 }
 
@@ -315,7 +320,7 @@ proptest! {
     ) {
         let mut pods: Vec<(i64, i64)> = nodes.iter().flatten().copied().collect();
         pods.truncate(11);
-        let room = |pods: &Vec<(i64, i64)>| pods.iter().fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        let room = |pods: &Vec<(i64, i64)>| pods.iter().fold((0, 0), |sum, pod| (sum.0 + pod.0, sum.1 + pod.1));
         let nodes: Vec<(i64, i64)> = nodes.iter().map(room).collect();
         pods.extend(more);
         let fleet = fleet(&nodes, pods.iter().map(|(gpus, cpu)| workload(*gpus, *cpu, 1)).collect());
@@ -411,7 +416,7 @@ proptest! {
         grown.machines.push(machine(nodes.len(), more));
         let (before, after) = (fleet.place(Manner::default()), grown.place(Manner::default()));
         let new = format!("n{}", nodes.len());
-        let spread = services.iter().any(|own| own.5 == 2);
+        let spread = services.iter().any(|service| service.5 == 2);
         let on_new = places(&after).iter().any(|(_, node)| node.as_deref() == Some(&new));
         let explained = on_new || spread || !before.evicted.is_empty() || !after.evicted.is_empty();
         for ((at, slot), (_, then)) in before.all().zip(after.all()) {
@@ -421,8 +426,8 @@ proptest! {
             }
         }
         // Of one shape.
-        let pods: Vec<Workload> = services.iter().map(|own| workload(2, 2, own.2)).collect();
-        let plain: Vec<(i64, i64)> = nodes.iter().map(|own| (own.0, own.1)).collect();
+        let pods: Vec<Workload> = services.iter().map(|service| workload(2, 2, service.2)).collect();
+        let plain: Vec<(i64, i64)> = nodes.iter().map(|node| (node.0, node.1)).collect();
         let count = |nodes: &[(i64, i64)]| {
             let fleet = self::fleet(nodes, pods.clone());
             fleet.place(Manner::default()).pending().count()

@@ -172,15 +172,16 @@ impl Yard {
         for resource in 0..resources {
             let room = (0..self.free.len()).filter(|at| left[*at]);
             let room: i128 = room.map(|at| i128::from(self.free[at][resource].max(0))).sum();
-            let asked = nodes.iter().flat_map(|node| &self.pods[*node]);
-            let asked: i128 = asked.map(|own| i128::from(self.request[*own][resource])).sum();
-            if asked > room {
+            let nodes = nodes.iter().flat_map(|node| &self.pods[*node]);
+            let requested: i128 =
+                nodes.map(|index| i128::from(self.request[*index][resource])).sum();
+            if requested > room {
                 return Packed::Impossible;
             }
         }
         let mut pods: Vec<(usize, usize, usize)> = Vec::new();
         for (place, node) in nodes.iter().enumerate() {
-            pods.extend(self.pods[*node].iter().enumerate().map(|(at, own)| (place, at, *own)));
+            pods.extend(self.pods[*node].iter().enumerate().map(|(at, pod)| (place, at, *pod)));
         }
         if pods.len() > MOST_PODS {
             return Packed::GivenUp;
@@ -221,13 +222,13 @@ impl Yard {
 
     /// Nodes that all shapes may use or not alike have one number.
     fn kinds(&self) -> Vec<usize> {
-        let mut known: Vec<Vec<bool>> = Vec::new();
+        let mut is_known: Vec<Vec<bool>> = Vec::new();
         (0..self.free.len())
             .map(|node| {
-                let column: Vec<bool> = self.allowed.iter().map(|own| own[node]).collect();
-                known.iter().position(|own| *own == column).unwrap_or_else(|| {
-                    known.push(column);
-                    known.len() - 1
+                let column: Vec<bool> = self.allowed.iter().map(|allowed| allowed[node]).collect();
+                is_known.iter().position(|is_own| *is_own == column).unwrap_or_else(|| {
+                    is_known.push(column);
+                    is_known.len() - 1
                 })
             })
             .collect()
@@ -253,8 +254,8 @@ impl Yard {
                 break;
             }
             let mut pods = moved[*node].clone();
-            let own = self.pods[*node].iter().enumerate();
-            pods.extend(own.map(|(at, shape)| (nodes.len(), at, *shape)));
+            let on_node = self.pods[*node].iter().enumerate();
+            pods.extend(on_node.map(|(at, shape)| (nodes.len(), at, *shape)));
             pods.sort_by_key(|(place, at, shape)| (Reverse(self.size(*shape)), *place, *at));
             let was_left = std::mem::replace(&mut left[*node], false);
             let mut placed: Vec<(usize, (usize, usize, usize))> = Vec::new();
@@ -297,12 +298,12 @@ impl Yard {
 }
 
 pub(super) fn has(free: &[i64], request: &[i64]) -> bool {
-    free.iter().zip(request).all(|(free, asked)| *asked == 0 || free >= asked)
+    free.iter().zip(request).all(|(free, requested)| *requested == 0 || free >= requested)
 }
 
 pub(super) fn take(free: &mut [i64], request: &[i64], sign: i64) {
-    for (free, asked) in free.iter_mut().zip(request) {
-        *free -= sign * asked;
+    for (free, requested) in free.iter_mut().zip(request) {
+        *free -= sign * requested;
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) struct Budgets {
 
 impl Budgets {
     pub(super) fn new(budgets: &[Budget], index: &mut LabelIndex) -> Self {
-        let mut own = Self::default();
+        let mut current = Self::default();
         for budget in budgets {
             // Preemption takes an empty selector for none (filterPodsWithPDBViolation).
             if budget.selector.as_ref().is_none_or(Selector::is_empty) {
@@ -91,10 +91,10 @@ impl Budgets {
             let namespaces = Namespaces { names: vec![budget.namespace.clone()], selector: None };
             let selector =
                 index.selector(vec![Scoped { namespaces, selector: budget.selector.clone() }]);
-            own.of_selector.entry(selector).or_default().push(own.budgets.len());
-            own.budgets.push((budget.limit, Guarded::default()));
+            current.of_selector.entry(selector).or_default().push(current.budgets.len());
+            current.budgets.push((budget.limit, Guarded::default()));
         }
-        own
+        current
     }
 
     fn of<'b>(

@@ -22,15 +22,15 @@ impl Scheduler {
     /// Whether pods of a template affect each other and those of others only by the resources that
     /// they take.
     pub fn counts_by_room(&self, template: TemplateId) -> bool {
-        let own = &self.templates[template.index()];
-        own.hard.is_empty()
-            && own.affinity.is_empty()
-            && own.anti_affinity.is_empty()
-            && own.pod.claims.is_empty()
-            && own.pod.volumes.is_empty()
-            && own.pod.usage.is_none()
-            && own.pod.refused.is_none()
-            && own.pod.node.is_none()
+        let compiled = &self.templates[template.index()];
+        compiled.hard.is_empty()
+            && compiled.affinity.is_empty()
+            && compiled.anti_affinity.is_empty()
+            && compiled.pod.claims.is_empty()
+            && compiled.pod.volumes.is_empty()
+            && compiled.pod.usage.is_none()
+            && compiled.pod.refused.is_none()
+            && compiled.pod.node.is_none()
             && self.nominated.is_empty()
     }
 
@@ -45,17 +45,17 @@ impl Scheduler {
             return None;
         }
         let looked = self.parts().look(template, None);
-        let (nodes, own) = (looked.nodes, looked.own);
+        let (nodes, compiled) = (looked.nodes, looked.own);
         let fitting = nodes.ids().filter(|node| looked.view.codes[node.index()] == FITS);
         let on = |node| -> usize {
-            if !own.pod.ports.is_empty() {
+            if !compiled.pod.ports.is_empty() {
                 return 1;
             }
             let taken = i64::try_from(nodes.pods(node).len()).unwrap_or(i64::MAX);
             let slots = nodes.slots(node).saturating_sub(taken);
-            let amounts = own.requests.iter().filter(|(_, asked)| *asked > 0);
-            let rooms = amounts.map(|(resource, asked)| {
-                (nodes.allocatable(*resource, node) - nodes.used(*resource, node)) / asked
+            let amounts = compiled.requests.iter().filter(|(_, request)| *request > 0);
+            let rooms = amounts.map(|(resource, requested)| {
+                (nodes.allocatable(*resource, node) - nodes.used(*resource, node)) / requested
             });
             rooms.chain([slots]).min().and_then(|pods| usize::try_from(pods).ok()).unwrap_or(0)
         };

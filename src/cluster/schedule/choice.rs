@@ -112,10 +112,10 @@ impl<'v> Scores<'v> {
     /// The sum of one node.
     pub(super) fn of(&self, node: NodeId) -> i64 {
         let at = node.index();
-        let known = self.special.binary_search_by_key(&node, |(node, _)| *node);
-        let spread = known.map_or_else(
+        let position = self.special.binary_search_by_key(&node, |(node, _)| *node);
+        let spread = position.map_or_else(
             |_| self.by_profile[self.judged.layout.profile[at] as usize],
-            |known| self.special[known].1,
+            |other| self.special[other].1,
         );
         self.plain(at) + 2 * spread
     }
@@ -143,8 +143,9 @@ impl<'v> Scores<'v> {
             if *code != FITS {
                 continue;
             }
-            let own = special.next_if(|(node, _)| node.index() == at);
-            let spread = own.map_or_else(|| self.by_profile[profile[at] as usize], |(_, own)| *own);
+            let special = special.next_if(|(node, _)| node.index() == at);
+            let spread = special
+                .map_or_else(|| self.by_profile[profile[at] as usize], |(_, spread)| *spread);
             offer(self.plain(at) + 2 * spread, at);
         }
         best.map(|(score, _, at)| Best { node: NodeId::new(at), score, tied })

@@ -93,8 +93,8 @@ impl Classes {
 
     /// The key of a class and its current verdicts.
     pub(super) fn judged(&mut self, nodes: &mut Nodes, class: usize) -> (&ClassKey, &Judged) {
-        let known = self.all[class].1.take().filter(|judged| judged.is_of(nodes.epoch()));
-        let mut judged = known.unwrap_or_else(|| self.judge(nodes, class));
+        let judged = self.all[class].1.take().filter(|judged| judged.is_of(nodes.epoch()));
+        let mut judged = judged.unwrap_or_else(|| self.judge(nodes, class));
         let (key, slot) = &mut self.all[class];
         if judged.is_behind(nodes) {
             Arc::make_mut(&mut judged).refresh(nodes, key);
@@ -119,11 +119,11 @@ impl Classes {
         let epoch = nodes.epoch();
         let (key, cached) = &mut self.selections[number];
         match cached {
-            Some((made, selection)) if *made == epoch => Arc::clone(selection),
+            Some((cached, selection)) if *cached == epoch => Arc::clone(selection),
             _ => {
-                let made = Arc::new(Selection::of(key, nodes));
-                *cached = Some((epoch, Arc::clone(&made)));
-                made
+                let selection = Arc::new(Selection::of(key, nodes));
+                *cached = Some((epoch, Arc::clone(&selection)));
+                selection
             }
         }
     }
@@ -132,11 +132,11 @@ impl Classes {
         let epoch = nodes.epoch();
         let (keys, cached) = &mut self.layouts[number];
         match cached {
-            Some((made, layout)) if *made == epoch => Arc::clone(layout),
+            Some((cached, layout)) if *cached == epoch => Arc::clone(layout),
             _ => {
-                let made = Arc::new(Layout::of(keys, nodes));
-                *cached = Some((epoch, Arc::clone(&made)));
-                made
+                let layout = Arc::new(Layout::of(keys, nodes));
+                *cached = Some((epoch, Arc::clone(&layout)));
+                layout
             }
         }
     }

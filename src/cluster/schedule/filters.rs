@@ -56,13 +56,14 @@ impl Volumes<'_> {
     fn refuses(&self, nodes: &Nodes, node: NodeId, others: &Others) -> Option<Refusal> {
         let used = |pod: PodId| {
             let template = &self.templates[self.pods[pod.index()].template.index()];
-            let own = self.belongings.get(&pod).map(|own| own.volumes.as_slice());
+            let belongings =
+                self.belongings.get(&pod).map(|belongings| belongings.volumes.as_slice());
             let disks = template.pod.volumes.iter().filter_map(|volume| match volume {
                 PodVolume::Disk(disk) => Some(disk),
                 PodVolume::Claim(_) | PodVolume::Ephemeral(..) => None,
             });
             InUse {
-                claims: [template.claims.as_slice(), own.unwrap_or_default()].concat(),
+                claims: [template.claims.as_slice(), belongings.unwrap_or_default()].concat(),
                 disks: disks.collect(),
             }
         };
@@ -112,11 +113,12 @@ impl<'a> Filters<'a> {
     /// The filters for volumes, spread constraints, pod affinity and devices.
     fn refuses_beside(&self, node: NodeId, others: &Others) -> Option<Refusal> {
         let nodes = self.ground.nodes;
-        let volumes = self.volumes.as_ref().and_then(|own| own.refuses(nodes, node, others));
+        let volumes =
+            self.volumes.as_ref().and_then(|volumes| volumes.refuses(nodes, node, others));
         let refused = volumes.or_else(|| self.refuses_neighbors(node));
         refused.or_else(|| {
-            let (devices, own) = self.devices.as_ref()?;
-            own.borrow_mut().refuses(devices, node, nodes.machine(node))
+            let (devices, shared_devices) = self.devices.as_ref()?;
+            shared_devices.borrow_mut().refuses(devices, node, nodes.machine(node))
         })
     }
 
@@ -126,9 +128,9 @@ impl<'a> Filters<'a> {
             .as_ref()
             .and_then(|domains| domains.refuses(self.pod, &self.least, self.ground.nodes, node));
         spread.or_else(|| {
-            self.neighbors
-                .as_ref()
-                .and_then(|own| own.refuses(self.pod, self.ground.nodes, self.ground.index, node))
+            self.neighbors.as_ref().and_then(|neighbors| {
+                neighbors.refuses(self.pod, self.ground.nodes, self.ground.index, node)
+            })
         })
     }
 
@@ -182,8 +184,8 @@ impl<'a> Trial<'a> {
 
     /// Removes (`sign` -1) or adds (1) a pod.
     pub(super) fn change(&mut self, pod: PodId, other: &Compiled, sign: i64) {
-        let known = self.others.removed.iter().position(|removed| *removed == pod);
-        match known {
+        let position = self.others.removed.iter().position(|removed| *removed == pod);
+        match position {
             Some(at) if sign > 0 => _ = self.others.removed.swap_remove(at),
             _ if sign > 0 => self.others.added.push(pod),
             _ => self.others.removed.push(pod),
@@ -191,7 +193,7 @@ impl<'a> Trial<'a> {
         for (freed, (resource, _)) in
             self.freed.amounts.iter_mut().zip(self.filters.key.requests.iter())
         {
-            let held = other.requests.iter().find(|(known, _)| known == resource);
+            let held = other.requests.iter().find(|(request, _)| request == resource);
             *freed -= sign * held.map_or(0, |(_, amount)| *amount);
         }
         self.freed.pods -= sign;
@@ -199,7 +201,7 @@ impl<'a> Trial<'a> {
             for port in &other.pod.ports {
                 if sign > 0 {
                     self.ports.push(port.clone());
-                } else if let Some(at) = self.ports.iter().position(|known| known == port) {
+                } else if let Some(at) = self.ports.iter().position(|host_port| host_port == port) {
                     self.ports.remove(at);
                 }
             }
@@ -262,8 +264,8 @@ impl<'j> View<'j> {
 
     fn set(&mut self, judged: &Judged, node: NodeId, refusal: Option<Refusal>) {
         let code = refusal.map_or(usize::from(FITS), |refusal| {
-            let known = judged.refusals.iter().chain(&self.more).position(|one| *one == refusal);
-            known.unwrap_or_else(|| {
+            let position = judged.refusals.iter().chain(&self.more).position(|one| *one == refusal);
+            position.unwrap_or_else(|| {
                 self.more.push(refusal);
                 self.counts.to_mut().push(0);
                 judged.refusals.len() + self.more.len() - 1

@@ -38,18 +38,18 @@ impl Images {
         if self.holders.is_empty() {
             return None;
         }
-        if let Some(known) = self.scores.get(images) {
-            return known.clone();
+        if let Some(scores) = self.scores.get(images) {
+            return scores.clone();
         }
         if self.scores.len() >= MOST_KNOWN {
             self.scores.clear();
         }
-        let made = self.made(images, nodes).map(Arc::new);
-        self.scores.insert(images.to_vec(), made.clone());
-        made
+        let created = self.sums(images, nodes).map(Arc::new);
+        self.scores.insert(images.to_vec(), created.clone());
+        created
     }
 
-    fn made(&self, images: &[EcoString], nodes: usize) -> Option<Vec<u16>> {
+    fn sums(&self, images: &[EcoString], nodes: usize) -> Option<Vec<u16>> {
         let mut sums = vec![0_i64; nodes];
         let mut any = false;
         for holders in images.iter().filter_map(|name| self.holders.get(name)) {

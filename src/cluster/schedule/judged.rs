@@ -132,18 +132,18 @@ impl Judged {
 
     /// The code of a rejection for lacking resources.
     fn lacking(&mut self, nodes: &Nodes, lacking: &Lacking) -> u16 {
-        let same = |kind: &Kind| matches!(kind, Kind::Room(known) if known == lacking);
-        let known = self.kinds.iter().position(same);
-        let number =
-            known.unwrap_or_else(|| self.push(Kind::Room(lacking.clone()), lacking.refusal(nodes)));
+        let same = |kind: &Kind| matches!(kind, Kind::Room(existing) if existing == lacking);
+        let position = self.kinds.iter().position(same);
+        let number = position
+            .unwrap_or_else(|| self.push(Kind::Room(lacking.clone()), lacking.refusal(nodes)));
         u16::try_from(number).unwrap_or(u16::MAX)
     }
 
     /// The number of a refusal of the selection.
     fn selected(&mut self, code: u8) -> u16 {
-        let same = |kind: &Kind| matches!(kind, Kind::Selection(known) if *known == code);
-        let known = self.kinds.iter().position(same);
-        let number = known.unwrap_or_else(|| self.push(Kind::Selection(code), refusal(code)));
+        let same = |kind: &Kind| matches!(kind, Kind::Selection(selection) if *selection == code);
+        let position = self.kinds.iter().position(same);
+        let number = position.unwrap_or_else(|| self.push(Kind::Selection(code), refusal(code)));
         u16::try_from(number).unwrap_or(u16::MAX)
     }
 

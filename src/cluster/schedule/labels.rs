@@ -176,11 +176,11 @@ impl LabelIndex {
         let Some(selector) = &scoped.selector else { return false };
         let spoken_of = || {
             let Some(of_labels) = &scoped.namespaces.selector else { return false };
-            let known = self.namespaces.get(&set.namespace);
+            let labels = self.namespaces.get(&set.namespace);
             of_labels.matches(|key| match key {
                 // The API server writes this label on every namespace.
                 "kubernetes.io/metadata.name" => Some(set.namespace.as_str()),
-                key => known.and_then(|labels| labels.get(key)).map(EcoString::as_str),
+                key => labels.and_then(|labels| labels.get(key)).map(EcoString::as_str),
             })
         };
         (scoped.namespaces.names.contains(&set.namespace) || spoken_of())
@@ -224,8 +224,8 @@ impl LabelIndex {
             Some(pair) => self.selectors_of_pair.add(pair, id),
             None => self.loose.push(id),
         }
-        let known = |pair: &Pair<'_>| self.sets_of_pair.of(*pair).len();
-        let candidates: Vec<LabelSetId> = match pairs(&all).min_by_key(known) {
+        let sets_of_pair = |pair: &Pair<'_>| self.sets_of_pair.of(*pair).len();
+        let candidates: Vec<LabelSetId> = match pairs(&all).min_by_key(sets_of_pair) {
             Some(pair) => self.sets_of_pair.of(pair).to_vec(),
             None => (0..self.sets.len()).map(LabelSetId::new).collect(),
         };

@@ -91,9 +91,9 @@ impl Selection {
         let named = named(key.terms.as_deref().unwrap_or_default());
         let covers = |taint: &Taint| key.tolerations.iter().any(|one| one.tolerates(taint));
         let cordon = unschedulable_taint();
-        let (guards, known) = nodes.guards();
+        let (guards, existing) = nodes.guards();
         // Only tolerations without an effect or of this effect matter; `tolerates` checks that.
-        let verdicts: Vec<(bool, bool, i64)> = known
+        let verdicts: Vec<(bool, bool, i64)> = existing
             .iter()
             .map(|guard| {
                 let soft = guard.soft.iter().filter(|taint| !covers(taint)).count();
@@ -164,7 +164,7 @@ pub(super) fn refusal(code: u8) -> Refusal {
 impl Layout {
     pub(super) fn of(keys: &[usize], nodes: &Nodes) -> Self {
         let mut layout = Self::default();
-        let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut by_key: HashMap<Vec<u32>, u32> = HashMap::new();
         let hostname = nodes.known_topology(HOSTNAME);
         for node in nodes.ids() {
             let values = keys.iter().map(|key| {
@@ -172,8 +172,8 @@ impl Layout {
                 if Some(*key) == hostname && value != MISSING { 0 } else { value }
             });
             let values: Vec<u32> = values.collect();
-            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-            let profile = *known.entry(values).or_insert_with_key(|values| {
+            let next = u32::try_from(by_key.len()).unwrap_or(u32::MAX);
+            let profile = *by_key.entry(values).or_insert_with_key(|values| {
                 layout.profiles.push(values.clone());
                 next
             });

@@ -20,10 +20,11 @@ impl Looked<'_> {
             .filter(|(_, name)| is_extended(name))
             .map(|(resource, _)| resource)
             .collect();
-        let asked = |resource: usize| self.own.requests.iter().any(|(own, _)| *own == resource);
+        let requests =
+            |resource: usize| self.own.requests.iter().any(|(request, _)| *request == resource);
         let key = |node: NodeId| {
-            let sum = |own: bool| -> i64 {
-                let counted = devices.iter().filter(|resource| asked(**resource) == own);
+            let sum = |is_own: bool| -> i64 {
+                let counted = devices.iter().filter(|resource| requests(**resource) == is_own);
                 counted.map(|resource| left(*resource, node)).sum()
             };
             (sum(true), sum(false), left(super::nodes::CPU, node), nodes.rank()[node.index()])

@@ -29,8 +29,8 @@ impl Pairs {
         if value == MISSING || count == 0 {
             return;
         }
-        let known = self.keys.iter().position(|(known, _)| *known == key);
-        let at = known.unwrap_or_else(|| {
+        let existing = self.keys.iter().position(|(other, _)| *other == key);
+        let at = existing.unwrap_or_else(|| {
             self.keys.push((key, vec![0; topology.len()]));
             self.keys.len() - 1
         });
@@ -47,7 +47,7 @@ impl Pairs {
     /// The number in the domain of a node; `None` if the node lacks the key.
     fn at(&self, nodes: &Nodes, key: usize, node: NodeId) -> Option<i64> {
         let value = nodes.topology_of(key).values[node.index()];
-        let sums = self.keys.iter().find(|(known, _)| *known == key);
+        let sums = self.keys.iter().find(|(other, _)| *other == key);
         let sum = || sums.and_then(|(_, sums)| sums.get(value as usize).copied());
         (value != MISSING).then(|| sum().unwrap_or(0))
     }
@@ -78,28 +78,29 @@ impl Neighbors {
         index: &LabelIndex,
         terms: &Terms,
     ) -> Option<Self> {
-        let mut own = Self::default();
+        let mut neighbors = Self::default();
         for (term, carriers) in terms.about(pod.labels, index).filter(|(term, _)| term.keeps_away) {
             for (node, count) in carriers.iter() {
-                own.avoiding.add(nodes, term.key, node, i64::from(count.all));
+                neighbors.avoiding.add(nodes, term.key, node, i64::from(count.all));
             }
         }
-        if own.avoiding.is_empty() && pod.affinity.is_empty() && pod.anti_affinity.is_empty() {
+        if neighbors.avoiding.is_empty() && pod.affinity.is_empty() && pod.anti_affinity.is_empty()
+        {
             return None;
         }
         if let Some(all) = pod.all_affinity {
             for (node, count) in index.tally(all).iter() {
                 for term in &pod.affinity {
-                    own.wanted.add(nodes, term.key, node, i64::from(count.all));
+                    neighbors.wanted.add(nodes, term.key, node, i64::from(count.all));
                 }
             }
         }
         for term in &pod.anti_affinity {
             for (node, count) in index.tally(term.selector).iter() {
-                own.avoided.add(nodes, term.key, node, i64::from(count.all));
+                neighbors.avoided.add(nodes, term.key, node, i64::from(count.all));
             }
         }
-        Some(own)
+        Some(neighbors)
     }
 
     /// Updates the sums when another pod is added to a node or removed from it.

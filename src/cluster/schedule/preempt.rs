@@ -67,11 +67,11 @@ impl<'a> Preemption<'a> {
         if code != usize::from(FITS) && !self.view.refusal(self.judged, code).curable {
             return None;
         }
-        let own = self.filters.pod.pod.priority;
+        let priority = self.filters.pod.pod.priority;
         let leaving = |other: &&PodId| {
             self.pods[other.index()].preempted
                 && matches!(self.pods[other.index()].state, PodState::Terminating(_))
-                && self.priority(**other) < own
+                && self.priority(**other) < priority
         };
         let waits = self.filters.ground.nodes.pods(node).iter().any(|other| leaving(&other));
         waits.then_some("not eligible due to a terminating pod on the nominated node.")
@@ -133,7 +133,7 @@ impl<'a> Preemption<'a> {
             };
             let preference = self.preference(&candidate);
             match &mut best {
-                Some((least, known)) if *least == preference => known.push(candidate),
+                Some((least, candidates)) if *least == preference => candidates.push(candidate),
                 Some((least, _)) if *least < preference => {}
                 other => *other = Some((preference, vec![candidate])),
             }
@@ -160,13 +160,15 @@ impl<'a> Preemption<'a> {
     /// would break a budget, and the most important first. The error is the remaining rejection, or
     /// `None` if there is no pod to evict.
     pub(super) fn victims(&self, pod: PodId, node: NodeId) -> Result<Candidate, Option<Refusal>> {
-        let own = self.filters.pod.pod.priority;
+        let priority = self.filters.pod.pod.priority;
         let on_node = self.filters.ground.nodes.pods(node).iter().copied();
-        let mut potential: Vec<PodId> = on_node.filter(|pod| self.priority(*pod) < own).collect();
+        let mut potential: Vec<PodId> =
+            on_node.filter(|pod| self.priority(*pod) < priority).collect();
         if potential.is_empty() {
             return Err(None);
         }
-        let kept = Self::kept_for(self.nominated, self.pods, self.templates, node, Some(pod), own);
+        let kept =
+            Self::kept_for(self.nominated, self.pods, self.templates, node, Some(pod), priority);
         let mut trial = Trial::new(self.filters, node);
         for victim in &potential {
             trial.change(*victim, self.template(*victim), -1);

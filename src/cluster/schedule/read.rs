@@ -62,7 +62,7 @@ impl PodTemplate {
                 preferred_pods.push((sign * weight, term(inner)?));
             }
         }
-        let own = PodSpec {
+        let spec = PodSpec {
             requests,
             scored,
             held,
@@ -113,7 +113,7 @@ impl PodTemplate {
             gated: !items(spec, "schedulingGates").is_empty(),
             foreign: !matches!(text(spec.get("schedulerName")).as_str(), "" | "default-scheduler"),
         };
-        Ok(Self { name: EcoString::new(), namespace, labels, owner: None, spec: Arc::new(own) })
+        Ok(Self { name: EcoString::new(), namespace, labels, owner: None, spec: Arc::new(spec) })
     }
 }
 
@@ -145,7 +145,7 @@ fn ports(spec: &Node) -> Vec<HostPort> {
     let sidecars = items(spec, "initContainers").iter().filter(|container| restarts(container));
     let containers = items(spec, "containers").iter().chain(sidecars);
     let ports = containers.flat_map(|container| items(container, "ports")).filter_map(|port| {
-        let own = port.get("hostPort").and_then(Node::as_int).filter(|port| *port > 0);
+        let host_port = port.get("hostPort").and_then(Node::as_int).filter(|port| *port > 0);
         let shared = || port.get("containerPort").and_then(Node::as_int).filter(|_| host);
         let or = |value: EcoString, default: &str| {
             if value.is_empty() { default.into() } else { value }
@@ -153,7 +153,7 @@ fn ports(spec: &Node) -> Vec<HostPort> {
         Some(HostPort {
             protocol: or(text(port.get("protocol")), "TCP"),
             ip: or(text(port.get("hostIP")), "0.0.0.0"),
-            port: own.or_else(shared)?,
+            port: host_port.or_else(shared)?,
         })
     });
     ports.collect()
@@ -173,9 +173,9 @@ fn tolerations(spec: &Node) -> Vec<Toleration> {
     let mut list: Vec<Toleration> = items(spec, "tolerations").iter().map(Toleration::of).collect();
     let effect = "NoExecute";
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
-        let stated = list.iter().any(|known| {
-            (known.key == key || known.key.is_empty())
-                && (known.effect == effect || known.effect.is_empty())
+        let stated = list.iter().any(|toleration| {
+            (toleration.key == key || toleration.key.is_empty())
+                && (toleration.effect == effect || toleration.effect.is_empty())
         });
         if !stated {
             list.push(Toleration {
@@ -210,7 +210,7 @@ fn with_keys(
     Ok(Some(Selector::new(all)))
 }
 
-fn pod_term(node: &Node, namespace: &EcoString, own: &Labels) -> Result<PodTerm, InvalidPod> {
+fn pod_term(node: &Node, namespace: &EcoString, labels: &Labels) -> Result<PodTerm, InvalidPod> {
     let mut names: Vec<EcoString> =
         items(node, "namespaces").iter().filter_map(Node::scalar_text).collect();
     let selector = label_selector(node.get("namespaceSelector"))?;
@@ -221,12 +221,12 @@ fn pod_term(node: &Node, namespace: &EcoString, own: &Labels) -> Result<PodTerm,
     names.dedup();
     Ok(PodTerm {
         namespaces: Namespaces { names, selector },
-        selector: with_keys(label_selector(node.get("labelSelector"))?, node, own)?,
+        selector: with_keys(label_selector(node.get("labelSelector"))?, node, labels)?,
         topology_key: text(node.get("topologyKey")),
     })
 }
 
-fn constraint(node: &Node, own: &Labels) -> Result<SpreadConstraint, InvalidPod> {
+fn constraint(node: &Node, labels: &Labels) -> Result<SpreadConstraint, InvalidPod> {
     let policy = |key: &str, default: &str| {
         let stated = text(node.get(key));
         if stated.is_empty() { default == "Honor" } else { stated == "Honor" }
@@ -235,7 +235,7 @@ fn constraint(node: &Node, own: &Labels) -> Result<SpreadConstraint, InvalidPod>
         max_skew: node.get("maxSkew").and_then(Node::as_int).unwrap_or(1),
         topology_key: text(node.get("topologyKey")),
         hard: text(node.get("whenUnsatisfiable")) != "ScheduleAnyway",
-        selector: with_keys(label_selector(node.get("labelSelector"))?, node, own)?,
+        selector: with_keys(label_selector(node.get("labelSelector"))?, node, labels)?,
         min_domains: node.get("minDomains").and_then(Node::as_int).unwrap_or(1),
         honors_affinity: policy("nodeAffinityPolicy", "Honor"),
         honors_taints: policy("nodeTaintsPolicy", "Ignore"),

@@ -64,21 +64,21 @@ pub(super) struct Demand<'a> {
 
 impl<'a> Demand<'a> {
     pub(super) fn new(nodes: &'a Nodes, key: &'a ClassKey) -> Self {
-        let column = |(resource, asked): &(Resource, i64)| Column {
+        let column = |(resource, requested): &(Resource, i64)| Column {
             resource: *resource,
-            asked: *asked,
+            asked: *requested,
             all: nodes.all_allocatable(*resource),
             used: nodes.all_used(*resource),
         };
-        let asked = |resource: usize| {
-            let stated = key.requests.iter().find(|(known, _)| *known == resource);
+        let requested = |resource: usize| {
+            let stated = key.requests.iter().find(|(request, _)| *request == resource);
             stated.map_or(0, |(_, amount)| *amount)
         };
         Self {
             nodes,
             key,
             columns: key.requests.iter().map(column).collect(),
-            asked: [asked(CPU), asked(MEMORY)],
+            asked: [requested(CPU), requested(MEMORY)],
             known: None,
         }
     }
@@ -154,8 +154,8 @@ impl<'a> Demand<'a> {
 /// `leastResourceScorer`: the free share, in hundredths, of the node's resources.
 fn least_allocated(resources: &[(i64, i64)]) -> i64 {
     let (mut sum, mut weights) = (0, 0);
-    for (asked, all) in resources.iter().filter(|(_, all)| *all != 0) {
-        sum += if asked > all { 0 } else { (all - asked).saturating_mul(100) / all };
+    for (resource, all) in resources.iter().filter(|(_, all)| *all != 0) {
+        sum += if resource > all { 0 } else { (all - resource).saturating_mul(100) / all };
         weights += 1;
     }
     if weights == 0 { 0 } else { sum / weights }
@@ -168,7 +168,7 @@ fn least_allocated(resources: &[(i64, i64)]) -> i64 {
     reason = "as balancedResourceScorer does"
 )]
 fn balanced(resources: &[(i64, i64); 2]) -> i64 {
-    let share = |(asked, all): (i64, i64)| (asked as f64 / all as f64).min(1.0);
+    let share = |(requested, all): (i64, i64)| (requested as f64 / all as f64).min(1.0);
     let deviation = match resources {
         [(_, 0), _] | [_, (_, 0)] => 0.0,
         [cpu, memory] => ((share(*cpu) - share(*memory)) / 2.0).abs(),

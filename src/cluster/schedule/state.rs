@@ -50,15 +50,17 @@ impl Scheduler {
     /// The part that templates share if every node accepts or rejects them alike; scores may
     /// differ.
     pub fn alike(&self, template: TemplateId) -> Alike {
-        let own = &self.templates[template.index()];
-        let alone = own.hard.is_empty() && own.affinity.is_empty() && own.anti_affinity.is_empty();
-        let (selection, requests) = self.classes.room(own.class);
+        let compiled = &self.templates[template.index()];
+        let alone = compiled.hard.is_empty()
+            && compiled.affinity.is_empty()
+            && compiled.anti_affinity.is_empty();
+        let (selection, requests) = self.classes.room(compiled.class);
         Alike {
             selection,
             requests: requests.to_vec(),
-            ports: own.pod.ports.clone(),
+            ports: compiled.pod.ports.clone(),
             // Affinity terms of other pods may select its labels.
-            labels: self.terms.any().then_some(own.labels),
+            labels: self.terms.any().then_some(compiled.labels),
             template: (!alone).then_some(template),
         }
     }

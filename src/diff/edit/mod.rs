@@ -77,23 +77,23 @@ impl<'c, 'a> Player<'c, 'a> {
         place: usize,
         name: &EcoString,
         service: [&'a Views; 2],
-        own: &[Made<'a>; 2],
+        components_built: &[Made<'a>; 2],
         rules: &[&'static ReleaseRule],
     ) -> (Vec<Proposal>, Option<AllEdits>) {
-        if own[0].has_no_objects() {
+        if components_built[0].has_no_objects() {
             // Without running objects, an edit has nothing to keep.
             return (Vec::new(), None);
         }
         let none = |why: &str| Proposal::None(why.to_owned());
-        let said = |rule: &&'static ReleaseRule| match rule.edit {
+        let message_of = |rule: &&'static ReleaseRule| match rule.edit {
             EditRule::None(why) => Some(why),
             EditRule::Fields(_) | EditRule::DroppedFields => None,
         };
-        if rules.iter().all(|rule| said(rule).is_some()) {
-            return (rules.iter().filter_map(said).map(none).collect(), None);
+        if rules.iter().all(|rule| message_of(rule).is_some()) {
+            return (rules.iter().filter_map(message_of).map(none).collect(), None);
         }
         let unplayed = |why: &str| {
-            let proposals = rules.iter().map(|rule| none(said(rule).unwrap_or(why)));
+            let proposals = rules.iter().map(|rule| none(message_of(rule).unwrap_or(why)));
             (proposals.collect(), None)
         };
         if place >= MOST_PLAYED {
@@ -103,11 +103,11 @@ impl<'c, 'a> Player<'c, 'a> {
         let case = Case {
             player: self,
             subject,
-            model: own.each_ref().map(|made| made.decided.model),
-            dropped: self.dropped(subject, own),
+            model: components_built.each_ref().map(|built| built.decided.model),
+            dropped: self.dropped(subject, components_built),
         };
         let played = case.attempt(&[], None, &|plain| {
-            let same = (0..2).all(|side| is_same(&plain.made[side], &own[side]));
+            let same = (0..2).all(|side| is_same(&plain.made[side], &components_built[side]));
             same.then(|| {
                 let (proposals, chosen) = case.proposals(plain, rules);
                 (proposals, case.together(plain, name, rules, &chosen))
@@ -121,7 +121,7 @@ impl<'c, 'a> Player<'c, 'a> {
 
     /// Whether a service is affected because the releases read the input differently: with the
     /// input as the earlier release reads it, the later release comes closer to today's result.
-    pub(super) fn reads(&self, service: [&'a Views; 2], own: &[Made<'a>; 2]) -> bool {
+    pub(super) fn reads(&self, service: [&'a Views; 2], components_built: &[Made<'a>; 2]) -> bool {
         let comparison = self.comparison;
         let subject = service.map(|views| self.object(views));
         let mut others = Replacements::from([(
@@ -129,7 +129,7 @@ impl<'c, 'a> Player<'c, 'a> {
             Some(bare(&subject[0].node)),
         )]);
         for input in comparison.inputs.iter() {
-            let Some(object) = input.after.or(input.before).filter(|own| !own.builtin) else {
+            let Some(object) = input.after.or(input.before).filter(|object| !object.builtin) else {
                 continue;
             };
             if !is_service(&object.id.kind) {
@@ -143,7 +143,7 @@ impl<'c, 'a> Player<'c, 'a> {
         let domain = comparison.settings.cluster_domain;
         let renderer = Renderer::new(&world, semantics, domain);
         let read = make(&renderer, Subject::Service(views));
-        distance(&own[0], &read) < distance(&own[0], &own[1])
+        distance(&components_built[0], &read) < distance(&components_built[0], &components_built[1])
     }
 
     fn ground(&self, side: usize) -> &Ground<'c> {
@@ -158,7 +158,7 @@ impl<'c, 'a> Player<'c, 'a> {
     fn find(&self, api: Api, id: &ObjectRef) -> Option<&'a Object> {
         let sides = self.comparison.sides;
         sides.into_iter().find_map(|side| {
-            side.world.catalog.objects().find(|own| own.api == api && own.id == *id)
+            side.world.catalog.objects().find(|object| object.api == api && object.id == *id)
         })
     }
 
@@ -168,11 +168,17 @@ impl<'c, 'a> Player<'c, 'a> {
 
     /// Edits that remove the fields that the running release drops from a service, its runtime and
     /// its model.
-    fn dropped(&self, subject: [&'a Object; 2], own: &[Made<'a>; 2]) -> Vec<FieldEdit> {
-        let made = |made: &Made<'a>| [made.decided.runtime, made.decided.model];
+    fn dropped(
+        &self,
+        subject: [&'a Object; 2],
+        components_built: &[Made<'a>; 2],
+    ) -> Vec<FieldEdit> {
+        let created = |built: &Made<'a>| [built.decided.runtime, built.decided.model];
         let mut objects: Vec<&Object> = vec![subject[1]];
-        for object in made(&own[1]).into_iter().chain(made(&own[0])).flatten() {
-            if objects.iter().all(|known| known.id != object.id) {
+        for object in
+            created(&components_built[1]).into_iter().chain(created(&components_built[0])).flatten()
+        {
+            if objects.iter().all(|other| other.id != object.id) {
                 objects.push(object);
             }
         }
@@ -207,22 +213,23 @@ impl Case<'_, '_, '_> {
     fn world(&self, side: usize, edits: &[FieldEdit]) -> World {
         let comparison = self.player.comparison;
         let world = comparison.sides[side].world;
-        let own = self.subject[side];
-        let mut others = Replacements::from([((own.api, own.id.clone()), Some(bare(&own.node)))]);
+        let object = self.subject[side];
+        let mut others =
+            Replacements::from([((object.api, object.id.clone()), Some(bare(&object.node)))]);
         // Other models are not used; without them the world is read faster.
         if let Some(model) = self.model[side] {
-            let is_model = |own: &&Object| {
-                matches!(own.id.kind.as_str(), "BaseModel" | "ClusterBaseModel")
-                    && own.id.name != model.id.name
+            let is_model = |object: &&Object| {
+                matches!(object.id.kind.as_str(), "BaseModel" | "ClusterBaseModel")
+                    && object.id.name != model.id.name
             };
             let other = world.catalog.objects().filter(is_model);
-            others.extend(other.map(|own| ((own.api, own.id.clone()), None)));
+            others.extend(other.map(|object| ((object.api, object.id.clone()), None)));
         }
         for edit in edits {
             let of_side = |object: &&Object| object.api == edit.api && object.id == edit.id;
             let node = others.entry((edit.api, edit.id.clone())).or_insert_with(|| {
-                let known = world.catalog.objects().find(of_side);
-                Some(known.map_or_else(|| skeleton(edit), |object| bare(&object.node)))
+                let object = world.catalog.objects().find(of_side);
+                Some(object.map_or_else(|| skeleton(edit), |object| bare(&object.node)))
             });
             if let Some(node) = node {
                 edit.apply(node, &made);
@@ -245,12 +252,13 @@ impl Case<'_, '_, '_> {
         let views = worlds.each_ref().map(|world| world.catalog.services().next());
         let [Some(before), Some(after)] = views else { return None };
         let domain = comparison.settings.cluster_domain;
-        let made = [(0, before), (1, after)].map(|(side, views)| {
+        let components_built = [(0, before), (1, after)].map(|(side, views)| {
             let renderer = Renderer::new(&worlds[side], semantics, domain);
             make(&renderer, Subject::Service(views))
         });
         let mut hits: Vec<&'static ReleaseRule> = Vec::new();
-        let apart = today.map_or_else(Distance::default, |today| distance(today, &made[1]));
+        let apart =
+            today.map_or_else(Distance::default, |today| distance(today, &components_built[1]));
         if let Some(today) = today.filter(|_| apart > Distance::default()) {
             for (switch, policy) in &self.player.hybrids[1] {
                 let renderer = Renderer::by_policy(&worlds[1], semantics, domain, policy);
@@ -261,7 +269,7 @@ impl Case<'_, '_, '_> {
             }
         }
         let object = &before.of(semantics).object;
-        Some(judge(&Attempt { object, made, hits }))
+        Some(judge(&Attempt { object, made: components_built, hits }))
     }
 
     /// The edits that may keep a service unchanged by a rule, given the state in an attempt.
@@ -271,13 +279,13 @@ impl Case<'_, '_, '_> {
             EditRule::DroppedFields if self.dropped.is_empty() => Vec::new(),
             EditRule::DroppedFields => vec![self.dropped.clone()],
             EditRule::Fields(find) => {
-                let made = &attempt.made[0];
+                let built = &attempt.made[0];
                 find(&Today {
                     service: attempt.object,
-                    runtime: made.decided.runtime,
-                    classes: &made.decided.accelerators,
+                    runtime: built.decided.runtime,
+                    classes: &built.decided.accelerators,
                     config: self.player.comparison.sides[0].world.catalog.config(),
-                    objects: &made.objects,
+                    objects: &built.objects,
                 })
             }
         }
@@ -316,7 +324,7 @@ impl Case<'_, '_, '_> {
         for (place, edits) in self.alternatives(rule, now).into_iter().enumerate() {
             let with: Vec<FieldEdit> = others.iter().chain(&edits).cloned().collect();
             let judged = self.attempt(&with, Some(&plain.made[0]), &|edited| {
-                let gone = !edited.hits.iter().any(|own| own.is(rule));
+                let gone = !edited.hits.iter().any(|release_rule| release_rule.is(rule));
                 let closer = self.apart(&plain.made[0], &edited.made[1]) < apart;
                 (gone, closer, self.difference(&plain.made[0], &edited.made[0]))
             });
@@ -365,8 +373,8 @@ impl Case<'_, '_, '_> {
         let mut edits: Vec<FieldEdit> = Vec::new();
         for (rule, place) in chosen {
             let next = self.attempt(&edits, None, &|attempt| {
-                let own = self.alternatives(rule, attempt);
-                own.get(*place).or(own.first()).cloned().unwrap_or_default()
+                let alternatives_of = self.alternatives(rule, attempt);
+                alternatives_of.get(*place).or(alternatives_of.first()).cloned().unwrap_or_default()
             });
             merge(&mut edits, next?);
         }
@@ -375,24 +383,25 @@ impl Case<'_, '_, '_> {
         }
         let mut brought_up: Vec<(&'static ReleaseRule, Proposal)> = Vec::new();
         for _ in 0..ROUNDS {
-            let known = |rule: &&'static ReleaseRule| {
-                let is_it = |own: &ReleaseRule| own.id == rule.id;
-                rules.iter().any(|own| is_it(own)) || brought_up.iter().any(|(own, _)| is_it(own))
+            let is_known = |rule: &&'static ReleaseRule| {
+                let is_it = |release_rule: &ReleaseRule| release_rule.id == rule.id;
+                rules.iter().any(|rule| is_it(rule))
+                    || brought_up.iter().any(|(rule, _)| is_it(rule))
             };
             let found = self.attempt(&edits, Some(was), &|attempt| {
-                let new: Vec<_> = attempt.hits.iter().filter(|rule| !known(rule)).collect();
+                let new: Vec<_> = attempt.hits.iter().filter(|rule| !is_known(rule)).collect();
                 let proposals = new.into_iter().map(|rule| {
                     let (proposal, place) = self.proposal(plain, attempt, &edits, rule);
-                    let own = place
+                    let edits = place
                         .and_then(|place| self.alternatives(rule, attempt).into_iter().nth(place));
-                    (*rule, proposal, own)
+                    (*rule, proposal, edits)
                 });
                 proposals.collect::<Vec<_>>()
             })?;
             let mut any = false;
-            for (rule, proposal, own) in found {
-                any |= own.is_some();
-                merge(&mut edits, own.unwrap_or_default());
+            for (rule, proposal, listed) in found {
+                any |= listed.is_some();
+                merge(&mut edits, listed.unwrap_or_default());
                 brought_up.push((rule, proposal));
             }
             if !any {
@@ -408,9 +417,11 @@ impl Case<'_, '_, '_> {
             let mut all = self.player.hybrids.iter().flatten();
             all.any(|(switch, _)| switch.rule.is(rule))
         };
-        let hits = |rule: &ReleaseRule| hits.iter().any(|own| own.id == rule.id);
+        let hits = |rule: &ReleaseRule| hits.iter().any(|release_rule| release_rule.id == rule.id);
         let settled = rules.iter().copied().filter(|rule| {
-            !chosen.iter().any(|(own, _)| own.id == rule.id) && is_tried(rule) && !hits(rule)
+            !chosen.iter().any(|(release_rule, _)| release_rule.id == rule.id)
+                && is_tried(rule)
+                && !hits(rule)
         });
         Some(AllEdits {
             service: name.clone(),
@@ -426,17 +437,23 @@ impl Case<'_, '_, '_> {
     /// How much two results differ, the most important part first: a failure, another choice,
     /// objects that are created or deleted, pods that restart, then every field.
     fn apart(&self, from: &Made<'_>, to: &Made<'_>) -> (bool, bool, usize, bool, Distance) {
-        let own = self.difference(from, to);
+        let difference = self.difference(from, to);
         let moved = |action: &Action| matches!(action, Action::Create | Action::Delete);
-        let moved = own.objects.iter().filter(|(_, action, _)| moved(action)).count();
-        (own.fails.is_some(), own.chooses, moved, own.restart, distance(from, to))
+        let moved = difference.objects.iter().filter(|(_, action, _)| moved(action)).count();
+        (
+            difference.fails.is_some(),
+            difference.chooses,
+            moved,
+            difference.restart,
+            distance(from, to),
+        )
     }
 
     /// The difference between two results, as the update of the operator applies it.
     fn difference(&self, from: &Made<'_>, to: &Made<'_>) -> Difference {
         let api = self.subject[0].api;
         let objects = self.player.comparison.updated(api, Fate::Changed, from, to);
-        let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+        let runtime = |built: &Made<'_>| built.decided.runtime.map(|object| object.id.clone());
         let chooses = runtime(from) != runtime(to)
             || !changed::accelerators(&from.decided, &to.decided).is_empty();
         Difference {

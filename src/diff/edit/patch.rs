@@ -49,14 +49,14 @@ pub(in crate::diff) fn patch<'o>(
         }
     }
     let patches = ids.into_iter().map(|(api, id)| {
-        let own: Vec<&FieldEdit> =
+        let edits: Vec<&FieldEdit> =
             edits.iter().filter(|edit| edit.api == api && edit.id == *id).collect();
-        let mut patch = skeleton(own.first()?);
+        let mut patch = skeleton(edits.first()?);
         let mut whole = find(api, id).map_or_else(|| patch.clone(), |object| bare(&object.node));
-        for edit in &own {
+        for edit in &edits {
             edit.apply(&mut whole, &made);
         }
-        for edit in own {
+        for edit in edits {
             let is_field = |segment: &&Segment| matches!(segment, Segment::Field(_));
             let path = FieldPath(edit.path.0.iter().take_while(is_field).cloned().collect());
             let value = whole.select(&path).first().copied().cloned();
@@ -97,7 +97,9 @@ pub(super) fn skeleton(edit: &FieldEdit) -> Node {
 /// Adds edits to others; for the same field, the later edit wins.
 pub(super) fn merge(edits: &mut Vec<FieldEdit>, more: Vec<FieldEdit>) {
     for edit in more {
-        edits.retain(|own| own.id != edit.id || own.api != edit.api || own.path != edit.path);
+        edits.retain(|field_edit| {
+            field_edit.id != edit.id || field_edit.api != edit.api || field_edit.path != edit.path
+        });
         edits.push(edit);
     }
 }

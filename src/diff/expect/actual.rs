@@ -34,12 +34,15 @@ pub(super) fn answer(planned: &Planned<'_>, key: &str) -> Option<Value> {
         }
         "accelerator" => {
             let mut decisions = planned.resolution.accelerators.iter();
-            let own = decisions
-                .find(|decision| Some(decision.component) == component.map(|own| own.kind));
-            own.and_then(|own| own.chosen).map(|class| class.name().to_string().into())
+            let decision = decisions.find(|decision| {
+                Some(decision.component) == component.map(|component| component.kind)
+            });
+            decision
+                .and_then(|decision| decision.chosen)
+                .map(|class| class.name().to_string().into())
         }
-        "mode" => component.map(|own| planned.mode_name(own.mode).into()),
-        "gpus" => component.and_then(|own| serde_json::to_value(own.gpus()).ok()),
+        "mode" => component.map(|component| planned.mode_name(component.mode).into()),
+        "gpus" => component.and_then(|component| serde_json::to_value(component.gpus()).ok()),
         "fits" => {
             let components = planned.components.iter();
             let fits: Vec<bool> = components.filter_map(PlannedComponent::fits).collect();
@@ -83,9 +86,9 @@ pub(crate) fn line(planned: &Planned<'_>) -> String {
 
 /// All values of a service; for a service in error, only the error.
 fn answers(planned: &Planned<'_>) -> Vec<(&'static str, Value)> {
-    let known = |key| Some((key, answer(planned, key).filter(|answer| !answer.is_null())?));
-    match known("error") {
+    let answered = |key| Some((key, answer(planned, key).filter(|answer| !answer.is_null())?));
+    match answered("error") {
         Some(error) => vec![error],
-        None => KEYS.into_iter().filter_map(known).collect(),
+        None => KEYS.into_iter().filter_map(answered).collect(),
     }
 }

@@ -125,7 +125,7 @@ fn names(wanted: &str, object: &Object) -> bool {
     match wanted.split('/').collect::<Vec<_>>().as_slice() {
         [name] => *name == id.name,
         [kind, name] => is_kind(kind) && *name == id.name,
-        [kind, own, name] => is_kind(kind) && *name == id.name && namespace == Some(own),
+        [kind, wanted, name] => is_kind(kind) && *name == id.name && namespace == Some(wanted),
         _ => false,
     }
 }
@@ -136,21 +136,21 @@ fn why_not(catalog: &Catalog, planned: &Planned<'_>, wanted: &str, miss: &mut Mi
     let last = wanted.rsplit('/').next().unwrap_or(wanted);
     let Some(service) = planned.read_in(catalog) else { return };
     let Some(runtime) = named(runtimes, service, last) else {
-        let known = runtimes.iter().map(|runtime| runtime.object.id.name.as_str());
-        let near =
-            nearest(last, known).map_or(String::new(), |near| format!(": did you mean `{near}`?"));
+        let runtimes = runtimes.iter().map(|runtime| runtime.object.id.name.as_str());
+        let near = nearest(last, runtimes)
+            .map_or(String::new(), |near| format!(": did you mean `{near}`?"));
         miss.message = format!("there is no runtime `{wanted}`{near}");
         return;
     };
     let judged =
         crate::operators::judge(planned.policy, planned.resolution.model, service, runtime);
-    let said = |candidate: Candidate<'_>| {
+    let reasons_of = |candidate: Candidate<'_>| {
         let reasons = candidate.reasons.iter();
         reasons
             .map(|rejection| (rejection.reason.code().as_str(), rejection.reason.to_string()))
             .collect::<Vec<_>>()
     };
-    miss.reasons.extend(judged.into_iter().flat_map(said));
+    miss.reasons.extend(judged.into_iter().flat_map(reasons_of));
     miss.flip = Some(flip(planned.policy, catalog, service, runtime));
 }
 
@@ -225,10 +225,10 @@ pub fn is_object(wanted: &str, node: &Node) -> bool {
         Some((namespace, name)) => (Some(namespace), name),
         None => (None, rest),
     };
-    let own = id.scope.namespace().map(EcoString::as_str);
+    let scope = id.scope.namespace().map(EcoString::as_str);
     schema::names_kind(kind, version, &id.kind)
         && id.name == name
-        && (namespace.is_none() || namespace == own)
+        && (namespace.is_none() || namespace == scope)
 }
 
 /// Whether `wanted` is `name` or `namespace/name` of a service.

@@ -11,7 +11,7 @@ use ecow::EcoString;
 pub fn cases(root: &Node, found: &mut Vec<Diagnostic>) -> Vec<Case> {
     let mut reader = Reader { found };
     let Some(map) = reader.map(root, "the file") else { return Vec::new() };
-    reader.known(map, &["cases"], "");
+    reader.check_keys(map, &["cases"], "");
     let Some(cases) = map.get("cases") else {
         reader.required(root, "cases", "cases");
         return Vec::new();
@@ -60,7 +60,7 @@ impl Reader<'_> {
         );
     }
 
-    fn known(&mut self, map: &Map, keys: &[&str], path: &str) {
+    fn check_keys(&mut self, map: &Map, keys: &[&str], path: &str) {
         for entry in map {
             let key = entry.key.as_str();
             let of_service = keys == SERVICE_KEYS;
@@ -99,7 +99,7 @@ impl Reader<'_> {
     fn case(&mut self, index: usize, item: &Node) -> Option<Case> {
         let path = format!("cases[{index}]");
         let map = self.map(item, &path)?;
-        self.known(map, &CASE_KEYS, &path);
+        self.check_keys(map, &CASE_KEYS, &path);
         let name =
             map.get("name").filter(|name| name.as_str().is_some_and(|name| !name.is_empty()));
         let Some(name) = name.filter(|name| name.origin.span().is_some()).and_then(Node::as_str)
@@ -114,13 +114,13 @@ impl Reader<'_> {
         let mut services = self.stated(map, "services", &path);
         for entry in map.get("services").into_iter().flat_map(Node::entries) {
             if let Some(map) = entry.node.as_map() {
-                self.known(map, &SERVICE_KEYS, &format!("{path}.services.{}", entry.key));
+                self.check_keys(map, &SERVICE_KEYS, &format!("{path}.services.{}", entry.key));
             }
         }
         let listed = map.iter().find(|entry| entry.key == "services");
         let listed = listed.filter(|entry| entry.node.as_map().is_some_and(Map::is_empty));
         let no_services =
-            listed.and_then(|own| Some((own.key_origin.span()?, own.node.origin.span()?)));
+            listed.and_then(|entry| Some((entry.key_origin.span()?, entry.node.origin.span()?)));
         // An unknown key is a finding and is not compared.
         for service in &mut services {
             service.values.retain(|expected| is_key(&expected.key));
@@ -130,8 +130,8 @@ impl Reader<'_> {
         let findings = codes.unwrap_or_default();
         for (code, span) in &findings {
             if Code::finding(code).is_none() {
-                let known = crate::diag::CODES.iter().map(|doc| doc.id);
-                let help = nearest(code, known).map(|near| format!("did you mean `{near}`?"));
+                let codes = crate::diag::CODES.iter().map(|doc| doc.id);
+                let help = nearest(code, codes).map(|near| format!("did you mean `{near}`?"));
                 self.found.push(
                     Diagnostic::new(
                         Code::InvalidValue,
@@ -162,12 +162,12 @@ impl Reader<'_> {
                 all.push((each, span));
                 continue;
             }
-            let known = Each::ALL.map(Each::as_str).join(", ");
+            let name = Each::ALL.map(Each::as_str).join(", ");
             self.found.push(
                 Diagnostic::new(Code::InvalidValue, format!("`{text}` is no loss"))
                     .at(Some(span))
                     .path(path.as_str())
-                    .help(format!("known are {known}")),
+                    .help(format!("known are {name}")),
             );
         }
         all

@@ -54,13 +54,13 @@ fn what_is_not_known_widens_the_interval() {
         let found = load.estimate(&llama()).expect("vLLM has a formula");
         found.high - found.low
     };
-    let known = load();
+    let existing = load();
     let unknown_version = Load { version: None, ..load() };
     let unknown_product = Load { product: String::new(), ..load() };
     let depends_on_image = Load { version: Some([0, 9, 0]), ..load() };
     let unsure_share = Load { version: Some([0, 20, 0]), ..load() };
     for wider in [unknown_version, unknown_product, depends_on_image, unsure_share] {
-        assert!(width(&wider) > width(&known) + 1.0, "{wider:?}");
+        assert!(width(&wider) > width(&existing) + 1.0, "{wider:?}");
     }
 }
 

@@ -50,9 +50,9 @@ fn defaults_hold_only_where_nothing_else_may_set_the_value() {
     for args in [vec!["--model", "m", "$(SECRET)"], vec!["--config", "/c.yaml"]] {
         assert!(matches!(vllm(&args).tensor, Known::Unknown), "{args:?}");
     }
-    let own = settings(&serde_json::json!({"image": "me/my-vllm", "args": ["-tp", "4"]}));
-    assert_eq!(own.tensor.set().map(|found| found.value), Some(4));
-    assert!(matches!(own.pipeline, Known::Unknown));
+    let settings = settings(&serde_json::json!({"image": "me/my-vllm", "args": ["-tp", "4"]}));
+    assert_eq!(settings.tensor.set().map(|found| found.value), Some(4));
+    assert!(matches!(settings.pipeline, Known::Unknown));
     for image in ["me/serve:1", "me/vllm-router:1"] {
         assert!(EngineSettings::of(&container(&serde_json::json!({"image": image}))).is_none());
     }
@@ -109,8 +109,8 @@ fn what_an_engine_cannot_read_is_found() {
 #[test]
 fn flags_and_units_are_those_of_the_release() {
     let faults = |image: &str, args: &[&str]| {
-        let own = settings(&serde_json::json!({"image": image, "args": args}));
-        own.faults.len()
+        let settings = settings(&serde_json::json!({"image": image, "args": args}));
+        settings.faults.len()
     };
     for (image, args, expected) in [
         ("vllm/vllm-openai:v0.8.2", ["-dp", "2"], 1),
@@ -143,7 +143,7 @@ fn flags_and_units_are_those_of_the_release() {
     ] {
         assert_eq!(faults(image, &args), expected, "{image} {args:?}");
     }
-    let chunked = |args: &[&str]| vllm(args).chunked.set().map(|own| own.value);
+    let chunked = |args: &[&str]| vllm(args).chunked.set().map(|setting| setting.value);
     assert_eq!(chunked(&["--enable-chunked-prefill", "False", "--port", "1"]), Some(false));
     assert_eq!(chunked(&["--enable-chunked-prefill", "--port", "1"]), Some(true));
 }
@@ -151,8 +151,8 @@ fn flags_and_units_are_those_of_the_release() {
 #[test]
 fn ranks_are_those_of_the_engine() {
     let ranks = |image: &str, args: &[&str]| {
-        let own = settings(&serde_json::json!({"image": image, "args": args}));
-        Ranks::of(&own).map(|own| (own.all, own.copy, own.is_least))
+        let settings = settings(&serde_json::json!({"image": image, "args": args}));
+        Ranks::of(&settings).map(|ranks| (ranks.all, ranks.copy, ranks.is_least))
     };
     let vllm = |args: &[&str]| ranks("vllm/vllm-openai:v0.11.0", args);
     let sglang = |args: &[&str]| ranks("lmsysorg/sglang:v0.5.2", args);
@@ -174,8 +174,8 @@ fn ranks_are_those_of_the_engine() {
 #[test]
 fn numbers_that_a_release_refuses_are_found() {
     let faults = |image: &str, args: &[&str]| {
-        let own = settings(&serde_json::json!({"image": image, "args": args}));
-        own.faults.len()
+        let settings = settings(&serde_json::json!({"image": image, "args": args}));
+        settings.faults.len()
     };
     let share = "--gpu-memory-utilization";
     let fraction = "--mem-fraction-static";
@@ -205,7 +205,7 @@ fn numbers_that_a_release_refuses_are_found() {
 
 #[test]
 fn fields_of_an_object_are_flags_of_their_own() {
-    let overrides = |args: &[&str]| vllm(args).overrides.set().map(|own| own.value.clone());
+    let overrides = |args: &[&str]| vllm(args).overrides.set().map(|setting| setting.value.clone());
     let one = overrides(&["--hf-overrides.max_position_embeddings=8192"]);
     assert_eq!(one.as_deref(), Some(r#"{"max_position_embeddings":8192}"#));
     let two = overrides(&["--hf-overrides", r#"{"a": 1}"#, "--hf-overrides.b.c", "x"]);

@@ -21,12 +21,12 @@ fn class(shaper: &mut Shaper<'_>) {
         let mut folded = terms;
         if let Some(list) = folded.as_list_mut().filter(|_| !labels.is_empty()) {
             for term in list.make_mut() {
-                let own =
+                let match_expressions =
                     term.get("matchExpressions").map(Node::items).unwrap_or_default().to_vec();
                 if let Some(map) = term.as_map_mut() {
                     map.insert(
                         "matchExpressions",
-                        Node::list(labels.iter().cloned().chain(own), ORIGIN),
+                        Node::list(labels.iter().cloned().chain(match_expressions), ORIGIN),
                     );
                 }
             }
@@ -104,13 +104,13 @@ fn runtime(shaper: &mut Shaper<'_>) {
         .map(Node::items)
         .unwrap_or_default()
         .to_vec();
-    let mut known: Vec<(Entry, usize)> = Vec::new();
+    let mut existing: Vec<(Entry, usize)> = Vec::new();
     for (index, format) in formats.iter().enumerate() {
         for entry in format.get("acceleratorConfig").map(Node::entries).into_iter().flatten() {
             let path =
                 format!("spec.supportedModelFormats[{index}].acceleratorConfig.{}", entry.key);
-            match known.iter_mut().find(|(other, _)| other.key == entry.key) {
-                None => known.push((entry.clone(), 1)),
+            match existing.iter_mut().find(|(other, _)| other.key == entry.key) {
+                None => existing.push((entry.clone(), 1)),
                 Some((first, count)) if first.node == entry.node => *count += 1,
                 Some(_) => shaper.lose(
                     path,
@@ -120,10 +120,10 @@ fn runtime(shaper: &mut Shaper<'_>) {
             }
         }
     }
-    if known.is_empty() {
+    if existing.is_empty() {
         return;
     }
-    for (entry, count) in known.iter().filter(|(_, count)| *count < formats.len()) {
+    for (entry, count) in existing.iter().filter(|(_, count)| *count < formats.len()) {
         let why = format!(
             "it stood in {count} of {} formats; configurations of the proposal hold for every format",
             formats.len()
@@ -146,7 +146,7 @@ fn runtime(shaper: &mut Shaper<'_>) {
         .map(Node::items)
         .unwrap_or_default()
         .to_vec();
-    list.extend(known.iter().map(|(entry, _)| configuration(shaper, entry)));
+    list.extend(existing.iter().map(|(entry, _)| configuration(shaper, entry)));
     shaper.put(&["spec", "acceleratorConfigurations"], Node::list(list, ORIGIN));
 }
 
@@ -164,10 +164,10 @@ fn configuration(shaper: &mut Shaper<'_>, entry: &Entry) -> Node {
     for part in entry.node.entries().filter(|part| !part.node.is_null()) {
         match part.key.as_str() {
             "environmentOverride" => {
-                variables.extend(part.node.entries().map(|own| {
+                variables.extend(part.node.entries().map(|entry| {
                     variable(
-                        &own.key,
-                        Node::str(own.node.scalar_text().unwrap_or_default(), own.node.origin),
+                        &entry.key,
+                        Node::str(entry.node.scalar_text().unwrap_or_default(), entry.node.origin),
                     )
                 }));
                 shaper.lose(

@@ -49,7 +49,7 @@ fn class(shaper: &mut Shaper<'_>) {
     {
         shaper.put(&["spec", "capabilities", "memoryGB"], Node::str(text, stated.origin));
     }
-    let known = [
+    let name = [
         "memoryGB",
         "computeCapability",
         "levelZeroVersion",
@@ -65,7 +65,7 @@ fn class(shaper: &mut Shaper<'_>) {
         .flatten()
         .map(|entry| entry.key.clone())
         .collect();
-    for key in unknown.iter().filter(|key| !known.contains(&key.as_str())) {
+    for key in unknown.iter().filter(|key| !name.contains(&key.as_str())) {
         shaper.drop(
             &["spec", "capabilities", key.as_str()],
             "the shipped class has no such capability",
@@ -340,22 +340,25 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
             }
             let Some(config) = configs.get_mut(&name).and_then(Node::as_map_mut) else { continue };
             if !variables.is_empty() {
-                let mut own = config
+                let mut by_key = config
                     .get("environmentOverride")
                     .and_then(Node::as_map)
                     .cloned()
                     .unwrap_or_default();
                 for variable in &variables {
-                    own.insert_entry(variable.clone());
+                    by_key.insert_entry(variable.clone());
                 }
-                config.insert("environmentOverride", Node::new(Value::Map(own), ORIGIN));
+                config.insert("environmentOverride", Node::new(Value::Map(by_key), ORIGIN));
             }
             if !args.is_empty() {
-                let known =
+                let runtime_args_override =
                     config.get("runtimeArgsOverride").map(Node::items).unwrap_or_default().to_vec();
                 config.insert(
                     "runtimeArgsOverride",
-                    Node::list(known.into_iter().chain(args.iter().cloned()), ORIGIN),
+                    Node::list(
+                        runtime_args_override.into_iter().chain(args.iter().cloned()),
+                        ORIGIN,
+                    ),
                 );
             }
         }

@@ -223,8 +223,8 @@ fn fields_that_a_server_refuses_are_converted_or_listed_as_losses() {
         ]
     );
 
-    let own = "{router: {runner: {name: router}, resources: {limits: {cpu: '1'}}}}";
-    let shipped = to_shipped(&read("InferenceService", "", own));
+    let text = "{router: {runner: {name: router}, resources: {limits: {cpu: '1'}}}}";
+    let shipped = to_shipped(&read("InferenceService", "", text));
     assert_eq!(
         spec(&shipped)["router"],
         json!({ "runner": { "name": "router", "resources": { "limits": { "cpu": "1" } } } })

@@ -19,13 +19,13 @@ pub(super) fn value_at<'n>(object: &'n Node, path: &FieldPath) -> Option<&'n Nod
 /// figure, the selector next to `discovery`.
 pub(super) fn spelled_otherwise(object: &Node, path: &FieldPath) -> Option<FieldPath> {
     let (Segment::Field(last), parent) = path.0.split_last()? else { return None };
-    let beside = |key: &str| FieldPath(parent.to_vec()).field(key);
+    let field = |key: &str| FieldPath(parent.to_vec()).field(key);
     if starts_with(path, &["spec", "capabilities", "performance"]) {
         let performance = object.at(&["spec", "capabilities", "performance"])?;
         return performance
             .entries()
             .find(|entry| entry.key != *last && entry.key.eq_ignore_ascii_case(last))
-            .map(|entry| beside(&entry.key));
+            .map(|entry| field(&entry.key));
     }
     if starts_with(path, &["spec", "discovery", "nodeSelectorTerms"]) {
         return object.at(&REQUIRED).map(|_| self::path(&REQUIRED));
@@ -35,7 +35,7 @@ pub(super) fn spelled_otherwise(object: &Node, path: &FieldPath) -> Option<Field
     }
     let (_, alias) =
         ALIASES.iter().find(|(field, _)| starts_with(path, &["spec", "capabilities", field]))?;
-    object.at(&["spec", "capabilities", alias]).map(|_| beside(alias))
+    object.at(&["spec", "capabilities", alias]).map(|_| field(alias))
 }
 
 /// Whether two values of a field are equivalent.
@@ -100,7 +100,7 @@ pub(super) fn resources(written: Option<&Node>, wanted: &Node) -> Node {
                 .map_or_else(|| Some("1".into()), Node::scalar_text)
                 .and_then(|text| Quantity::parse_field(&text).ok())
         };
-        match list.iter().position(|own| own.get("name").and_then(Node::as_str) == name) {
+        match list.iter().position(|list| list.get("name").and_then(Node::as_str) == name) {
             None => list.push(one.clone()),
             Some(index) if amount(&list[index]) == amount(one) => {}
             Some(index) => {

@@ -92,7 +92,7 @@ fn join_labeled(by_key: &mut BTreeMap<Key, Vec<Sighting<'_>>>) {
 /// Groups of all machines, by name; `slices` are the devices of nodes in ResourceSlices.
 pub(super) fn groups<'m>(machines: &'m [Machine], slices: &Slices) -> Vec<Group<'m>> {
     let mut by_key: BTreeMap<Key, Vec<Sighting<'m>>> = BTreeMap::new();
-    for sighting in machines.iter().flat_map(|own| sightings(own, slices.devices(own))) {
+    for sighting in machines.iter().flat_map(|node| sightings(node, slices.devices(node))) {
         let key = (
             class_name(&sighting.vendor, &sighting.word),
             sighting.product.map_or("", |product| product.id),
@@ -330,7 +330,7 @@ impl<'m> Group<'m> {
         let Some(offered) = sighting
             .resource
             .as_ref()
-            .and_then(|name| machine.capacity.iter().find(|(own, _)| own == name))
+            .and_then(|name| machine.capacity.iter().find(|(capacity, _)| capacity == name))
             .and_then(|(_, amount)| amount.value())
         else {
             return;

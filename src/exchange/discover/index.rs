@@ -65,7 +65,7 @@ impl<'m> Index<'m> {
             Mark::Labels(labels) => labels
                 .iter()
                 .filter_map(|(key, value)| self.labels.get(&(key.clone(), value.as_str())))
-                .min_by_key(|own| own.len()),
+                .min_by_key(|label| label.len()),
         };
         found.map(Vec::as_slice).unwrap_or_default()
     }

@@ -18,19 +18,19 @@ struct Said {
     values: Vec<EcoString>,
 }
 
-fn said(class: &AcceleratorClass) -> Vec<Said> {
-    let own = &class.discovery;
-    let selector = own.node_selector.iter().flat_map(Node::entries);
+fn statements(class: &AcceleratorClass) -> Vec<Said> {
+    let discovery = &class.discovery;
+    let selector = discovery.node_selector.iter().flat_map(Node::entries);
     let selected = selector.map(|entry| Said {
         key: entry.key.clone(),
         values: entry.node.scalar_text().into_iter().collect(),
     });
     let required =
         ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
-    let terms = own
+    let terms = discovery
         .terms
         .iter()
-        .chain(own.affinity.iter().filter_map(|affinity| affinity.at(&required)))
+        .chain(discovery.affinity.iter().filter_map(|affinity| affinity.at(&required)))
         .flat_map(Node::items);
     let expressions = terms.flat_map(|term| {
         ["matchExpressions", "matchFields"]
@@ -54,10 +54,11 @@ fn said(class: &AcceleratorClass) -> Vec<Said> {
 /// same label, the product's PCI id, or the product by its own name. Ranges of memory do not
 /// identify products.
 pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -> bool {
-    let said = said(class);
+    let statements = statements(class);
     let names = |key: &str, value: Option<&str>| {
-        said.iter().any(|said| {
-            said.key == key && value.is_none_or(|value| said.values.iter().any(|own| own == value))
+        statements.iter().any(|statement| {
+            statement.key == key
+                && value.is_none_or(|value| statement.values.iter().any(|name| name == value))
         })
     };
     let by_label = match mark {
@@ -69,16 +70,21 @@ pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -
     let whole = group.sightings.iter().all(|sighting| sighting.slice.is_none() && !sighting.shared);
     let by_device = || {
         let ids = &class.discovery.device_ids;
-        said.is_empty()
+        statements.is_empty()
             && whole
             && product.is_some_and(|product| {
                 ids.iter().any(|id| {
-                    product.device_ids.iter().any(|known| known.eq_ignore_ascii_case(&id.value))
+                    product
+                        .device_ids
+                        .iter()
+                        .any(|device_id| device_id.eq_ignore_ascii_case(&id.value))
                 })
             })
     };
     let by_name = || {
-        let silent = !said.iter().any(|said| facts::PRODUCT_LABELS.contains(&said.key.as_str()))
+        let silent = !statements
+            .iter()
+            .any(|statement| facts::PRODUCT_LABELS.contains(&statement.key.as_str()))
             && !is_tier(class);
         silent && whole && product.is_some_and(|product| class.name() == product.id)
     };
@@ -88,7 +94,7 @@ pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -
 /// Whether a class selects all machines of a product that no label identifies: the author of such a
 /// class chose it for that product.
 fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
-    let own = &class.discovery;
+    let discovery = &class.discovery;
     let ranges = |terms: &Node| {
         let mut expressions = terms
             .items()
@@ -99,14 +105,14 @@ fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
             !matches!(expression.get("operator").and_then(Node::as_str), Some("In" | "Exists"))
         })
     };
-    let silent = own.node_selector.as_ref().is_none_or(Node::is_empty)
-        && own.terms.is_none()
-        && own.affinity.is_none()
-        && own.pci_vendor.is_none()
-        && own.device_ids.is_empty();
+    let silent = discovery.node_selector.as_ref().is_none_or(Node::is_empty)
+        && discovery.terms.is_none()
+        && discovery.affinity.is_none()
+        && discovery.pci_vendor.is_none()
+        && discovery.device_ids.is_empty();
     !silent
         && !is_tier(class)
-        && !own.terms.as_ref().is_some_and(ranges)
+        && !discovery.terms.as_ref().is_some_and(ranges)
         && group.sightings.iter().all(|sighting| class_matches(class, sighting.machine))
 }
 
@@ -127,16 +133,16 @@ pub(super) fn drift(
             .filter(|fact| matches!(fact.evidence, Evidence::Label { .. }))
             .and_then(|fact| fact.value.scalar_text())
     };
-    let own = &class.capabilities;
+    let capabilities = &class.capabilities;
     if let (Some(written), Some(seen)) =
-        (&own.memory, observed(&["spec", "capabilities", "memoryGB"]))
+        (&capabilities.memory, observed(&["spec", "capabilities", "memoryGB"]))
         && let Ok(memory) = crate::quantity::Memory::parse(&seen)
         && nominal(group.product(), written.value) != nominal(group.product(), memory)
     {
         let message = format!(
             "class `{}` declares {} of memory, its nodes have {seen}",
             class.name(),
-            own.memory_text
+            capabilities.memory_text
         );
         found.push(
             say(message, "correct the class, or the label of the nodes")
@@ -145,7 +151,7 @@ pub(super) fn drift(
         );
     }
     if let (Some(written), Some(seen)) =
-        (&own.compute_capability, observed(&["spec", "capabilities", "computeCapability"]))
+        (&capabilities.compute_capability, observed(&["spec", "capabilities", "computeCapability"]))
         && written.value != seen
     {
         let message = format!(

@@ -113,11 +113,11 @@ pub(super) fn described(machines: &[Machine]) -> Vec<Fact> {
     let [group] = groups.as_slice() else { return Vec::new() };
     // Anomalies of the machines are reported by discovery.
     let draft = group.draft(false, &mut Vec::new());
-    let own = |fact: &Fact| {
+    let is_wanted = |fact: &Fact| {
         let path = fact.path.to_string();
         path.starts_with("spec.") && !path.starts_with("spec.discovery")
     };
-    draft.facts.into_iter().filter(own).collect()
+    draft.facts.into_iter().filter(is_wanted).collect()
 }
 
 /// The context of all proposals.
@@ -232,8 +232,9 @@ impl<'a> World<'a> {
         }
         let changes = draft.changes(&class.object.node);
         let object = draft.over(&class.object.node, self.options.semantics);
-        let own = self.members(class);
-        let proposal = self.proposal(class.name(), Action::Update, object, members.unwrap_or(&own));
+        let nodes = self.members(class);
+        let proposal =
+            self.proposal(class.name(), Action::Update, object, members.unwrap_or(&nodes));
         Proposal { facts: draft.facts, changes, written: Some(class.object.span), ..proposal }
     }
 }
@@ -323,14 +324,14 @@ impl<'a> World<'a> {
         index: &Index<'_>,
         found: &mut Vec<Diagnostic>,
     ) -> Option<Outcome<'a>> {
-        let own = |proposal: Proposal| Some(Outcome::Proposed(Box::new(proposal)));
+        let proposed = |proposal: Proposal| Some(Outcome::Proposed(Box::new(proposal)));
         let named = self.classes.iter().find(|class| *class.name() == group.name);
         if let Some(class) = named.filter(|class| !is_auto_discovered(&class.object)) {
-            let mut said = Vec::new();
-            let draft = group.draft(self.options.measured, &mut said);
-            input_classes::drift(class, group, &draft, &mut said);
-            found.extend(said.into_iter().filter(about_nodes));
-            return own(self.as_written(class, Action::Kept));
+            let mut findings = Vec::new();
+            let draft = group.draft(self.options.measured, &mut findings);
+            input_classes::drift(class, group, &draft, &mut findings);
+            found.extend(findings.into_iter().filter(about_nodes));
+            return proposed(self.as_written(class, Action::Kept));
         }
         // A class that is written by hand has precedence, whatever its name is.
         let manual = |mark: &Mark| {
@@ -368,7 +369,7 @@ impl<'a> World<'a> {
             if of_flavor {
                 keep_discovery(&mut draft);
             }
-            return own(self.followed(class, draft, (!of_flavor).then_some(&marked)));
+            return proposed(self.followed(class, draft, (!of_flavor).then_some(&marked)));
         }
         // A class that follows the nodes under another name continues to do so, and keeps its own
         // selection of nodes. A class with the name of another product belongs to that product.
@@ -383,7 +384,7 @@ impl<'a> World<'a> {
             draft.name = class.name().clone();
             return Some(Outcome::Followed(Followed { class, word: group.word().into(), draft }));
         }
-        own(self.created(draft, &marked))
+        proposed(self.created(draft, &marked))
     }
 
     /// The proposal for a class that follows its nodes under another name. For several products, it
@@ -420,12 +421,12 @@ impl<'a> World<'a> {
 
     /// Reports that a class written by hand covers a product, and where it differs from its nodes.
     fn overridden(&self, class: &AcceleratorClass, group: &Group<'_>, found: &mut Vec<Diagnostic>) {
-        let mut own = Vec::new();
-        let draft = group.draft(self.options.measured, &mut own);
+        let mut findings = Vec::new();
+        let draft = group.draft(self.options.measured, &mut findings);
         if group.sightings.iter().any(|sighting| class_matches(class, sighting.machine)) {
-            input_classes::drift(class, group, &draft, &mut own);
+            input_classes::drift(class, group, &draft, &mut findings);
         }
-        found.extend(own.into_iter().filter(about_nodes));
+        found.extend(findings.into_iter().filter(about_nodes));
         let place = self.sources.locate(class.object.span);
         let second = self.classes.iter().find(|class| {
             is_auto_discovered(&class.object)

@@ -25,15 +25,15 @@ impl Slices {
     /// any vendor; a device that a resource counts too is left out.
     pub(super) fn count(&self, machine: &Machine, resources: &[EcoString]) -> (i64, i64) {
         let offers = |vendor: &str| {
-            let mut amounts = machine.capacity.iter().filter(|(_, own)| !own.is_zero());
+            let mut amounts = machine.capacity.iter().filter(|(_, quantity)| !quantity.is_zero());
             amounts.any(|(name, _)| facts::is_device(name) && facts::vendor_of(name) == vendor)
         };
         let counts = |device: &&NodeDevice| {
             let vendor = facts::vendor_of(&device.driver);
-            let named = resources.iter().any(|own| facts::vendor_of(own) == vendor);
+            let named = resources.iter().any(|resource| facts::vendor_of(resource) == vendor);
             device.profile.is_none() && (named || resources.is_empty()) && !offers(vendor)
         };
-        let own = self.devices(machine).iter().filter(counts);
-        own.fold((0, 0), |(all, free), own| (all + 1, free + i64::from(!own.allocated)))
+        let devices = self.devices(machine).iter().filter(counts);
+        devices.fold((0, 0), |(all, free), device| (all + 1, free + i64::from(!device.allocated)))
     }
 }

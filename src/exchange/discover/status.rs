@@ -33,7 +33,7 @@ pub(super) fn status(
         if resources.is_empty() {
             facts::is_device(name)
         } else {
-            resources.iter().any(|own| own == name)
+            resources.iter().any(|resource| resource == name)
         }
     };
     let mut status = Status::default();
@@ -62,13 +62,13 @@ pub(super) fn status(
         status.available_nodes += 1;
         status.available = status.available.saturating_add(free);
         for name in names {
-            let asked = used
+            let used = used
                 .get(&machine.name)
                 .into_iter()
                 .flatten()
                 .map(|shape| shape.amount(name))
                 .fold(0, i64::saturating_add);
-            let free = machine.allocatable(name).unwrap_or(0).saturating_sub(asked).max(0);
+            let free = machine.allocatable(name).unwrap_or(0).saturating_sub(used).max(0);
             status.available = status.available.saturating_add(free);
         }
     }

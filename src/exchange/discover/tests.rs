@@ -193,18 +193,18 @@ fn every_kind_of_evidence_names_a_class() {
 #[test]
 fn nodes_without_product_labels_get_a_class_without_capabilities() {
     let bare = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"capacity": {GPU: "8"}}});
-    let (discovered, said) = found(&[bare("a"), bare("b")]);
+    let (discovered, findings) = found(&[bare("a"), bare("b")]);
     let class = one(&discovered, "nvidia-unknown");
     assert_eq!(at(&class, &["capabilities"]), json!({}));
     let field = |name: &str| json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]});
     assert_eq!(at(&class, &["discovery", "nodeSelectorTerms"]), json!([field("a"), field("b")]));
-    assert_eq!((class.nodes.len(), codes(&said)), (2, vec!["unknown-product"]));
-    assert!(said.iter().all(|finding| finding.span().is_some()), "it is said at the node");
-    let (discovered, said) = found(&[
+    assert_eq!((class.nodes.len(), codes(&findings)), (2, vec!["unknown-product"]));
+    assert!(findings.iter().all(|finding| finding.span().is_some()), "it is said at the node");
+    let (discovered, findings) = found(&[
         json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "c"}, "status": {"capacity": {"cpu": "8", GPU: "0"}}}),
     ]);
     assert_eq!(
-        (discovered.classes.len(), discovered.skipped[0].reason, said.len()),
+        (discovered.classes.len(), discovered.skipped[0].reason, findings.len()),
         (0, "no-accelerator", 0)
     );
 }
@@ -259,10 +259,10 @@ fn mig_profiles_and_shared_devices_are_classes_of_their_own() {
 
     // Time slicing.
     let labels = json!({"nvidia.com/gpu.product": "NVIDIA-L4-SHARED", "nvidia.com/gpu.count": "1", "nvidia.com/gpu.replicas": "4"});
-    let (discovered, said) = found(&[node("s", &labels, &json!({GPU: "4"}))]);
+    let (discovered, findings) = found(&[node("s", &labels, &json!({GPU: "4"}))]);
     let shared = one(&discovered, "nvidia-l4-shared");
     assert_eq!(
-        (at(&shared, &["capabilities", "features"]), codes(&said)),
+        (at(&shared, &["capabilities", "features"]), codes(&findings)),
         (json!(["tensor-cores", "fp8", "time-sliced"]), vec![])
     );
 }
@@ -275,7 +275,7 @@ fn values_hold_for_all_nodes_of_a_product() {
                "nvidia.com/gpu.compute.major": "9", "nvidia.com/gpu.compute.minor": minor})
     };
     let gpus = json!({GPU: "8"});
-    let (discovered, said) = found(&[
+    let (discovered, findings) = found(&[
         node("a", &labels("81559", "true", "0"), &gpus),
         node("b", &labels("81000", "false", "0"), &gpus),
     ]);
@@ -284,8 +284,8 @@ fn values_hold_for_all_nodes_of_a_product() {
         at(&class, &["capabilities", "features"]),
         json!(["tensor-cores", "fp8", "transformer-engine", "nvlink"])
     );
-    assert_eq!((class.nodes.len(), codes(&said)), (2, vec![]), "0.7 % is no difference");
-    let (discovered, said) = found(&[
+    assert_eq!((class.nodes.len(), codes(&findings)), (2, vec![]), "0.7 % is no difference");
+    let (discovered, findings) = found(&[
         node("a", &labels("81559", "true", "10"), &gpus),
         node("b", &labels("79000", "true", "0"), &gpus),
     ]);
@@ -293,7 +293,7 @@ fn values_hold_for_all_nodes_of_a_product() {
         at(&one(&discovered, "nvidia-h100-80gb-hbm3"), &["capabilities", "computeCapability"]),
         "9.0"
     );
-    assert_eq!((codes(&said), said.len()), (vec!["nodes-differ"], 2), "memory and version");
+    assert_eq!((codes(&findings), findings.len()), (vec!["nodes-differ"], 2), "memory and version");
 }
 
 #[test]
@@ -348,17 +348,17 @@ fn unreadable_and_contradictory_labels_are_reported() {
     ] {
         let mut labels = labels;
         labels["nvidia.com/gpu.product"] = product.into();
-        let (discovered, said) = found(&[node("n", &labels, &resources)]);
+        let (discovered, findings) = found(&[node("n", &labels, &resources)]);
         assert_eq!(at(&discovered.classes[0], &["capabilities", "memoryGB"]), memory, "{labels}");
-        assert_eq!(codes(&said), expected, "{labels}");
+        assert_eq!(codes(&findings), expected, "{labels}");
     }
 }
 
 #[test]
 fn shared_devices_are_compared_with_all_their_replicas() {
     let labels = json!({"nvidia.com/gpu.product": "NVIDIA-L4-SHARED", "nvidia.com/gpu.count": "4", "nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.sharing-strategy": "time-slicing"});
-    let (_, said) = found(&[node("s", &labels, &json!({GPU: "4"}))]);
-    let [only] = said.as_slice() else { panic!("{said:?}") };
+    let (_, findings) = found(&[node("s", &labels, &json!({GPU: "4"}))]);
+    let [only] = findings.as_slice() else { panic!("{findings:?}") };
     assert!(
         only.message.contains("4 devices x 4 replicas = 16 of")
             && only.message.ends_with("and offers 4"),
@@ -416,15 +416,15 @@ fn sizes_are_compared_as_labeled_or_as_sold() {
         &json!({"discovery": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "nvidia.com/gpu.memory", "operator": "Gte", "values": ["80Gi"]}]}]}, "capabilities": {"memoryGB": "80Gi"}}),
     );
     large["metadata"]["labels"] = json!({"ome.io/gpu-tier": "large"});
-    let (discovered, said) = found(&[large.clone(), h100("h1")]);
+    let (discovered, findings) = found(&[large.clone(), h100("h1")]);
     assert_eq!(
-        (discovered.no_tier.clone(), codes(&said)),
+        (discovered.no_tier.clone(), codes(&findings)),
         (vec![EcoString::from("h1")], vec!["tier-boundary"])
     );
-    let (discovered, said) =
+    let (discovered, findings) =
         run(&[large, h100("h1")], Options { nominal_memory: true, ..Options::default() });
     assert_eq!(
-        (discovered.no_tier.len(), one(&discovered, "large").nodes.clone(), codes(&said)),
+        (discovered.no_tier.len(), one(&discovered, "large").nodes.clone(), codes(&findings)),
         (0, vec![EcoString::from("h1")], vec![])
     );
 }

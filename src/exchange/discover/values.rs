@@ -209,14 +209,14 @@ impl<'n> Entry<'n> {
 
     fn draft(&self, found: &mut Vec<Diagnostic>) -> Draft {
         let mut draft = Draft::new(self.name(!self.variants.is_empty()));
-        let known = self.products();
-        if known.is_empty() {
+        let products = self.products();
+        if products.is_empty() {
             self.unknown(found);
         }
         // The label of each variant, in the order of the values; without variants, all labels.
         let mut labels: Vec<(&'static str, &'static Product)> = Vec::new();
         for (variant, span) in &self.variants {
-            let built = known
+            let built = products
                 .iter()
                 .flat_map(|product| product.current_labels().map(move |label| (label, *product)));
             let built: Vec<_> = built
@@ -224,7 +224,7 @@ impl<'n> Entry<'n> {
                     facts::form_of(label).is_some_and(|form| form.eq_ignore_ascii_case(variant))
                 })
                 .collect();
-            if built.is_empty() && !known.is_empty() {
+            if built.is_empty() && !products.is_empty() {
                 found.push(
                     Diagnostic::new(
                         Code::UnknownModel,
@@ -241,13 +241,13 @@ impl<'n> Entry<'n> {
         }
         if self.variants.is_empty() {
             labels.extend(
-                known.iter().flat_map(|product| {
+                products.iter().flat_map(|product| {
                     product.current_labels().map(move |label| (label, *product))
                 }),
             );
         }
         let mut products: Vec<&'static Product> = if labels.is_empty() {
-            known
+            products
         } else {
             labels.iter().map(|(_, product)| *product).collect()
         };
@@ -333,7 +333,7 @@ impl<'n> Entry<'n> {
         let mut lists: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
         for (label, _) in labels {
             let Some(key) = label_key(&self.vendor, label) else { continue };
-            match lists.iter_mut().find(|(known, _)| *known == key) {
+            match lists.iter_mut().find(|(list, _)| *list == key) {
                 Some((_, values)) if values.contains(label) => {}
                 Some((_, values)) => values.push(label),
                 None => lists.push((key, vec![label])),

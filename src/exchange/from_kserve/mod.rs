@@ -91,7 +91,7 @@ impl<'a> Translator<'a> {
 
     /// Copies metadata. Labels and annotations that only KServe's controllers read are reported as
     /// lost.
-    fn metadata(&mut self, said: &[&str]) -> Node {
+    fn metadata(&mut self, message: &[&str]) -> Node {
         let mut metadata = Map::new();
         for key in ["name", "namespace", "labels", "annotations"] {
             let Some(entry) = self
@@ -103,15 +103,15 @@ impl<'a> Translator<'a> {
             else {
                 continue;
             };
-            let Some(own) = entry.node.as_map() else {
+            let Some(by_key) = entry.node.as_map() else {
                 metadata.push(entry.clone());
                 continue;
             };
             let mut kept = Map::new();
-            for pair in own {
+            for pair in by_key {
                 if !pair.key.contains("kserve.io/") {
                     kept.push(pair.clone());
-                } else if !said.contains(&pair.key.as_str()) {
+                } else if !message.contains(&pair.key.as_str()) {
                     self.lose(
                         format!("metadata.{key}.{}", pair.key),
                         pair.key_origin,

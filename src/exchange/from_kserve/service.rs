@@ -74,17 +74,17 @@ pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Tran
             );
         }
         asked_protocol(&mut translator, model, runtime, &mut metadata);
-        let own: Map = model
+        let by_key: Map = model
             .entries()
             .filter(|entry| !OF_MODEL.contains(&entry.key.as_str()))
             .cloned()
             .collect();
-        if !own.is_empty() {
+        if !by_key.is_empty() {
             let runner_type = engine_type.at(&["runner"]).unwrap_or(engine_type);
             engine.insert(
                 "runner",
                 translator.runner(
-                    &Node::new(Value::Map(own), model.origin),
+                    &Node::new(Value::Map(by_key), model.origin),
                     runner_type,
                     "spec.predictor.model",
                 ),
@@ -188,9 +188,9 @@ fn base_model(
     storage
         .insert("path", Node::str(eco_format!("{MODELS}/{namespace}/{}", service.id.name), ORIGIN));
     spec.insert("storage", Node::new(Value::Map(storage), ORIGIN));
-    let own = service.node.get("metadata");
+    let metadata = service.node.get("metadata");
     let entries =
-        ["name", "namespace"].into_iter().filter_map(|key| own?.as_map()?.entry(key).cloned());
+        ["name", "namespace"].into_iter().filter_map(|key| metadata?.as_map()?.entry(key).cloned());
     Some(object("BaseModel", Node::new(Value::Map(entries.collect()), ORIGIN), spec))
 }
 
@@ -233,26 +233,26 @@ fn asked_protocol(
     metadata: &mut Node,
 ) {
     let path = "spec.predictor.model.protocolVersion";
-    let asked = model.get("protocolVersion");
+    let protocol_version = model.get("protocolVersion");
     let listed = || {
-        KNOWN.into_iter().find(|known| {
+        KNOWN.into_iter().find(|other| {
             runtime.is_some_and(|runtime| {
-                runtime.protocols.iter().any(|listed| listed.value == *known)
+                runtime.protocols.iter().any(|listed| listed.value == *other)
             })
         })
     };
-    let name = asked.map_or_else(
+    let name = protocol_version.map_or_else(
         || listed().unwrap_or("v1").into(),
-        |asked| asked.scalar_text().unwrap_or_default(),
+        |node| node.scalar_text().unwrap_or_default(),
     );
-    let origin = asked.map_or(model.origin, |asked| asked.origin);
+    let origin = protocol_version.map_or(model.origin, |node| node.origin);
     match protocol(&name) {
         Some(word) => {
             translator.lose(path, origin, format!("an OME service has no field for a protocol; only this tool reads the annotation `{}: {name}`", ome::PROTOCOL));
             annotate(
                 metadata,
                 ome::PROTOCOL,
-                Node::str(word, asked.map_or(ORIGIN, |asked| asked.origin)),
+                Node::str(word, protocol_version.map_or(ORIGIN, |node| node.origin)),
             );
         }
         None => translator.lose(path, origin, format!("OME has no word for the protocol `{name}`")),
@@ -344,16 +344,16 @@ fn containers(
 
 /// In OME the mode is an annotation of the engine; the annotation of the service has no effect.
 fn mode(translator: &mut Translator<'_>, engine: &mut Map) {
-    let Some(asked) = translator.object.annotation(MODE) else { return };
+    let Some(annotation) = translator.object.annotation(MODE) else { return };
     let path = format!("metadata.annotations.{MODE}");
-    let word = match asked.as_str().and_then(crate::operators::kserve::mode::from_name) {
+    let word = match annotation.as_str().and_then(crate::operators::kserve::mode::from_name) {
         Some(DeploymentMode::RawDeployment) => "RawDeployment",
         Some(DeploymentMode::Serverless) => "Serverless",
-        Some(_) => return translator.lose(path, asked.origin, "OME has no ModelMesh"),
-        None => return translator.lose(path, asked.origin, "it names no mode"),
+        Some(_) => return translator.lose(path, annotation.origin, "OME has no ModelMesh"),
+        None => return translator.lose(path, annotation.origin, "it names no mode"),
     };
     let mut engine_node = Node::new(Value::Map(std::mem::take(engine)), ORIGIN);
-    annotate(&mut engine_node, DeploymentMode::ANNOTATION, Node::str(word, asked.origin));
+    annotate(&mut engine_node, DeploymentMode::ANNOTATION, Node::str(word, annotation.origin));
     if let Value::Map(map) = engine_node.value {
         *engine = map;
     }

@@ -145,14 +145,14 @@ fn lacking(class: &AcceleratorClass, name: &EcoString, catalog: &Catalog) -> Vec
             .and_then(Node::as_str)
             == Some(class.name())
     };
-    let made: Vec<Labels> = catalog.flavors().filter(of_class).map(labels_of).collect();
+    let flavors: Vec<Labels> = catalog.flavors().filter(of_class).map(labels_of).collect();
     match alternatives(class) {
-        Ok(kinds) if kinds.len() > 1 && !made.is_empty() => {
+        Ok(kinds) if kinds.len() > 1 && !flavors.is_empty() => {
             let names = split_names(name, &kinds);
             kinds
                 .iter()
                 .zip(names)
-                .filter(|(labels, _)| !made.contains(labels))
+                .filter(|(labels, _)| !flavors.contains(labels))
                 .map(|(_, name)| name)
                 .collect()
         }
@@ -177,23 +177,23 @@ fn changes(
             to: Some(Node::str(flavor.name().clone(), ORIGIN)),
         });
     }
-    let own = labels_of(flavor);
-    let said = alternatives(class);
-    let same = said.as_ref().is_ok_and(|said| {
-        if *tie == Tie::Split { said.contains(&own) } else { *said == [own.clone()] }
+    let labels = labels_of(flavor);
+    let alternatives = alternatives(class);
+    let same = alternatives.as_ref().is_ok_and(|messages| {
+        if *tie == Tie::Split { messages.contains(&labels) } else { *messages == [labels.clone()] }
     });
-    match &said {
+    match &alternatives {
         _ if same => {}
-        Ok(said) if said.len() == 1 => {
-            let keys: BTreeSet<&EcoString> = said[0].keys().chain(own.keys()).collect();
+        Ok(messages) if messages.len() == 1 => {
+            let keys: BTreeSet<&EcoString> = messages[0].keys().chain(labels.keys()).collect();
             let value = |labels: &Labels, key: &EcoString| {
                 labels.get(key).map(|value| Node::str(value.clone(), ORIGIN))
             };
-            for key in keys.into_iter().filter(|key| said[0].get(*key) != own.get(*key)) {
+            for key in keys.into_iter().filter(|key| messages[0].get(*key) != labels.get(*key)) {
                 changes.push(Change {
                     path: path(&["spec", "discovery", "nodeSelector", key]),
-                    from: value(&said[0], key),
-                    to: value(&own, key),
+                    from: value(&messages[0], key),
+                    to: value(&labels, key),
                 });
             }
         }
@@ -216,21 +216,21 @@ fn changes(
         Vec::new()
     });
     if *tie != Tie::Split && !carries_the_same(class, &carried, flavor) {
-        let said = carried_by(flavor);
+        let messages = carried_by(flavor);
         for (annotation, field, _) in CARRIED {
             let to = flavor.object.spec(field).filter(|node| !node.is_empty());
             let from = carried
                 .iter()
-                .find(|(known, _)| *known == field)
+                .find(|(carried, _)| *carried == field)
                 .map(|(_, node)| node)
                 .filter(|node| !node.is_empty());
             if from != to {
                 changes.push(Change {
                     path: path(&["metadata", "annotations", annotation]),
                     from: class.object.annotation(annotation).cloned(),
-                    to: said
+                    to: messages
                         .iter()
-                        .find(|(known, _)| *known == annotation)
+                        .find(|(other, _)| *other == annotation)
                         .map(|(_, text)| Node::str(text.clone(), ORIGIN)),
                 });
             }

@@ -206,11 +206,11 @@ fn existing(
             Vec::new(),
         ));
     }
-    let made = wanted.one_of.is_some()
+    let is_created = wanted.one_of.is_some()
         && flavor.object.annotation(CLASS_OF_FLAVOR).and_then(Node::as_str) == Some(class.name());
     match options.prefer {
         Some(Prefer::Flavor) => None,
-        None if !made => {
+        None if !is_created => {
             let why = if same_labels {
                 "taints, tolerations or topology differ".to_owned()
             } else {
@@ -358,11 +358,11 @@ fn of_machines(
     tolerations: bool,
 ) -> Vec<(&'static str, Node)> {
     const ORIGIN: Origin = Origin::Derived(&PROPOSED);
-    let own: Vec<&Machine> = machines
+    let nodes: Vec<&Machine> = machines
         .iter()
         .filter(|machine| labels.iter().all(|(key, value)| machine.label(key) == Some(value)))
         .collect();
-    let Some((first, others)) = own.split_first().filter(|_| !labels.is_empty()) else {
+    let Some((first, others)) = nodes.split_first().filter(|_| !labels.is_empty()) else {
         return Vec::new();
     };
     let shared = |taint: &&Taint| {

@@ -94,7 +94,7 @@ impl Wanted {
                 let value = self
                     .carried
                     .iter()
-                    .find(|(known, _)| *known == field)
+                    .find(|(carried, _)| *carried == field)
                     .map(|(_, value)| value.clone());
                 put(field, value.filter(|value| !value.is_empty()));
             }

@@ -187,10 +187,14 @@ impl One<'_, '_> {
     /// The result for an existing class.
     fn follow(&self, class: &AcceleratorClass, tie: &Tie, found: &mut Vec<Diagnostic>) -> Imported {
         let auto = is_auto_discovered(&class.object);
-        let said = alternatives(class);
-        let own = labels_of(self.flavor);
-        let same_labels = said.as_ref().is_ok_and(|said| {
-            if *tie == Tie::Split { said.contains(&own) } else { *said == [own.clone()] }
+        let alternatives = alternatives(class);
+        let labels = labels_of(self.flavor);
+        let same_labels = alternatives.as_ref().is_ok_and(|messages| {
+            if *tie == Tie::Split {
+                messages.contains(&labels)
+            } else {
+                *messages == [labels.clone()]
+            }
         });
         let carried = carried_in(class).unwrap_or_else(|finding| {
             found.push(*finding);
@@ -217,14 +221,14 @@ impl One<'_, '_> {
         if self.options.prefer == Some(Prefer::Class) {
             return on_disk(Action::Unchanged);
         }
-        let differs = || match &said {
-            Ok(said) => eco_format!(
+        let differs = || match &alternatives {
+            Ok(messages) => eco_format!(
                 "{} in the class, {} in the flavor",
-                said.iter().map(text).collect::<Vec<_>>().join(" or "),
-                text(&own)
+                messages.iter().map(text).collect::<Vec<_>>().join(" or "),
+                text(&labels)
             ),
             Err(obstacles) => {
-                eco_format!("{} in the class, {} in the flavor", obstacles[0].text, text(&own))
+                eco_format!("{} in the class, {} in the flavor", obstacles[0].text, text(&labels))
             }
         };
         match tie {
@@ -281,8 +285,11 @@ impl One<'_, '_> {
         }
         let written = without_status(&class.object.node);
         let mut changes = draft.changes(&written);
-        let former =
-            said.as_ref().map_or(&[][..], Vec::as_slice).first().filter(|_| auto && !same_labels);
+        let former = alternatives
+            .as_ref()
+            .map_or(&[][..], Vec::as_slice)
+            .first()
+            .filter(|_| auto && !same_labels);
         let stale = self.stale(class, former, &draft);
         let mut base = written.clone();
         for (path, rest) in &stale {
@@ -316,11 +323,12 @@ impl One<'_, '_> {
         former: Option<&super::Labels>,
         draft: &Draft,
     ) -> Vec<(FieldPath, Option<Node>)> {
-        let said = carried_by(self.flavor);
+        let carried = carried_by(self.flavor);
         let annotation =
             |name: &str| FieldPath::root().field("metadata").field("annotations").field(name);
         let unsaid = CARRIED.iter().map(|(name, _, _)| *name).filter(|name| {
-            !said.iter().any(|(known, _)| known == name) && class.object.annotation(name).is_some()
+            !carried.iter().any(|(other, _)| other == name)
+                && class.object.annotation(name).is_some()
         });
         let mut stale: Vec<(FieldPath, Option<Node>)> =
             unsaid.map(|name| (annotation(name), None)).collect();
@@ -338,17 +346,17 @@ impl One<'_, '_> {
         let changed: Vec<FieldPath> =
             before.changes(node).into_iter().map(|change| change.path).collect();
         for fact in before.facts.into_iter().filter(|fact| !changed.contains(&fact.path)) {
-            let own = value_at(node, &fact.path);
-            let rest = own
-                .filter(|own| !own.items().is_empty() && ends_with(&fact.path, "resources"))
-                .map(|own| {
+            let value = value_at(node, &fact.path);
+            let rest = value
+                .filter(|node| !node.items().is_empty() && ends_with(&fact.path, "resources"))
+                .map(|node| {
                     let named = |node: &Node, other: &Node| node.get("name") == other.get("name");
-                    let kept = own.items().iter().filter(|item| {
+                    let kept = node.items().iter().filter(|item| {
                         !fact.value.items().iter().any(|former| named(former, item))
                     });
-                    Node::list(kept.cloned(), own.origin)
+                    Node::list(kept.cloned(), node.origin)
                 });
-            let is_said = draft.facts.iter().any(|known| known.path == fact.path);
+            let is_said = draft.facts.iter().any(|other| other.path == fact.path);
             if rest.is_some() || !is_said {
                 stale.push((fact.path, rest.filter(|rest| !rest.is_empty())));
             }
@@ -458,10 +466,10 @@ impl One<'_, '_> {
         let flavor = Machine::of_flavor(self.flavor);
         let selector =
             Node::new(Value::Map(self.flavor.node_labels.clone()), self.flavor.object.node.origin);
-        let own = |machine: &&Machine| {
+        let is_selected = |machine: &&Machine| {
             !selector.is_empty() && machines::selector_mismatch(&selector, machine).is_none()
         };
-        let nodes: Vec<Machine> = self.machines.iter().filter(own).cloned().collect();
+        let nodes: Vec<Machine> = self.machines.iter().filter(is_selected).cloned().collect();
         for fact in described(&[flavor]) {
             let evidence = self.by_flavor(&fact.evidence);
             draft.put(Fact { evidence, ..fact });

@@ -39,13 +39,13 @@ pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<
             .filter_map(|entry| Some((entry.key.clone(), entry.node.scalar_text()?)))
             .collect()
     };
-    let own = discovery.node_selector.as_ref();
-    let both = pinned(own, discovery.terms.as_ref());
+    let node_selector = discovery.node_selector.as_ref();
+    let both = pinned(node_selector, discovery.terms.as_ref());
     let (base, terms) = match (&both.terms, discovery.affinity.as_ref().and_then(required_terms)) {
         (Some(terms), _) => (both.selector.as_ref().map(labels).unwrap_or_default(), terms),
-        (None, Some(terms)) => (own.map(labels).unwrap_or_default(), terms),
+        (None, Some(terms)) => (node_selector.map(labels).unwrap_or_default(), terms),
         (None, None) => {
-            if own.is_none_or(Node::is_empty)
+            if node_selector.is_none_or(Node::is_empty)
                 && let Some(id) = discovery.pci_vendor.as_ref().or(discovery.device_ids.first())
             {
                 return Err(vec![Obstacle {
@@ -53,7 +53,7 @@ pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<
                     origin: id.origin,
                 }]);
             }
-            return Ok(vec![own.map(labels).unwrap_or_default()]);
+            return Ok(vec![node_selector.map(labels).unwrap_or_default()]);
         }
     };
     let mut found = BTreeSet::new();
@@ -111,8 +111,8 @@ fn of_term(base: &Labels, term: &Node) -> Result<Vec<Labels>, Vec<Obstacle>> {
             .iter()
             .flat_map(|labels| {
                 let narrowed = |value: &EcoString| {
-                    let known = labels.get(&key);
-                    known.is_none_or(|known| known == value).then(|| {
+                    let name = labels.get(&key);
+                    name.is_none_or(|other| other == value).then(|| {
                         let mut labels = labels.clone();
                         labels.insert(key.clone(), value.clone());
                         labels

@@ -103,7 +103,9 @@ impl<'a> Links<'a> {
     }
 
     fn contradicts(&self, class: &AcceleratorClass) -> bool {
-        self.contradicting.iter().any(|(known, _)| known.name() == class.name())
+        self.contradicting
+            .iter()
+            .any(|(accelerator_class, _)| accelerator_class.name() == class.name())
     }
 
     /// The classes that a flavor belongs to, by name; and a finding if it names a class that does
@@ -136,7 +138,8 @@ impl<'a> Links<'a> {
             }
         }
         for class in self.by_flavor.get(flavor.name()).into_iter().flatten() {
-            if !found.iter().any(|(known, _)| known.name() == class.name()) {
+            if !found.iter().any(|(accelerator_class, _)| accelerator_class.name() == class.name())
+            {
                 found.push((class, Tie::Link));
             }
         }
@@ -185,7 +188,7 @@ fn labels_of(flavor: &ResourceFlavor) -> Labels {
 
 /// Values of a flavor that a class has no field for: annotation and text.
 fn carried_by(flavor: &ResourceFlavor) -> Vec<(&'static str, EcoString)> {
-    let said = |field: &str| flavor.object.spec(field).filter(|node| !node.is_empty());
+    let spec = |field: &str| flavor.object.spec(field).filter(|node| !node.is_empty());
     let text = |node: &Node, list: bool| {
         if list {
             Some(EcoString::from(node.to_json().to_string()))
@@ -195,7 +198,7 @@ fn carried_by(flavor: &ResourceFlavor) -> Vec<(&'static str, EcoString)> {
     };
     CARRIED
         .into_iter()
-        .filter_map(|(annotation, field, list)| Some((annotation, text(said(field)?, list)?)))
+        .filter_map(|(annotation, field, list)| Some((annotation, text(spec(field)?, list)?)))
         .collect()
 }
 
@@ -246,10 +249,10 @@ fn carries_the_same(
         return true;
     }
     CARRIED.into_iter().all(|(_, field, _)| {
-        let said = flavor.object.spec(field).filter(|node| !node.is_empty());
-        said == carried
+        let spec = flavor.object.spec(field).filter(|node| !node.is_empty());
+        spec == carried
             .iter()
-            .find(|(known, _)| *known == field)
+            .find(|(carried, _)| *carried == field)
             .map(|(_, node)| node)
             .filter(|node| !node.is_empty())
     })

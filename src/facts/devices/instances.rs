@@ -44,8 +44,8 @@ const INSTANCES: [(&str, &str); 34] = [
 
 /// The product that machines of an instance type carry.
 pub fn by_instance(name: &str) -> Option<&'static Product> {
-    let (_, id) = INSTANCES.iter().find(|(known, _)| {
-        if known.ends_with('.') { name.starts_with(known) } else { name == *known }
+    let (_, id) = INSTANCES.iter().find(|(other, _)| {
+        if other.ends_with('.') { name.starts_with(other) } else { name == *other }
     })?;
     by_id(id)
 }

@@ -12,8 +12,8 @@ use crate::yaml::{Node, Value};
 pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
     let mut found: Vec<KeptLayers> = Vec::new();
     for kept in layers.iter().flat_map(|layer| kept(&layer.mixer)).flatten() {
-        match found.iter_mut().find(|known| known.kept == kept) {
-            Some(known) => known.layers += 1,
+        match found.iter_mut().find(|layers| layers.kept == kept) {
+            Some(layers) => layers.layers += 1,
             None => found.push(KeptLayers { layers: 1, kept }),
         }
     }
@@ -26,8 +26,8 @@ pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
 
 fn kept(mixer: &Mixer) -> [Option<Kept>; 2] {
     match mixer {
-        Mixer::Parallel(own, beside) => {
-            [own_kept(&Mixer::Grouped(*own)), own_kept(&Mixer::StateSpace(*beside))]
+        Mixer::Parallel(groups, state) => {
+            [own_kept(&Mixer::Grouped(*groups)), own_kept(&Mixer::StateSpace(*state))]
         }
         mixer => [own_kept(mixer), None],
     }
@@ -41,29 +41,31 @@ fn own_kept(mixer: &Mixer) -> Option<Kept> {
         Mixer::None | Mixer::Parallel(..) => None,
         // Layers that attend to an image cache nothing of the text; layers that share keys and
         // values of another layer cache none.
-        Mixer::Grouped(own) if own.groups == 0 || own.window == Some(0) => None,
-        Mixer::Grouped(own) => Some(Kept::Grouped {
-            heads: n(own.groups),
-            key: n(own.key),
-            value: n(own.value),
-            window: own.window.map(n),
-            index: index(own.index),
+        Mixer::Grouped(groups) if groups.groups == 0 || groups.window == Some(0) => None,
+        Mixer::Grouped(groups) => Some(Kept::Grouped {
+            heads: n(groups.groups),
+            key: n(groups.key),
+            value: n(groups.value),
+            window: groups.window.map(n),
+            index: index(groups.index),
         }),
-        Mixer::Latent(own) => {
-            Some(Kept::Latent { rank: n(own.rank), rope: n(own.rope), index: index(own.index) })
-        }
-        Mixer::Compressed(own) => Some(Kept::Compressed {
-            head: n(own.head),
-            window: n(own.window),
-            ratio: n(own.ratio),
-            index: index(own.index),
+        Mixer::Latent(latent) => Some(Kept::Latent {
+            rank: n(latent.rank),
+            rope: n(latent.rope),
+            index: index(latent.index),
         }),
-        Mixer::Delta(own) => {
-            let (state, convolution) = own.kept();
+        Mixer::Compressed(compressed) => Some(Kept::Compressed {
+            head: n(compressed.head),
+            window: n(compressed.window),
+            ratio: n(compressed.ratio),
+            index: index(compressed.index),
+        }),
+        Mixer::Delta(mixer) => {
+            let (state, convolution) = mixer.kept();
             Some(Kept::State { state: n(state), convolution: n(convolution) })
         }
-        Mixer::StateSpace(own) => {
-            let (state, convolution) = own.kept();
+        Mixer::StateSpace(state) => {
+            let (state, convolution) = state.kept();
             Some(Kept::State { state: n(state), convolution: n(convolution) })
         }
     }

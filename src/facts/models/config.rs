@@ -91,8 +91,8 @@ fn span_of(config: &Node, key: &str) -> Option<Span> {
 /// about language, where the agent's reader of unknown types looks too.
 fn framework_version(config: &Node, agent: &Agent<'_>, facts: &mut Facts) {
     const KEY: &str = "transformers_version";
-    let own = config.get(KEY).filter(|node| node.as_str() != Some(""));
-    let (node, text) = if let Some(node) = own {
+    let node = config.get(KEY).filter(|node| node.as_str() != Some(""));
+    let (node, text) = if let Some(node) = node {
         (node, format!("`{KEY}`"))
     } else {
         let Some((_, node)) = text_of(config, &[KEY]) else { return };

@@ -31,7 +31,7 @@ mod tests;
 pub(crate) mod vision;
 
 pub use config::of_config;
-pub use published::known;
+pub use published::published;
 
 use crate::quantity::{Dimensions, KvCache, ParamCount};
 use crate::source::Span;

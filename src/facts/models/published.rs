@@ -58,7 +58,7 @@ pub struct PublishedModel {
 const COLUMNS: usize = 10;
 
 /// The row of a repository.
-pub fn known(id: &str) -> Option<PublishedModel> {
+pub fn published(id: &str) -> Option<PublishedModel> {
     row(line_of(id)?)
 }
 
@@ -224,7 +224,7 @@ mod tests {
         assert!(rows.len() > 900, "{}", rows.len());
         assert!(rows.is_sorted_by(|a, b| a.id < b.id));
         for row in &rows {
-            let found = known(row.id).unwrap_or_else(|| panic!("{} is found", row.id));
+            let found = published(row.id).unwrap_or_else(|| panic!("{} is found", row.id));
             assert_eq!((found.id, found.columns), (row.id, row.columns));
             assert!(row.id.contains('/') && row.column(0).is_some(), "{}", row.id);
             for id in [
@@ -232,17 +232,17 @@ mod tests {
                 row.id[..row.id.len() - 1].to_owned(),
                 format!("{}\t", row.id),
             ] {
-                assert!(known(&id).is_none_or(|other| other.id == id), "{id}");
+                assert!(published(&id).is_none_or(|other| other.id == id), "{id}");
             }
         }
         for id in ["", "a", "zzz", "Qwen", "\n", "é"] {
-            assert!(known(id).is_none(), "{id}");
+            assert!(published(id).is_none(), "{id}");
         }
     }
 
     #[test]
     fn an_omitted_stored_count_equals_the_parameter_count() {
-        let counts = |id| known(id).map(|row| (row.parameters(), row.stored()));
+        let counts = |id| published(id).map(|row| (row.parameters(), row.stored()));
         let count = |number| Some(ParamCount(number));
         assert_eq!(
             counts("openai/gpt-oss-20b"),

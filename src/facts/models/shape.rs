@@ -86,8 +86,8 @@ impl Elements {
 
 impl std::ops::AddAssign for Elements {
     fn add_assign(&mut self, other: Self) {
-        for (own, other) in self.0.iter_mut().zip(other.0) {
-            *own += other;
+        for (sum, other) in self.0.iter_mut().zip(other.0) {
+            *sum += other;
         }
     }
 }
@@ -159,11 +159,11 @@ impl Grouped {
     fn elements(&self, hidden: u128) -> Elements {
         let values = if self.keys_are_values { 0 } else { self.groups * self.value };
         let into = self.heads * self.key + self.groups * self.key + values;
-        let own = linear(hidden, into, self.qkv_bias)
+        let attention = linear(hidden, into, self.qkv_bias)
             + linear(self.heads * self.value, hidden, self.out_bias)
             + hidden * self.gate;
         let index = self.index.map_or(0, |index| index.elements(hidden));
-        Elements::of(Class::Attention, own + index).and(Class::Rest, self.rest)
+        Elements::of(Class::Attention, attention + index).and(Class::Rest, self.rest)
     }
 }
 
@@ -218,13 +218,13 @@ impl Latent {
             Some(rank) => (linear(hidden, rank, self.bias) + rank * queries, rank),
             None => (hidden * queries, 0),
         };
-        let own = query
+        let attention = query
             + linear(hidden, self.rank + self.rope, self.bias)
             + self.rank * self.heads * (self.nope + self.value)
             + linear(self.heads * self.value, hidden, self.bias)
             + hidden * self.gate;
         let index = self.index.map_or(0, |index| index.elements(hidden));
-        Elements::of(Class::Attention, own + index).and(Class::Rest, norm + self.rank)
+        Elements::of(Class::Attention, attention + index).and(Class::Rest, norm + self.rank)
     }
 }
 
@@ -266,7 +266,7 @@ impl Compressed {
 
     fn elements(self, hidden: u128) -> Elements {
         let queries = self.heads * self.head;
-        let own = hidden * self.query_rank
+        let elements = hidden * self.query_rank
             + self.query_rank * queries
             + hidden * self.head
             + queries.checked_div(self.out_groups).unwrap_or(0) * self.out_rank
@@ -277,7 +277,7 @@ impl Compressed {
                 + hidden * index.heads
                 + self.compressor(hidden, index.head)
         });
-        Elements::of(Class::Attention, own)
+        Elements::of(Class::Attention, elements)
             .and(Class::Rest, behind + index + self.query_rank + self.head + self.heads)
     }
 }
@@ -345,17 +345,17 @@ impl Mixer {
     pub(super) fn elements(&self, hidden: u128) -> Elements {
         match self {
             Self::None => Elements::default(),
-            Self::Grouped(own) => own.elements(hidden),
-            Self::Latent(own) => own.elements(hidden),
-            Self::Compressed(own) => own.elements(hidden),
-            Self::Delta(own) => own.elements(hidden),
-            Self::StateSpace(own) => {
-                let (matrices, rest) = own.elements(hidden);
+            Self::Grouped(groups) => groups.elements(hidden),
+            Self::Latent(latent) => latent.elements(hidden),
+            Self::Compressed(compressed) => compressed.elements(hidden),
+            Self::Delta(mixer) => mixer.elements(hidden),
+            Self::StateSpace(state) => {
+                let (matrices, rest) = state.elements(hidden);
                 Elements::of(Class::Attention, matrices).and(Class::Rest, rest)
             }
-            Self::Parallel(own, beside) => {
-                let (matrices, rest) = beside.elements(hidden);
-                own.elements(hidden).and(Class::Attention, matrices).and(Class::Rest, rest)
+            Self::Parallel(groups, state) => {
+                let (matrices, rest) = state.elements(hidden);
+                groups.elements(hidden).and(Class::Attention, matrices).and(Class::Rest, rest)
             }
         }
     }

@@ -19,8 +19,8 @@ const TOLERANCE: f64 = 0.004;
 pub(super) fn of(architecture: &str, parameters: ParamCount) -> Option<(KvCache, Dimensions)> {
     let wanted = parameters.as_f64();
     let rows = TABLE.lines().filter_map(|line| {
-        let (own, rest) = line.split_once('\t')?;
-        if own != architecture {
+        let (line, rest) = line.split_once('\t')?;
+        if line != architecture {
             return None;
         }
         let (count, config) = rest.split_once('\t')?;
@@ -76,8 +76,9 @@ mod tests {
             ("Qwen2ForCausalLM", 7_615_616_512, 28, 28, 57_344),
             ("Qwen3ForCausalLM", 8_190_735_360, 36, 32, 147_456),
         ] {
-            let (cache, own) = of(architecture, ParamCount(parameters)).expect("a known shape");
-            assert_eq!((own.layers, own.heads), (layers, heads), "{architecture}");
+            let (cache, dimensions) =
+                of(architecture, ParamCount(parameters)).expect("a known shape");
+            assert_eq!((dimensions.layers, dimensions.heads), (layers, heads), "{architecture}");
             let layout = crate::quantity::Layout { width: 2, ways: 1 };
             assert_eq!(cache.per_token(layout), bytes, "{architecture}");
         }

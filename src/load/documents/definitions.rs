@@ -46,13 +46,13 @@ pub(super) fn skimmed(
     let mut first: HashMap<(Option<&str>, &str), (bool, usize)> = HashMap::new();
     for at in 0..found.len() {
         let rank = (source(at).is_aside(), at);
-        first.entry(key(at)).and_modify(|known| *known = rank.min(*known)).or_insert(rank);
+        first.entry(key(at)).and_modify(|other| *other = rank.min(*other)).or_insert(rank);
     }
     let mut skimmed = Skimmed::new();
-    for (at, own) in found.iter().enumerate() {
+    for (at, found) in found.iter().enumerate() {
         let (_, kept) = first[&key(at)];
         if source(kept).directory() != source(at).directory() {
-            skimmed.entry(own.source).or_default().insert(own.at);
+            skimmed.entry(found.source).or_default().insert(found.at);
         }
     }
     skimmed
@@ -65,9 +65,9 @@ fn definitions(source: SourceId, text: &str) -> impl Iterator<Item = Found<'_>> 
     std::iter::from_fn(move || {
         while start < text.len() {
             let end = text[start..].find("\n---").map_or(text.len(), |at| start + at + 1);
-            let (own, from) = (&text[start..end], start);
+            let (text, from) = (&text[start..end], start);
             start = end + "---".len();
-            if let Some((name, at)) = definition_head(own) {
+            if let Some((name, at)) = definition_head(text) {
                 return Some(Found { source, name, at: from + at });
             }
         }
@@ -83,7 +83,7 @@ mod tests {
     fn the_head_of_a_definition_ends_with_its_spec() {
         let text = "# c\napiVersion: v1\nkind: ConfigMap\nspec: {}\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  annotations:\n    name: x\n  name: a.b.c\nspec:\n  group: b.c\n";
         let found: Vec<(&str, usize)> =
-            definitions(SourceId(0), text).map(|own| (own.name, own.at)).collect();
+            definitions(SourceId(0), text).map(|found| (found.name, found.at)).collect();
         assert_eq!(found, [("a.b.c", text.find("spec:\n").unwrap())]);
         for other in [
             "kind: CustomResourceDefinition\nmetadata:\n  name: a\nspec: {}\n",

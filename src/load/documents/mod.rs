@@ -169,7 +169,7 @@ fn read_all(
     // Standard input first: it is one stream and cannot be shared.
     let mut from_stdin =
         found.inputs.iter().any(|input| input.path.is_none()).then(|| read_stdin(stdin, limits));
-    let known = memory.as_deref();
+    let existing = memory.as_deref();
     let texts: Vec<Option<Text>> = found
         .inputs
         .par_iter()
@@ -177,7 +177,7 @@ fn read_all(
         .map(|(index, input)| {
             let path = input.path.as_ref()?;
             let read = || read(path, input, limits);
-            Some(match known {
+            Some(match existing {
                 Some(memory) => memory.text(path, limits, stamps[index], read),
                 None => read(),
             })
@@ -218,7 +218,8 @@ fn build(
 /// Sets the origins of the objects of built trees to their files.
 fn at_home(mut loaded: Loaded, trees: &[Tree], limits: &Limits) -> Loaded {
     let objects = loaded.documents.iter_mut();
-    let objects = objects.map(|own| (&mut own.source, &mut own.span, &mut own.node));
+    let objects =
+        objects.map(|document| (&mut document.source, &mut document.span, &mut document.node));
     origins::restore(&mut loaded.sources, objects, trees, limits);
     loaded
 }
@@ -327,7 +328,7 @@ fn documents(
     let limits = |input: &Option<Input>| if input.is_some() { limits } else { &usual };
     let found = readable.iter().filter_map(|(_, input)| input.as_ref());
     let charts =
-        Charts::of(found.filter(|input| !input.named).filter_map(|own| own.path.as_deref()));
+        Charts::of(found.filter(|input| !input.named).filter_map(|input| input.path.as_deref()));
     let skimmed = if request.skims && memory.is_none() {
         definitions::skimmed(&readable, sources, &charts)
     } else {
@@ -337,9 +338,9 @@ fn documents(
         .par_iter()
         .map(|(id, input)| {
             let source = sources.get(*id);
-            let known =
+            let outcome =
                 memory.as_deref().and_then(|memory| memory.outcome(*id, source, input.as_ref()));
-            known.unwrap_or_else(|| {
+            outcome.unwrap_or_else(|| {
                 Reading::new(*id, source, input.as_ref(), limits(input), &charts)
                     .read(skimmed.get(id))
             })
@@ -352,7 +353,7 @@ fn documents(
     for ((_, input), outcome) in readable.iter().zip(outcomes) {
         if outcome.helm {
             let folder =
-                input.as_ref().map_or_else(|| ".".to_owned(), |own| chart_of(own, &charts));
+                input.as_ref().map_or_else(|| ".".to_owned(), |input| chart_of(input, &charts));
             *of_charts.entry(folder).or_default() += 1;
             continue;
         }

@@ -174,8 +174,8 @@ impl Tree<'_> {
             let field = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
             let kind = field("kind");
             let annotations = node.at(&["metadata", "annotations"]).and_then(Node::as_map);
-            let is_function =
-                annotations.is_some_and(|map| map.iter().any(|own| own.key.ends_with("/function")));
+            let is_function = annotations
+                .is_some_and(|map| map.iter().any(|entry| entry.key.ends_with("/function")));
             if is_function || field("apiVersion") != "builtin" || !BUILT_IN.contains(&kind) {
                 return Err(format!("`{key}` has the plugin `{kind}`"));
             }
@@ -251,7 +251,7 @@ fn remote(item: &str) -> String {
 /// The values of a field of a map. Programs in Go read its name in any case.
 fn fields<'n>(node: &'n Node, key: &str) -> impl Iterator<Item = &'n Node> {
     let map = node.as_map().into_iter().flat_map(|map| map.iter());
-    map.filter(move |own| own.key.eq_ignore_ascii_case(key)).map(|own| &own.node)
+    map.filter(move |entry| entry.key.eq_ignore_ascii_case(key)).map(|entry| &entry.node)
 }
 
 /// The text of an item; other values are not what the program reads there.
@@ -346,8 +346,8 @@ mod tests {
                 ("outside.yaml", ""),
                 ("other/kustomization.yaml", "resources: []\n"),
             ];
-            let said = of(&files).expect_err(text);
-            assert!(said.contains(why), "{text}: {said}");
+            let message = of(&files).expect_err(text);
+            assert!(message.contains(why), "{text}: {message}");
         }
     }
 
@@ -370,7 +370,7 @@ mod tests {
         std::fs::write(file, "resources: [link.yaml]\n").expect("a file");
         std::os::unix::fs::symlink(root.join("secret.yaml"), root.join("repo/over/link.yaml"))
             .expect("a link");
-        let said = included(&root.join("repo/over"), &root.join("repo"), &Limits::default());
-        assert!(said.is_err_and(|why| why.contains("outside of the repository")));
+        let paths = included(&root.join("repo/over"), &root.join("repo"), &Limits::default());
+        assert!(paths.is_err_and(|why| why.contains("outside of the repository")));
     }
 }

@@ -42,11 +42,11 @@ impl Disk<'_> {
         match self {
             Self::Here => {
                 let is_here = overlay.directory.as_os_str().is_empty();
-                let own = if is_here { Path::new(".") } else { &overlay.directory };
-                let directory = own.canonicalize().ok()?;
+                let path = if is_here { Path::new(".") } else { &overlay.directory };
+                let directory = path.canonicalize().ok()?;
                 let named = || Path::new(overlay.root.as_deref()?).canonicalize().ok();
                 let root = repository_root(&directory).or_else(named).unwrap_or(directory);
-                Some((Tree::on_disk(own), root))
+                Some((Tree::on_disk(path), root))
             }
             Self::Revision(revision, checkout) => {
                 let (above, below) = checkout.on_disk(&overlay.directory)?;
@@ -70,11 +70,12 @@ impl Disk<'_> {
 /// The directories of the kustomizations of an input.
 pub(super) fn directories<T>(inputs: &[(Input, T)]) -> Vec<PathBuf> {
     let paths = inputs.iter().filter_map(|(input, _)| input.path.as_deref());
-    let own = paths.filter(|path| {
+    let paths = paths.filter(|path| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| NAMES.contains(&name))
     });
-    let directories: BTreeSet<PathBuf> = own.filter_map(|path| path.parent().map(plain)).collect();
+    let directories: BTreeSet<PathBuf> =
+        paths.filter_map(|path| path.parent().map(plain)).collect();
     directories.into_iter().collect()
 }
 
@@ -138,10 +139,10 @@ pub(super) fn build(
                 left.push((overlay.shown, finding));
             }
             Outcome::NoProgram(why) => {
-                let (said, count) = missing.get_or_insert_with(|| (String::new(), 0));
+                let (listed, count) = missing.get_or_insert_with(|| (String::new(), 0));
                 *count += 1;
-                if said.is_empty() {
-                    *said = why;
+                if listed.is_empty() {
+                    *listed = why;
                 }
                 let finding = overlay.not_built(Some("no program builds it"));
                 left.push((overlay.shown, finding));
@@ -171,7 +172,7 @@ pub(super) fn build(
         let used = real.filter(|path| used.contains(path));
         if let (Some(path), Some(real), false) = (path, &used, left.is_empty()) {
             let matters = may_matter(real, limits);
-            for tree in listed.of(path).into_iter().flat_map(|own| own.trees) {
+            for tree in listed.of(path).into_iter().flat_map(|kustomized| kustomized.trees) {
                 *sharing.entry(tree).or_default() |= matters;
             }
         }

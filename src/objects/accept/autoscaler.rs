@@ -62,7 +62,7 @@ fn target_object(
         }
     }
     let version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
-    let said = match version.matches('/').count() {
+    let message = match version.matches('/').count() {
         0 if grouped => "apiVersion must specify API group".to_owned(),
         0 | 1 => return,
         _ => format!("unexpected GroupVersion string: {version}"),
@@ -70,7 +70,7 @@ fn target_object(
     judge.invalid(
         &at.field("apiVersion"),
         object.get("apiVersion").unwrap_or(object),
-        &said,
+        &message,
         "write group and version: `apps/v1`",
     );
 }
@@ -91,7 +91,7 @@ fn metric(judge: &mut Judge<'_>, at: &At<'_>, metric: &Node) {
     } else {
         judge.one_of(&at.field("type"), metric.get("type"), &SOURCES.map(|(kind, _)| kind));
     }
-    let expected = SOURCES.iter().find(|(known, _)| *known == kind).map(|(_, field)| *field);
+    let expected = SOURCES.iter().find(|(other, _)| *other == kind).map(|(_, field)| *field);
     if let Some(field) = expected.filter(|field| metric.get(field).is_none()) {
         judge.required(
             &at.field(field),

@@ -21,11 +21,11 @@ pub(super) fn created_claim(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let reference =
         spec.get("dataSourceRef").filter(|reference| text(reference, "namespace").is_empty());
     let source = spec.get("dataSource").filter(|source| {
-        let known = matches!(
+        let is_known = matches!(
             (&*text(source, "apiGroup"), &*text(source, "kind")),
             ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
         );
-        known || reference.is_some()
+        is_known || reference.is_some()
     });
     self::spec(judge, at, spec, (source, reference));
 }
@@ -96,14 +96,14 @@ fn spec(
         };
         let elsewhere =
             reference.get("namespace").is_some_and(|namespace| namespace.as_str() != Some(""));
-        let said = if elsewhere {
+        let message = if elsewhere {
             "may not be specified when dataSourceRef.namespace is specified"
         } else if ["apiGroup", "kind", "name"].into_iter().all(same) {
             return;
         } else {
             "must match dataSourceRef"
         };
-        judge.invalid(at, source, said, "delete `dataSource`");
+        judge.invalid(at, source, message, "delete `dataSource`");
     }
 }
 
@@ -112,8 +112,8 @@ fn data_source(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     judge.present(at, source, "name");
     judge.present(at, source, "kind");
     if text("apiGroup").is_empty() && text("kind") != "PersistentVolumeClaim" {
-        let said = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-        judge.invalid(at, source.get("kind").unwrap_or(source), said, "write the `apiGroup`");
+        let message = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+        judge.invalid(at, source.get("kind").unwrap_or(source), message, "write the `apiGroup`");
     }
     judge.formed(at, source, "apiGroup", names::dns1123_subdomain);
     judge.formed(at, source, "namespace", names::namespace);

@@ -112,13 +112,13 @@ fn resizes(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, restarts: bool)
             }
         }
         if !seen.insert(text("resourceName")) {
-            let said = format!("Duplicate value: \"{}\"", text("resourceName"));
-            judge.refuse(&at.index(index), policy.origin.span(), &said, "keep one of them");
+            let message = format!("Duplicate value: \"{}\"", text("resourceName"));
+            judge.refuse(&at.index(index), policy.origin.span(), &message, "keep one of them");
         }
         if !restarts && text("restartPolicy") != "NotRequired" {
             let node = policy.get("restartPolicy").unwrap_or(policy);
-            let said = "must be 'NotRequired' when `restartPolicy` is 'Never'";
-            judge.invalid(at, node, said, "write `NotRequired`");
+            let message = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+            judge.invalid(at, node, message, "write `NotRequired`");
         }
     }
 }

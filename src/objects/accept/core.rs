@@ -23,8 +23,8 @@ pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
             judge.shaped(&at, &key, names::config_map_key(&entry.key));
             let other = object.at(&["binaryData", entry.key.as_str()]);
             if list == "data" && other.is_some() {
-                let said = "duplicate of key present in binaryData";
-                judge.invalid(&at, &key, said, "keep one of the two");
+                let message = "duplicate of key present in binaryData";
+                judge.invalid(&at, &key, message, "keep one of the two");
             }
             let text = entry.node.as_str().unwrap_or_default();
             size += if list == "data" {
@@ -39,8 +39,8 @@ pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
 
 fn too_long(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, size: u64) {
     if size > MOST_BYTES {
-        let said = format!("Too long: may not be more than {MOST_BYTES} bytes");
-        judge.refuse(at, holder.origin.span(), &said, "keep large files on a volume");
+        let message = format!("Too long: may not be more than {MOST_BYTES} bytes");
+        judge.refuse(at, holder.origin.span(), &message, "keep large files on a volume");
     }
 }
 
@@ -95,11 +95,11 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
                 .is_some_and(|bytes| matches!(serde_json::from_slice(&bytes), Ok(Json::Object(_))));
             let node = object.at(&["stringData", key]).or_else(|| object.at(&["data", key]));
             if let Some(node) = node.or_else(|| object.get("data")).filter(|_| !json) {
-                let said = "Invalid value: \"<secret contents redacted>\": no JSON object";
+                let message = "Invalid value: \"<secret contents redacted>\": no JSON object";
                 judge.refuse(
                     &at.key(key),
                     node.origin.span(),
-                    said,
+                    message,
                     "write what `docker login` leaves in its configuration",
                 );
             }
@@ -171,7 +171,7 @@ fn annotations(judge: &mut Judge<'_>, object: &Node) {
         }
     }
     if let Some((node, text)) = text("scheduler.alpha.kubernetes.io/preferAvoidPods") {
-        let said = match serde_json::from_str::<Json>(text) {
+        let message = match serde_json::from_str::<Json>(text) {
             Ok(found @ Json::Object(_)) => {
                 let entries = found["preferAvoidPods"].as_array();
                 let owner = |entry: &Json| entry["podSignature"]["podController"].clone();
@@ -189,7 +189,7 @@ fn annotations(judge: &mut Judge<'_>, object: &Node) {
             Ok(Json::Null) => return,
             _ => "no JSON object",
         };
-        judge.invalid(&at, node, said, help);
+        judge.invalid(&at, node, message, help);
     }
 }
 
@@ -208,11 +208,11 @@ fn taints(judge: &mut Judge<'_>, at: &At<'_>, taints: &[Node]) {
             judge.exactly(&at, taint, "effect", &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
         }
         if !seen.insert((text("key"), text("effect"))) {
-            let said = format!(
+            let message = format!(
                 "Duplicate value: {}: taints must be unique by key and effect pair",
                 taint.to_json()
             );
-            judge.refuse(&at, taint.origin.span(), &said, "keep one of them");
+            judge.refuse(&at, taint.origin.span(), &message, "keep one of them");
         }
     }
 }
@@ -244,8 +244,8 @@ fn pod_ranges(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let (true, Some(node)) =
         (several && (ranges.len() > 2 || families[0] == families[1]), spec.get("podCIDRs"))
     {
-        let said = "may specify no more than one CIDR for each IP family";
-        judge.invalid(&at, node, said, "keep one of each family");
+        let message = "may specify no more than one CIDR for each IP family";
+        judge.invalid(&at, node, message, "keep one of each family");
     }
 }
 

@@ -82,8 +82,8 @@ pub(super) fn field_ref(judge: &mut Judge<'_>, at: &At<'_>, field: &Node, accept
     let help = "write a path such as `metadata.name` or `metadata.labels['app']`";
     let version = field.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
     if !matches!(version, "" | "v1") {
-        let said = format!("error converting fieldPath: unsupported pod version: {version}");
-        return judge.invalid(&path_at, path, &said, "write `apiVersion: v1`, or delete it");
+        let message = format!("error converting fieldPath: unsupported pod version: {version}");
+        return judge.invalid(&path_at, path, &message, "write `apiVersion: v1`, or delete it");
     }
     let text = path.as_str().unwrap_or_default();
     let subscript = text.strip_suffix("']").and_then(|text| text.split_once("['"));
@@ -93,10 +93,10 @@ pub(super) fn field_ref(judge: &mut Judge<'_>, at: &At<'_>, field: &Node, accept
             judge.shaped(at, path, names::qualified_name(&key.to_lowercase()));
         }
         Some((whole, _)) if !whole.is_empty() => {
-            let said = format!(
+            let message = format!(
                 "error converting fieldPath: field label does not support subscript: {text}"
             );
-            judge.invalid(&path_at, path, &said, help);
+            judge.invalid(&path_at, path, &message, help);
         }
         _ if accepted.contains(&text)
             || text == "spec.host" && accepted.contains(&"spec.nodeName") => {}
@@ -104,8 +104,8 @@ pub(super) fn field_ref(judge: &mut Judge<'_>, at: &At<'_>, field: &Node, accept
             judge.unsupported(&path_at, path, accepted);
         }
         _ => {
-            let said = format!("error converting fieldPath: field label not supported: {text}");
-            judge.invalid(&path_at, path, &said, help);
+            let message = format!("error converting fieldPath: field label not supported: {text}");
+            judge.invalid(&path_at, path, &message, help);
         }
     }
 }
@@ -134,7 +134,7 @@ pub(super) fn resource_ref(judge: &mut Judge<'_>, at: &At<'_>, resource: &Node, 
         _ => return,
     };
     if !units.contains(&&*divisor) {
-        let said = if units.len() == 2 {
+        let message = if units.len() == 2 {
             "only divisor's values 1m and 1 are supported with the cpu resource".to_owned()
         } else {
             format!(
@@ -142,7 +142,7 @@ pub(super) fn resource_ref(judge: &mut Judge<'_>, at: &At<'_>, resource: &Node, 
                 units.join(", ")
             )
         };
-        judge.invalid(&at.field("divisor"), node, &said, "write one of them");
+        judge.invalid(&at.field("divisor"), node, &message, "write one of them");
     }
 }
 
@@ -175,8 +175,8 @@ fn from_fields(judge: &mut Judge<'_>, at: &At<'_>, from: &Node, volumes: &Volume
             match volumes.get(text) {
                 Some(&"emptyDir") => {}
                 Some(_) => {
-                    let said = "referenced volume must be of type emptyDir";
-                    judge.invalid(&at, name, said, "name a volume that is an `emptyDir`");
+                    let message = "referenced volume must be of type emptyDir";
+                    judge.invalid(&at, name, message, "name a volume that is an `emptyDir`");
                 }
                 None => judge.not_found(&at, name, "add a volume of this name"),
             }
@@ -223,12 +223,12 @@ pub(super) fn sources(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
             }
         }
         if kinds.len() != 1 {
-            let said = if kinds.is_empty() {
+            let message = if kinds.is_empty() {
                 "must specify one of: `configMapRef` or `secretRef`"
             } else {
                 "may not have more than one field specified at a time"
             };
-            judge.invalid(at, source, said, "name one source");
+            judge.invalid(at, source, message, "name one source");
         }
     }
 }

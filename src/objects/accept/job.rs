@@ -40,8 +40,8 @@ pub(super) fn job(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             names::domain_prefixed_path(text).iter().map(|error| error.at("")).collect(),
         );
         if text.len() > 63 {
-            let said = "Too long: may not be more than 63 bytes";
-            judge.refuse(&at, manager.origin.span(), said, "shorten it");
+            let message = "Too long: may not be more than 63 bytes";
+            judge.refuse(&at, manager.origin.span(), message, "shorten it");
         }
     }
     completion(judge, at, spec);
@@ -56,13 +56,13 @@ pub(super) fn job(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         "" => judge.required(&policy_at, pod, ENDS),
         "Always" => {
             let span = pod.get("restartPolicy").and_then(|node| node.origin.span());
-            let said = format!("Required value: {ENDS}");
-            judge.refuse(&policy_at, span, &said, "write `restartPolicy: Never`");
+            let message = format!("Required value: {ENDS}");
+            judge.refuse(&policy_at, span, &message, "write `restartPolicy: Never`");
         }
         "OnFailure" if spec.get("podFailurePolicy").is_some() => {
             let node = pod.get("restartPolicy").unwrap_or(pod);
-            let said = "only \"Never\" is supported when podFailurePolicy is specified";
-            judge.invalid(&policy_at, node, said, "write `restartPolicy: Never`");
+            let message = "only \"Never\" is supported when podFailurePolicy is specified";
+            judge.invalid(&policy_at, node, message, "write `restartPolicy: Never`");
         }
         _ => _ = judge.one_of(&policy_at, pod.get("restartPolicy"), &["OnFailure", "Never"]),
     }
@@ -82,8 +82,8 @@ fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if matches!(mode, "" | "NonIndexed") {
         for key in ["backoffLimitPerIndex", "maxFailedIndexes"] {
             if let Some(node) = spec.get(key) {
-                let said = "requires indexed completion mode";
-                judge.invalid(&at.field(key), node, said, "write `completionMode: Indexed`");
+                let message = "requires indexed completion mode";
+                judge.invalid(&at.field(key), node, message, "write `completionMode: Indexed`");
             }
         }
     }
@@ -92,8 +92,8 @@ fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
     let mut most = |key: &str, most: i64, why: &str| {
         if let Some(node) = spec.get(key).filter(|_| number(key) > Some(most)) {
-            let said = format!("must be less than or equal to {most}{why}");
-            judge.invalid(&at.field(key), node, &said, &format!("write at most {most}"));
+            let message = format!("must be less than or equal to {most}{why}");
+            judge.invalid(&at.field(key), node, &message, &format!("write at most {most}"));
         }
     };
     most("parallelism", MOST_INDEXED, " when completion mode is Indexed");
@@ -124,8 +124,8 @@ fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         && !names::dns1123_label(&last).is_empty()
     {
         let at = At::ROOT.field("metadata");
-        let said = format!("will not able to create pod with invalid DNS label: {last}");
-        judge.invalid(&at.field("name"), name, &said, "shorten the name, without dots");
+        let message = format!("will not able to create pod with invalid DNS label: {last}");
+        judge.invalid(&at.field("name"), name, &message, "shorten the name, without dots");
     }
 }
 
@@ -148,8 +148,8 @@ fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let Some(policy) = spec.get("successPolicy") else { return };
     let at = at.field("successPolicy");
     if spec.get("completionMode").and_then(Node::as_str) != Some("Indexed") {
-        let said = "requires indexed completion mode";
-        return judge.invalid(&at, policy, said, "write `completionMode: Indexed`");
+        let message = "requires indexed completion mode";
+        return judge.invalid(&at, policy, message, "write `completionMode: Indexed`");
     }
     let list = at.field("rules");
     if policy.items_of("rules").is_empty() {
@@ -167,25 +167,25 @@ fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         non_negative(judge, &at.field("succeededCount"), count);
         let completions = spec.get("completions").and_then(Node::as_int).unwrap_or(0);
         if let Some(count) = count.filter(|count| count.as_int() > Some(completions)) {
-            let said = format!(
+            let message = format!(
                 "must be less than or equal to {completions} (the number of specified completions)"
             );
-            judge.invalid(&at.field("succeededCount"), count, &said, "write a smaller number");
+            judge.invalid(&at.field("succeededCount"), count, &message, "write a smaller number");
         }
         let Some(written) = rule.get("succeededIndexes") else { continue };
         match indexes(written.as_str().unwrap_or_default(), completions) {
-            Err(said) => {
-                let said = format!("error parsing succeededIndexes: {said}");
+            Err(message) => {
+                let message = format!("error parsing succeededIndexes: {message}");
                 let help = "write indexes and ranges in ascending order, as in `0,2-4`";
-                judge.invalid(&at.field("succeededIndexes"), written, &said, help);
+                judge.invalid(&at.field("succeededIndexes"), written, &message, help);
             }
             Ok(total) => {
                 if let Some(count) = count.filter(|count| count.as_int() > Some(total)) {
-                    let said = format!(
+                    let message = format!(
                         "must be less than or equal to {total} (the number of indexes in the specified succeededIndexes field)"
                     );
                     let at = at.field("succeededCount");
-                    judge.invalid(&at, count, &said, "write a smaller number");
+                    judge.invalid(&at, count, &message, "write a smaller number");
                 }
             }
         }
@@ -236,8 +236,8 @@ fn indexes(text: &str, completions: i64) -> Result<i64, String> {
 
 fn too_many(judge: &mut Judge<'_>, at: &At<'_>, list: Option<&Node>, most: usize) {
     if let Some(list) = list.filter(|list| list.items().len() > most) {
-        let said = format!("Too many: {}: must have at most {most} items", list.items().len());
-        judge.refuse(at, list.origin.span(), &said, &format!("keep {most}"));
+        let message = format!("Too many: {}: must have at most {most} items", list.items().len());
+        judge.refuse(at, list.origin.span(), &message, &format!("keep {most}"));
     }
 }
 
@@ -249,20 +249,20 @@ fn failure_rule(judge: &mut Judge<'_>, at: &At<'_>, rule: &Node, spec: &Node) {
             action.as_str() == Some("FailIndex") && spec.get("backoffLimitPerIndex").is_none()
         })
     {
-        let said = "requires the backoffLimitPerIndex to be set";
-        judge.invalid(&at.field("action"), action, said, "set `backoffLimitPerIndex`");
+        let message = "requires the backoffLimitPerIndex to be set";
+        judge.invalid(&at.field("action"), action, message, "set `backoffLimitPerIndex`");
     }
     let (codes, conditions) = (rule.get("onExitCodes"), rule.items_of("onPodConditions"));
-    let said = match (codes, conditions) {
+    let message = match (codes, conditions) {
         (Some(_), [_, ..]) => {
             Some("specifying both OnExitCodes and OnPodConditions is not supported")
         }
         (None, []) => Some("specifying one of OnExitCodes and OnPodConditions is required"),
         _ => None,
     };
-    if let Some(said) = said {
-        let said = format!("Invalid value: {said}");
-        judge.refuse(at, rule.origin.span(), &said, "keep one of them");
+    if let Some(message) = message {
+        let message = format!("Invalid value: {message}");
+        judge.refuse(at, rule.origin.span(), &message, "keep one of them");
     }
     let list = at.field("onPodConditions");
     too_many(judge, &list, rule.get("onPodConditions"), MOST_RULES);
@@ -288,11 +288,18 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
         ["containers", "initContainers"]
             .iter()
             .flat_map(|list| pod.map_or(&[][..], |pod| pod.items_of(list)))
-            .any(|container| container.get("name").is_some_and(|own| own.value == name.value))
+            .any(|container| {
+                container.get("name").is_some_and(|container| container.value == name.value)
+            })
     };
     if let Some(name) = codes.get("containerName").filter(|name| !is_container(name)) {
-        let said = "must be one of the container or initContainer names in the pod template";
-        judge.invalid(&at.field("containerName"), name, said, "name a container of the template");
+        let message = "must be one of the container or initContainer names in the pod template";
+        judge.invalid(
+            &at.field("containerName"),
+            name,
+            message,
+            "name a container of the template",
+        );
     }
     let list = at.field("values");
     // A null is a 0.
@@ -308,12 +315,12 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
     for (index, value) in values.items().iter().enumerate() {
         let at = list.index(index);
         if within && number(value) == Some(0) {
-            let said = "must not be 0 for the In operator";
-            judge.invalid(&at, value, said, "delete it: 0 is success");
+            let message = "must not be 0 for the In operator";
+            judge.invalid(&at, value, message, "delete it: 0 is success");
         }
         if number(value).is_some_and(|number| !seen.insert(number)) {
-            let said = format!("Duplicate value: {}", value.to_json());
-            judge.refuse(&at, value.origin.span(), &said, "keep one of them");
+            let message = format!("Duplicate value: {}", value.to_json());
+            judge.refuse(&at, value.origin.span(), &message, "keep one of them");
         }
     }
     if !numbers.is_sorted() {
@@ -341,9 +348,10 @@ fn selector(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let labels_at = labels_at.field("labels");
     let labels = spec.at(&["template", "metadata", "labels"]);
     for entry in labels.into_iter().flat_map(Node::entries) {
-        let own = NAME_LABELS.contains(&&*entry.key) && entry.node.as_str() != Some(name);
-        if own || UID_LABELS.contains(&&*entry.key) {
-            let must = if own { format!("must be '{name}'") } else { "must be the uid".to_owned() };
+        let is_own = NAME_LABELS.contains(&&*entry.key) && entry.node.as_str() != Some(name);
+        if is_own || UID_LABELS.contains(&&*entry.key) {
+            let must =
+                if is_own { format!("must be '{name}'") } else { "must be the uid".to_owned() };
             let help = "delete the label: the server writes it";
             judge.invalid(&labels_at.key(&entry.key), &entry.node, &must, help);
         }
@@ -355,8 +363,13 @@ fn selector(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let foreign =
         selector.get("matchLabels").into_iter().flat_map(Node::entries).any(|entry| !wanted(entry));
     if foreign || metadata::holds_something(selector.get("matchExpressions")) {
-        let said = "`selector` not auto-generated";
-        judge.invalid(&selector_at, selector, said, "delete it, or write `manualSelector: true`");
+        let message = "`selector` not auto-generated";
+        judge.invalid(
+            &selector_at,
+            selector,
+            message,
+            "delete it, or write `manualSelector: true`",
+        );
     }
 }
 
@@ -370,7 +383,7 @@ mod tests {
         for (text, total) in [("", 0), ("0", 1), ("0,2-4", 4), ("1-2,4", 3)] {
             assert_eq!(indexes(text, 5), Ok(total), "{text}");
         }
-        for (text, said) in [
+        for (text, message) in [
             ("5", "too large index: \"5\""),
             ("1-5", "too large index: \"5\""),
             ("3-1", "non-increasing order, previous: 3, current: 1"),
@@ -379,8 +392,8 @@ mod tests {
             ("0,a", "cannot convert string to integer for index: \"a\""),
             ("0,", "cannot convert string to integer for index: \"\""),
         ] {
-            assert_eq!(indexes(text, 5), Err(said.to_owned()), "{text}");
+            assert_eq!(indexes(text, 5), Err(message.to_owned()), "{text}");
         }
-        assert!(indexes("1-2-3", 5).is_err_and(|said| said.contains("at most two parts")));
+        assert!(indexes("1-2-3", 5).is_err_and(|message| message.contains("at most two parts")));
     }
 }

@@ -115,8 +115,8 @@ impl<'a> Judge<'a> {
     pub(super) fn unsupported(&mut self, at: &At<'_>, node: &Node, accepted: &[&str]) {
         let list =
             accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
-        let said = format!("Unsupported value: {}: supported values: {list}", node.to_json());
-        self.refuse(at, node.origin.span(), &said, "write one of the supported values");
+        let message = format!("Unsupported value: {}: supported values: {list}", node.to_json());
+        self.refuse(at, node.origin.span(), &message, "write one of the supported values");
     }
 
     /// A field that has to be set to one of these, so that its zero value is refused too; returns
@@ -187,11 +187,11 @@ impl<'a> Judge<'a> {
             .get(key)
             .filter(|node| node.as_int().is_some_and(|number| !(least..=most).contains(&number)))
         {
-            let said = format!("must be between {least} and {most}, inclusive");
+            let message = format!("must be between {least} and {most}, inclusive");
             self.invalid(
                 &at.field(key),
                 node,
-                &said,
+                &message,
                 &format!("write a number from {least} to {most}"),
             );
         }
@@ -228,10 +228,10 @@ impl<'a> Judge<'a> {
             item.get(key).and_then(Node::scalar_text).unwrap_or_else(|| default.into())
         };
         let mut seen = Places::new();
-        let mut told = HashSet::new();
+        let mut set = HashSet::new();
         for (place, item) in items.iter().enumerate() {
-            let own: Vec<_> = keys.iter().map(|key| value(item, *key)).collect();
-            if seen.insert(own, place).is_some_and(|first| told.insert(first)) {
+            let text: Vec<_> = keys.iter().map(|key| value(item, *key)).collect();
+            if seen.insert(text, place).is_some_and(|first| set.insert(first)) {
                 let words: Vec<String> = keys
                     .iter()
                     .map(|(key, default)| {

@@ -12,9 +12,11 @@ use std::collections::HashSet;
 fn special_address(text: &str) -> Option<&'static str> {
     let address: std::net::IpAddr = text.parse().ok()?;
     let (local, local_group) = match address {
-        std::net::IpAddr::V4(own) => (own.is_link_local(), own.octets()[..3] == [224, 0, 0]),
-        std::net::IpAddr::V6(own) => {
-            let first = own.segments()[0];
+        std::net::IpAddr::V4(address) => {
+            (address.is_link_local(), address.octets()[..3] == [224, 0, 0])
+        }
+        std::net::IpAddr::V6(address) => {
+            let first = address.segments()[0];
             (first & 0xffc0 == 0xfe80, first & 0xff0f == 0xff02)
         }
     };
@@ -135,8 +137,13 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 "delete it",
             ),
             "LoadBalancer" | "NodePort" if ip == "None" => {
-                let said = format!("may not be set to 'None' for {kind} services");
-                judge.invalid(&list.index(0), node, &said, "delete it, or write `type: ClusterIP`");
+                let message = format!("may not be set to 'None' for {kind} services");
+                judge.invalid(
+                    &list.index(0),
+                    node,
+                    &message,
+                    "delete it, or write `type: ClusterIP`",
+                );
             }
             _ if ip != "None" && wrong_address(ip) => {
                 judge.invalid(&list.index(0), node, bad, "write `None` or an address");
@@ -197,9 +204,9 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(port) = spec.get("healthCheckNodePort").filter(|port| {
         port.as_int() != Some(0) && !(balanced && text("externalTrafficPolicy") == "Local")
     }) {
-        let said =
+        let message =
             "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-        judge.invalid(&at.field("healthCheckNodePort"), port, said, "delete it");
+        judge.invalid(&at.field("healthCheckNodePort"), port, message, "delete it");
     }
     if let Some(policy) =
         spec.get("externalTrafficPolicy").filter(|policy| policy.as_str() != Some(""))
@@ -208,8 +215,8 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         if outside {
             judge.one_of(&at.field("externalTrafficPolicy"), Some(policy), &["Cluster", "Local"]);
         } else {
-            let said = "may only be set for externally-accessible services";
-            judge.invalid(&at.field("externalTrafficPolicy"), policy, said, "delete it");
+            let message = "may only be set for externally-accessible services";
+            judge.invalid(&at.field("externalTrafficPolicy"), policy, message, "delete it");
         }
     }
     judge.exactly_if_there(at, spec, "internalTrafficPolicy", &["Cluster", "Local"]);
@@ -228,14 +235,14 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let families_at = at.field("ipFamilies");
     for (index, family) in spec.items_of("ipFamilies").iter().enumerate() {
         if !matches!(family.as_str(), Some("IPv4" | "IPv6")) {
-            let said = format!(
+            let message = format!(
                 "Unsupported value: {}: supported values: \"IPv4\", \"IPv6\"",
                 family.to_json()
             );
             judge.refuse(
                 &families_at.index(index),
                 family.origin.span(),
-                &said,
+                &message,
                 "write `IPv4` or `IPv6`",
             );
         }
@@ -500,7 +507,8 @@ pub(super) fn service_account(judge: &mut Judge<'_>, object: &Node) {
     let Some(list) = object.get("secrets") else { return };
     judge.keyed(&at, list, &[("name", "")]);
     if list.items().iter().any(|secret| secret.get("name").is_none()) {
-        let said = "associative list with keys has an element that omits all key fields [\"name\"]";
-        judge.refuse(&at, list.origin.span(), said, "name each secret");
+        let message =
+            "associative list with keys has an element that omits all key fields [\"name\"]";
+        judge.refuse(&at, list.origin.span(), message, "name each secret");
     }
 }

@@ -41,11 +41,11 @@ fn with_claims(template: &Node, claims: &Node) -> Node {
     let volumes: Vec<Node> = volumes.collect();
     let spec = template.as_map_mut().and_then(|map| map.get_mut("spec")?.as_map_mut());
     if let Some(spec) = spec {
-        let own = spec.get("volumes").map(Node::items).unwrap_or_default();
+        let nodes = spec.get("volumes").map(Node::items).unwrap_or_default();
         let named = |volume: &Node| volume.get("name").and_then(Node::as_str).map(str::to_owned);
-        let names: Vec<_> = own.iter().map(named).collect();
+        let names: Vec<_> = nodes.iter().map(named).collect();
         let more = volumes.into_iter().filter(|volume| !names.contains(&named(volume)));
-        let all: Vec<Node> = own.iter().cloned().chain(more).collect();
+        let all: Vec<Node> = nodes.iter().cloned().chain(more).collect();
         spec.insert("volumes", Node::list(all, origin));
     }
     template
@@ -65,12 +65,12 @@ fn admitted(judge: &mut Judge<'_>, object: &Node) {
     let number = |holder: &Node, key: &str| holder.get(key).map_or(Some(1), Node::as_int);
     let (replicas, size) = (number(spec, "replicas"), number(group, "size"));
     if let Some(node) = spec.get("replicas").filter(|_| replicas < Some(0)) {
-        let said = "replicas must be equal or greater than 0";
-        judge.invalid(&at.field("replicas"), node, said, "write at least 0");
+        let message = "replicas must be equal or greater than 0";
+        judge.invalid(&at.field("replicas"), node, message, "write at least 0");
     }
     if let Some(node) = group.get("size").filter(|_| size < Some(1)) {
-        let said = "size must be equal or greater than 1";
-        judge.invalid(&group_at.field("size"), node, said, "write at least 1");
+        let message = "size must be equal or greater than 1";
+        judge.invalid(&group_at.field("size"), node, message, "write at least 1");
     }
     let all = replicas.zip(size).and_then(|(replicas, size)| replicas.checked_mul(size));
     if let Some(node) = spec.get("replicas").or(group.get("size"))
@@ -78,9 +78,9 @@ fn admitted(judge: &mut Judge<'_>, object: &Node) {
         && replicas.is_some()
         && size.is_some()
     {
-        let said =
+        let message =
             format!("the product of replicas and worker replicas must not exceed {}", i32::MAX);
-        judge.invalid(&at.field("replicas"), node, &said, "write fewer replicas");
+        judge.invalid(&at.field("replicas"), node, &message, "write fewer replicas");
     }
     if let Some(update) = spec.at(&["rolloutStrategy", "rollingUpdateConfiguration"]) {
         let at = at.field("rolloutStrategy");
@@ -105,9 +105,14 @@ fn rolling_update(judge: &mut Judge<'_>, at: &At<'_>, update: &Node, replicas: O
         *count = node.as_int().or_else(|| share(node).and_then(of_all));
     }
     if counts == [Some(0), Some(0)] && replicas != 0 {
-        let said = "must not be 0 when `maxSurge` is 0";
+        let message = "must not be 0 when `maxSurge` is 0";
         let node = update.get("maxUnavailable").unwrap_or(update);
-        judge.invalid(&at.field("maxUnavailable"), node, said, "let one of the two be at least 1");
+        judge.invalid(
+            &at.field("maxUnavailable"),
+            node,
+            message,
+            "let one of the two be at least 1",
+        );
     }
 }
 
@@ -121,27 +126,28 @@ fn subgroups(
         if let Some(node) = object.at(&["metadata", "annotations", SUBGROUP_TOPOLOGY]) {
             let at = At::ROOT.field("metadata");
             let at = at.field("annotations");
-            let said = "cannot have subgroup-exclusive-topology without subGroupSize set";
-            judge.invalid(&at.field(SUBGROUP_TOPOLOGY), node, said, "delete the annotation");
+            let message = "cannot have subgroup-exclusive-topology without subGroupSize set";
+            judge.invalid(&at.field(SUBGROUP_TOPOLOGY), node, message, "delete the annotation");
         }
         return;
     };
     let at = group_at.field("subGroupPolicy");
     let at = at.field("subGroupSize");
     let Some(node) = policy.get("subGroupSize") else { return };
-    let (Some(own), Some(size)) = (node.as_int(), size) else { return };
-    let mut wrong = |said: &str| judge.invalid(&at, node, said, "write a divisor of the size");
-    if own < 1 {
+    let (Some(group), Some(size)) = (node.as_int(), size) else { return };
+    let mut wrong =
+        |message: &str| judge.invalid(&at, node, message, "write a divisor of the size");
+    if group < 1 {
         return wrong("subGroupSize must be equal or greater than 1");
     }
-    if size % own != 0 && (size - 1) % own != 0 {
+    if size % group != 0 && (size - 1) % group != 0 {
         wrong("size or size - 1 must be divisible by subGroupSize");
     }
-    if size < own {
+    if size < group {
         wrong("subGroupSize cannot be larger than size");
     }
     let excluded = policy.get("type").and_then(Node::as_str) == Some("LeaderExcluded");
-    if excluded && (size - 1) % own != 0 {
+    if excluded && (size - 1) % group != 0 {
         wrong("size-1 must be divisible by subGroupSize when using LeaderExcluded");
     }
 }

@@ -75,15 +75,15 @@ fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bo
             continue;
         }
         seen.insert(text);
-        let own = at.index(index);
-        self::finalizer(judge, at, if qualified { Some(&own) } else { None }, finalizer);
+        let place = at.index(index);
+        self::finalizer(judge, at, if qualified { Some(&place) } else { None }, finalizer);
     }
     let last = metadata.items_of("finalizers").last();
     if let Some(last) =
         last.filter(|_| seen.contains("orphan") && seen.contains("foregroundDeletion"))
     {
-        let said = "finalizer orphan and foregroundDeletion cannot be both set";
-        judge.invalid(at, last, said, "keep one of them");
+        let message = "finalizer orphan and foregroundDeletion cannot be both set";
+        judge.invalid(at, last, message, "keep one of them");
     }
 }
 
@@ -97,11 +97,11 @@ pub(super) fn finalizer(
 ) {
     let text = finalizer.as_str().unwrap_or_default();
     let objections = names::qualified_name(text);
-    let known =
+    let is_known =
         text.contains('/') || matches!(text, "kubernetes" | "orphan" | "foregroundDeletion");
-    if let Some(at) = qualified.filter(|_| objections.is_empty() && !known) {
-        let said = "name is neither a standard finalizer name nor is it fully qualified";
-        judge.invalid(at, finalizer, said, "write it with a domain: `example.com/name`");
+    if let Some(at) = qualified.filter(|_| objections.is_empty() && !is_known) {
+        let message = "name is neither a standard finalizer name nor is it fully qualified";
+        judge.invalid(at, finalizer, message, "write it with a domain: `example.com/name`");
     }
     judge.shaped(at, finalizer, objections);
 }
@@ -134,11 +134,11 @@ pub(super) fn annotations(judge: &mut Judge<'_>, at: &At<'_>, annotations: Optio
     let pairs = entries().filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?)));
     if let (Some(error), Some(node)) = (names::annotations_size(pairs), annotations) {
         let path = at.to_string();
-        let said = error.at(&path);
+        let message = error.at(&path);
         judge.refuse(
             at,
             node.origin.span(),
-            said.strip_prefix(&path).unwrap_or(&said).trim_start_matches(": "),
+            message.strip_prefix(&path).unwrap_or(&message).trim_start_matches(": "),
             "shorten the annotations",
         );
     }
@@ -157,21 +157,21 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
             Some((_, version)) => version,
             None => text("apiVersion"),
         };
-        for (key, absent, said) in [
+        for (key, absent, message) in [
             ("apiVersion", version.is_empty(), "version must not be empty"),
             ("kind", text("kind").is_empty(), "must not be empty"),
             ("name", text("name").is_empty(), "must not be empty"),
             ("uid", text("uid").is_empty(), "must not be empty"),
         ] {
             if absent {
-                let said = format!("Invalid value: \"\": {said}");
+                let message = format!("Invalid value: \"\": {message}");
                 let place = owner.get(key).unwrap_or(owner).origin.span();
-                judge.refuse(&at.field(key), place, &said, "leave the reference out");
+                judge.refuse(&at.field(key), place, &message, "leave the reference out");
             }
         }
         if (text("apiVersion"), text("kind")) == ("v1", "Event") {
-            let said = "/v1, Kind=Event is disallowed from being an owner";
-            judge.invalid(at, owner, said, "leave the reference out");
+            let message = "/v1, Kind=Event is disallowed from being an owner";
+            judge.invalid(at, owner, message, "leave the reference out");
         }
     }
     let controllers: Vec<_> = owners
@@ -191,9 +191,9 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
 /// Judges the labels and annotations of a pod template, which the server names without `metadata`.
 pub(super) fn template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node) {
     labels(judge, &at.field("labels"), template.at(&["metadata", "labels"]));
-    let own = template.at(&["metadata", "annotations"]);
-    annotations(judge, &at.field("annotations"), own);
-    seccomp(judge, &at.field("annotations"), own);
+    let template = template.at(&["metadata", "annotations"]);
+    annotations(judge, &at.field("annotations"), template);
+    seccomp(judge, &at.field("annotations"), template);
 }
 
 /// Judges the annotations that seccomp profiles were once set with (pkg/apis/core/validation,

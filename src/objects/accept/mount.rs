@@ -123,18 +123,18 @@ pub(super) fn devices(
             let text = path.as_str().unwrap_or_default();
             let at = at.field("devicePath");
             if steps_up(text) {
-                let said = "can not contain backsteps ('..')";
-                judge.invalid(&at, path, said, "write the path without `..`");
+                let message = "can not contain backsteps ('..')";
+                judge.invalid(&at, path, message, "write the path without `..`");
             }
             if mounted("mountPath", text) {
-                let said = "must not already exist as a path in volumeMounts";
-                judge.invalid(&at, path, said, "write another path");
+                let message = "must not already exist as a path in volumeMounts";
+                judge.invalid(&at, path, message, "write another path");
             }
         }
         let Some(name) = judge.present(&at, device, "name") else { continue };
         let text = name.as_str().unwrap_or_default();
         let at = at.field("name");
-        let mut wrong = |said: &str, help: &str| judge.invalid(&at, name, said, help);
+        let mut wrong = |message: &str, help: &str| judge.invalid(&at, name, message, help);
         if !seen.insert(text) {
             wrong("must be unique", "keep one of them");
         }

@@ -13,8 +13,8 @@ pub(super) fn local_path(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key:
     let Some(path) = judge.present(at, holder, key) else { return };
     let text = path.as_str().unwrap_or_default();
     if text.starts_with("..") && !text.starts_with("../") && !steps_up(text) {
-        let said = "must not start with '..'";
-        judge.invalid(&at.field(key), path, said, "write a path below the volume");
+        let message = "must not start with '..'";
+        judge.invalid(&at.field(key), path, message, "write a path below the volume");
     }
     descending(judge, at, holder, key);
 }
@@ -23,27 +23,27 @@ pub(super) fn local_path(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key:
 pub(super) fn descending(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) {
     let Some(path) = holder.get(key) else { return };
     let text = path.as_str().unwrap_or_default();
-    let said = if text.starts_with('/') {
+    let message = if text.starts_with('/') {
         "must be a relative path"
     } else if steps_up(text) {
         "must not contain '..'"
     } else {
         return;
     };
-    judge.invalid(&at.field(key), path, said, "write a path below the volume");
+    judge.invalid(&at.field(key), path, message, "write a path below the volume");
 }
 
 /// Judges the bits of a file mode.
 pub(super) fn mode(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) {
     let Some(node) = holder.get(key) else { return };
     let Some(mode) = node.as_int().filter(|mode| !(0..=0o777).contains(mode)) else { return };
-    let said = "must be a number between 0 and 0777 (octal), both inclusive";
+    let message = "must be a number between 0 and 0777 (octal), both inclusive";
     // The digits are those of a mode, and the zero before them is missing.
     let help = match i64::from_str_radix(&mode.to_string(), 8) {
         Ok(octal @ 0..=0o777) => format!("write it in octal: `0{mode}`, which is {octal}"),
         _ => "write an octal number from `0000` to `0777`".to_owned(),
     };
-    judge.invalid(&at.field(key), node, said, &help);
+    judge.invalid(&at.field(key), node, message, &help);
 }
 
 /// Judges which keys become which files of a ConfigMap or Secret.

@@ -196,11 +196,11 @@ fn host_ports(judge: &mut Judge<'_>, at: &At<'_>, containers: &Node, all: bool) 
                 text("hostIP").unwrap_or_default(),
                 host.scalar_text().unwrap_or_default()
             );
-            let said = format!("Duplicate value: \"{shown}\"");
+            let message = format!("Duplicate value: \"{shown}\"");
             if !seen.insert(shown) {
                 let at = at.index(index);
                 let help = "give one of them another port";
-                judge.refuse(&at.field("hostPort"), host.origin.span(), &said, help);
+                judge.refuse(&at.field("hostPort"), host.origin.span(), &message, help);
             }
         }
     }
@@ -220,8 +220,8 @@ fn of_pods(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             let Some(image) = container.get("image") else { continue };
             if image.as_str().is_some_and(|text| !text.is_empty() && text.trim() != text) {
                 let at = at.index(index);
-                let said = "must not have leading or trailing whitespace";
-                judge.invalid(&at.field("image"), image, said, "delete the blanks");
+                let message = "must not have leading or trailing whitespace";
+                judge.invalid(&at.field("image"), image, message, "delete the blanks");
             }
         }
     }
@@ -247,12 +247,12 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     let dns_at = at.field("dnsConfig");
-    let own = spec.get("dnsPolicy").and_then(Node::as_str) == Some("None");
+    let is_own = spec.get("dnsPolicy").and_then(Node::as_str) == Some("None");
     match spec.get("dnsConfig") {
-        None if own => {
+        None if is_own => {
             judge.required(&dns_at, spec, "must provide `dnsConfig` when `dnsPolicy` is None");
         }
-        Some(config) if own && config.items_of("nameservers").is_empty() => {
+        Some(config) if is_own && config.items_of("nameservers").is_empty() => {
             judge.required(
                 &dns_at.field("nameservers"),
                 config,
@@ -362,12 +362,12 @@ fn claims<'n>(judge: &mut Judge<'_>, at: &At<'_>, spec: &'n Node) -> Vec<&'n str
             .filter(|key| claim.get(key).is_some())
             .collect();
         if sources.len() != 1 {
-            let said = if sources.is_empty() {
+            let message = if sources.is_empty() {
                 "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
             } else {
                 "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
             };
-            judge.invalid(&at, claim, said, "name one source");
+            judge.invalid(&at, claim, message, "name one source");
         }
         for key in sources {
             if let Some(name) = claim.get(key) {

@@ -82,13 +82,13 @@ pub(super) fn handler(
                 if let Some(grace) = grace
                     .filter(|grace| seconds.is_some_and(|seconds| !(0..=*grace).contains(&seconds)))
                 {
-                    let said = format!(
+                    let message = format!(
                         "must be non-negative and less than terminationGracePeriodSeconds ({grace})"
                     );
                     judge.invalid(
                         &at,
                         node.get("seconds").unwrap_or(node),
-                        &said,
+                        &message,
                         "sleep for a shorter time",
                     );
                 }

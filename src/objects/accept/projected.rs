@@ -29,8 +29,9 @@ pub(super) fn downward_files(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) 
             (Some(field), other) => {
                 environment::field_ref(judge, &at.field("fieldRef"), field, &FIELDS);
                 if other.is_some() {
-                    let said = "fieldRef and resourceFieldRef can not be specified simultaneously";
-                    judge.invalid(&at, file, said, "delete one of the two");
+                    let message =
+                        "fieldRef and resourceFieldRef can not be specified simultaneously";
+                    judge.invalid(&at, file, message, "delete one of the two");
                 }
             }
             (None, Some(resource)) => {
@@ -55,14 +56,14 @@ pub(super) fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) {
         for kind in ["secret", "configMap", "downwardAPI", "serviceAccountToken"] {
             let Some(found) = source.get(kind) else { continue };
             kinds += 1;
-            let own = here.field(kind);
+            let place = here.field(kind);
             match kind {
-                "downwardAPI" => downward_files(judge, &own, found),
+                "downwardAPI" => downward_files(judge, &place, found),
                 // The server reports the path at the volume and not at the source.
-                "serviceAccountToken" => token(judge, (at, &own), found),
+                "serviceAccountToken" => token(judge, (at, &place), found),
                 _ => {
-                    judge.present(&own, found, "name");
-                    keys_to_paths(judge, &own, found);
+                    judge.present(&place, found, "name");
+                    keys_to_paths(judge, &place, found);
                 }
             }
             for path in found.items_of("items").iter().filter_map(|item| item.get("path")) {
@@ -89,11 +90,11 @@ fn token(judge: &mut Judge<'_>, (volume, at): (&At<'_>, &At<'_>), token: &Node) 
         let at = at.field("expirationSeconds");
         let number = seconds.as_int().unwrap_or(least);
         if number < least {
-            let said = "may not specify a duration less than 10 minutes";
-            judge.invalid(&at, seconds, said, &format!("write at least {least}"));
+            let message = "may not specify a duration less than 10 minutes";
+            judge.invalid(&at, seconds, message, &format!("write at least {least}"));
         } else if number > most {
-            let said = "may not specify a duration larger than 2^32 seconds";
-            judge.invalid(&at, seconds, said, &format!("write at most {most}"));
+            let message = "may not specify a duration larger than 2^32 seconds";
+            judge.invalid(&at, seconds, message, &format!("write at most {most}"));
         }
     }
     local_path(judge, volume, token, "path");

@@ -9,9 +9,14 @@ pub(super) fn quota(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     amounts(judge, at, spec, "hard");
     let at = at.field("hard");
     for entry in spec.get("hard").into_iter().flat_map(Node::entries) {
-        if quantity(&entry.node).is_some_and(|own| own.is_negative()) {
-            let said = "must be greater than or equal to 0";
-            judge.invalid(&at.key(&entry.key), &entry.node, said, "write an amount of at least 0");
+        if quantity(&entry.node).is_some_and(|quantity| quantity.is_negative()) {
+            let message = "must be greater than or equal to 0";
+            judge.invalid(
+                &at.key(&entry.key),
+                &entry.node,
+                message,
+                "write an amount of at least 0",
+            );
         }
     }
 }
@@ -28,7 +33,9 @@ pub(super) fn limits(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 
 fn amounts(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, list: &str) {
     let at = at.field(list);
-    if let Some(node) = holder.get(list).filter(|own| !own.is_null() && own.as_map().is_none()) {
+    if let Some(node) =
+        holder.get(list).filter(|holder| !holder.is_null() && holder.as_map().is_none())
+    {
         let help = "write a line for each resource, as `pods: 10`";
         judge.invalid(&at, node, "must be a mapping of resources to amounts", help);
     }

@@ -38,15 +38,20 @@ fn admitted(judge: &mut Judge<'_>, workers: &At<'_>, object: &Node) {
         && name.as_str().is_some_and(|text| !letter(text) || text.contains('.'))
     {
         let at = At::ROOT.field("metadata");
-        let said = "name must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
-        judge.invalid(&at.field("name"), name, said, "rename what the RayCluster is named after");
+        let message = "name must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
+        judge.invalid(
+            &at.field("name"),
+            name,
+            message,
+            "rename what the RayCluster is named after",
+        );
     }
     let mut seen = HashSet::new();
     for (index, group) in groups(object).filter_map(|(index, group)| Some((index?, group))) {
         let Some(name) = group.get("groupName") else { continue };
         if !seen.insert(name.as_str().unwrap_or_default()) {
-            let said = "worker group names must be unique";
-            judge.invalid(&workers.index(index), name, said, "give one of them another name");
+            let message = "worker group names must be unique";
+            judge.invalid(&workers.index(index), name, message, "give one of them another name");
         }
     }
 }

@@ -16,15 +16,15 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node,
         match claim.get("name").and_then(Node::as_str).filter(|name| !name.is_empty()) {
             None => judge.required(&at, claim, ""),
             Some(name) if !claims.contains(&name) => {
-                let known = if claims.is_empty() {
+                let claims = if claims.is_empty() {
                     " which is empty".to_owned()
                 } else {
                     format!(": {}", claims.join(", "))
                 };
-                let said = format!(
-                    "Not found: \"{name}\": must be one of the names in pod.spec.resourceClaims{known}"
+                let message = format!(
+                    "Not found: \"{name}\": must be one of the names in pod.spec.resourceClaims{claims}"
                 );
-                judge.refuse(&at, claim.origin.span(), &said, "add the claim to the pod");
+                judge.refuse(&at, claim.origin.span(), &message, "add the claim to the pod");
             }
             Some(_) => {}
         }
@@ -52,12 +52,12 @@ fn consistent(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec: &Node)
     for entry in resources.get("requests").into_iter().flat_map(Node::entries) {
         let sum = of_containers(spec, "requests", &entry.key);
         if quantity(&entry.node).is_some_and(|whole| sum > whole) {
-            let said = format!(
+            let message = format!(
                 "must be greater than or equal to aggregate container requests of {}",
                 sum.canonical()
             );
             let at = requests_at.key(&entry.key);
-            judge.invalid(&at, &entry.node, &said, "request more for the pod");
+            judge.invalid(&at, &entry.node, &message, "request more for the pod");
         }
     }
     let limits_at = at.field("limits");
@@ -65,21 +65,26 @@ fn consistent(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec: &Node)
         let Some(whole) = quantity(&entry.node) else { continue };
         let sum = of_containers(spec, "limits", &entry.key);
         if entry.key.starts_with("hugepages-") && sum > whole {
-            let said = format!(
+            let message = format!(
                 "must be greater than or equal to aggregate container limits of {}",
                 sum.canonical()
             );
-            judge.invalid(&limits_at.key(&entry.key), &entry.node, &said, "raise the pod's limit");
+            judge.invalid(
+                &limits_at.key(&entry.key),
+                &entry.node,
+                &message,
+                "raise the pod's limit",
+            );
         }
         let list = at.field("containers");
         for (index, container) in spec.items_of("containers").iter().enumerate() {
             let Some(limit) = container.at(&["resources", "limits", &entry.key]) else { continue };
             if quantity(limit).is_some_and(|limit| limit > whole) {
-                let said =
+                let message =
                     format!("must be less than or equal to pod limits of {}", whole.canonical());
                 let at = list.index(index);
                 let at = at.key(&entry.key);
-                judge.invalid(&at.field("limits"), limit, &said, "raise the pod's limit");
+                judge.invalid(&at.field("limits"), limit, &message, "raise the pod's limit");
             }
         }
     }
@@ -89,14 +94,14 @@ fn consistent(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec: &Node)
 /// time, or the largest init container with the sidecars started before it (component-helpers,
 /// `AggregateContainerRequests`).
 fn of_containers(spec: &Node, list: &str, name: &str) -> Quantity {
-    let own = |container: &Node| {
+    let amount_of = |container: &Node| {
         container.at(&["resources", list, name]).and_then(quantity).unwrap_or_default()
     };
     let mut all = Quantity::default();
-    spec.items_of("containers").iter().for_each(|container| all += &own(container));
+    spec.items_of("containers").iter().for_each(|container| all += &amount_of(container));
     let (mut sidecars, mut greatest) = (Quantity::default(), Quantity::default());
     for container in spec.items_of("initContainers") {
-        let mut now = own(container);
+        let mut now = amount_of(container);
         if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {
             all += &now;
             sidecars += &now;
@@ -194,8 +199,8 @@ fn amounts(
 pub(super) fn amount(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     let Some(quantity) = quantity(node) else { return };
     if quantity.is_negative() {
-        let said = "must be greater than or equal to 0";
-        judge.invalid(at, node, said, "write an amount of at least 0");
+        let message = "must be greater than or equal to 0";
+        judge.invalid(at, node, message, "write an amount of at least 0");
     } else if (!is_native(name) || WHOLE.contains(&name)) && !quantity.is_integer() {
         judge.invalid(at, node, "must be an integer", "write a whole number");
     } else if let Some(size) = name.strip_prefix("hugepages-")
@@ -204,8 +209,8 @@ pub(super) fn amount(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node
         && quantity.value().is_some_and(|bytes| bytes % page != 0)
     {
         // pkg/apis/core/v1/validation/validation.go, validateResourceQuantityHugePageValue
-        let said = format!("must be an integer multiple of the page size {size}");
-        judge.invalid(at, node, &said, "write a multiple of the page size in bytes, as `512Mi`");
+        let message = format!("must be an integer multiple of the page size {size}");
+        judge.invalid(at, node, &message, "write a multiple of the page size in bytes, as `512Mi`");
     }
 }
 
@@ -263,8 +268,8 @@ fn pod_name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     if objections.is_empty() && !matches!(name, "cpu" | "memory") && !name.starts_with("hugepages-")
     {
         if !name.contains('/') && name != "ephemeral-storage" && name != "storage" {
-            let said = "must be a standard resource type or fully qualified";
-            return judge.invalid(at, &shown, said, "write `cpu` or `memory`");
+            let message = "must be a standard resource type or fully qualified";
+            return judge.invalid(at, &shown, message, "write `cpu` or `memory`");
         }
         return judge.unsupported(at, &shown, &["cpu", "hugepages-", "memory"]);
     }

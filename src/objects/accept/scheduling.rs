@@ -51,12 +51,12 @@ fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node, labels: Option<
         }
         let action = constraint.get("whenUnsatisfiable").and_then(Node::as_str).unwrap_or_default();
         if action != "DoNotSchedule" {
-            let said =
+            let message =
                 format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
             judge.invalid(
                 &at,
                 domains,
-                &said,
+                &message,
                 "delete it, or write `whenUnsatisfiable: DoNotSchedule`",
             );
         }
@@ -101,8 +101,8 @@ fn selected_twice(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, labels: Opt
                 .iter()
                 .any(|term| term.get("key").and_then(Node::as_str) == Some(text));
         if selected && has(labels) {
-            let said = "exists in both matchLabelKeys and labelSelector";
-            judge.invalid(&at.index(index), key, said, "delete one of the two");
+            let message = "exists in both matchLabelKeys and labelSelector";
+            judge.invalid(&at.index(index), key, message, "delete one of the two");
         }
     }
 }
@@ -152,8 +152,8 @@ fn pod_term(
     let keys_at = at.field("matchLabelKeys");
     for (index, key) in term.items_of("matchLabelKeys").iter().enumerate() {
         if term.items_of("mismatchLabelKeys").iter().any(|other| other.value == key.value) {
-            let said = "exists in both matchLabelKeys and mismatchLabelKeys";
-            judge.invalid(&keys_at.index(index), key, said, "delete one of the two");
+            let message = "exists in both matchLabelKeys and mismatchLabelKeys";
+            judge.invalid(&keys_at.index(index), key, message, "delete one of the two");
         }
     }
     match term.get("topologyKey").filter(|key| key.as_str() != Some("")) {

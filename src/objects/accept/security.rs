@@ -35,19 +35,19 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let text = name.as_str().unwrap_or_default();
         let at = at.field("name");
         if !is_sysctl(text) {
-            let said = "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
-            judge.invalid(&at, name, said, "write a name such as `kernel.shm_rmid_forced`");
+            let message = "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+            judge.invalid(&at, name, message, "write a name such as `kernel.shm_rmid_forced`");
         } else if !seen.insert(text) {
-            let said = format!("Duplicate value: \"{text}\"");
-            judge.refuse(&at, name.origin.span(), &said, "keep one of them");
+            let message = format!("Duplicate value: \"{text}\"");
+            judge.refuse(&at, name.origin.span(), &message, "keep one of them");
         }
         let dotted = text.replace('/', ".");
         for (key, forbids) in
             [("hostNetwork", dotted.starts_with("net.")), ("hostIPC", is_of_ipc(&dotted))]
         {
             if forbids && spec.get(key).and_then(Node::as_bool) == Some(true) {
-                let said = format!("may not be specified when '{key}' is true");
-                judge.invalid(&at, name, &said, "delete one of the two");
+                let message = format!("may not be specified when '{key}' is true");
+                judge.invalid(&at, name, &message, "delete one of the two");
             }
         }
     }
@@ -119,7 +119,7 @@ pub(super) fn of_system(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let os_at = at.field("os");
     let Some(name) = judge.present(&os_at, os, "name") else { return };
     judge.one_of(&os_at, Some(name), &["linux", "windows"]);
-    let (of_pod, of_container, said): (&[&str], &[&str], &str) = match name.as_str() {
+    let (of_pod, of_container, message): (&[&str], &[&str], &str) = match name.as_str() {
         Some("linux") => (
             &["windowsOptions"],
             &["windowsOptions"],
@@ -133,7 +133,7 @@ pub(super) fn of_system(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let Some(context) = holder.get("securityContext") else { return };
         for key in keys {
             if let Some(node) = context.get(key) {
-                judge.forbidden(&context_at.field(key), node, said, "delete it");
+                judge.forbidden(&context_at.field(key), node, message, "delete it");
             }
         }
     };
@@ -178,9 +178,9 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, context: &Node, h
         .map(|capabilities| capabilities.items_of("add"))
         .unwrap_or_default();
     if capabilities.iter().any(|capability| capability.as_str() == Some("CAP_SYS_ADMIN")) {
-        let said =
+        let message =
             "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-        judge.invalid(at, context, said, "delete one of the two");
+        judge.invalid(at, context, message, "delete one of the two");
     }
 }
 
@@ -208,8 +208,8 @@ fn profiles(judge: &mut Judge<'_>, at: &At<'_>, context: &Node) {
                 &format!("must be set when {kind} type is Localhost"),
             ),
             Some(file) if !local => {
-                let said = format!("can only be set when {kind} type is Localhost");
-                judge.invalid(&at.field("localhostProfile"), file, &said, "delete it");
+                let message = format!("can only be set when {kind} type is Localhost");
+                judge.invalid(&at.field("localhostProfile"), file, &message, "delete it");
             }
             _ => {}
         }

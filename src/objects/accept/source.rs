@@ -44,7 +44,7 @@ const NEEDED: [(&str, &[&str]); 21] = [
 
 /// Judges the source of a volume (`validateVolumeSource`, `ValidatePersistentVolumeSpec`).
 pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node, of: Of<'_>) {
-    for key in NEEDED.iter().filter(|(own, _)| *own == kind).flat_map(|(_, keys)| *keys) {
+    for key in NEEDED.iter().filter(|(name, _)| *name == kind).flat_map(|(_, keys)| *keys) {
         if source
             .get(key)
             .is_some_and(|node| matches!(&node.value, Value::List(items) if items.is_empty()))
@@ -59,8 +59,8 @@ pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &No
         "nfs" => {
             let path = source.get("path").cloned().unwrap_or_else(|| Node::str("", source.origin));
             if path.as_str().is_some_and(|path| !path.starts_with('/')) {
-                let said = "must be an absolute path";
-                judge.invalid(&at.field("path"), &path, said, "begin the path with `/`");
+                let message = "must be an absolute path";
+                judge.invalid(&at.field("path"), &path, message, "begin the path with `/`");
             }
         }
         "gitRepo" => descending(judge, at, source, "directory"),
@@ -106,9 +106,9 @@ pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &No
             if let Some(limit) =
                 limit.filter(|limit| quantity(limit).is_some_and(|limit| limit.is_negative()))
             {
-                let said = "SizeLimit field must be a valid resource quantity";
+                let message = "SizeLimit field must be a valid resource quantity";
                 let help = "write an amount of at least 0";
-                judge.forbidden(&at.field("sizeLimit"), limit, said, help);
+                judge.forbidden(&at.field("sizeLimit"), limit, message, help);
             }
         }
         "secret" | "configMap" => {
@@ -156,8 +156,13 @@ fn partition(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
         .get("partition")
         .filter(|node| node.as_int().is_some_and(|number| !(0..=255).contains(&number)))
     {
-        let said = "must be between 1 and 255, inclusive";
-        judge.invalid(&at.field("partition"), node, said, "write a number from 1 to 255, or none");
+        let message = "must be between 1 and 255, inclusive";
+        judge.invalid(
+            &at.field("partition"),
+            node,
+            message,
+            "write a number from 1 to 255, or none",
+        );
     }
 }
 
@@ -210,8 +215,8 @@ fn iscsi(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
     }
     judge.within(at, source, "lun", (0, 255));
     let asks = |key: &str| source.get(key).and_then(Node::as_bool) == Some(true);
-    let asked = asks("chapAuthDiscovery") || asks("chapAuthSession");
-    if asked && source.get("secretRef").is_none() {
+    let requested = asks("chapAuthDiscovery") || asks("chapAuthSession");
+    if requested && source.get("secretRef").is_none() {
         judge.required(&at.field("secretRef"), source, "");
     }
     let name = match of {
@@ -221,9 +226,9 @@ fn iscsi(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
     if let Some(portal) = source.get("initiatorName")
         && name.len() + 1 + text("targetPortal").len() > 64
     {
-        let said = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
+        let message = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
         let portal = source.get("targetPortal").unwrap_or(portal);
-        judge.invalid(&at.field("targetPortal"), portal, said, "shorten the volume's name");
+        judge.invalid(&at.field("targetPortal"), portal, message, "shorten the volume's name");
     }
 }
 
@@ -281,8 +286,8 @@ fn fibre_channel(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
         return;
     }
     if let Some(node) = source.get("targetWWNs").filter(|_| !ids.is_empty()) {
-        let said = "targetWWNs and wwids can not be specified simultaneously";
-        judge.invalid(&targets_at, node, said, "delete one of the two");
+        let message = "targetWWNs and wwids can not be specified simultaneously";
+        judge.invalid(&targets_at, node, message, "delete one of the two");
     }
     match source.get("lun") {
         None => {
@@ -302,8 +307,8 @@ fn quobyte(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
         return judge.required(&at.field("tenant"), source, detail);
     }
     if !text("registry").split(',').all(is_host_and_port) {
-        let said = "must be a host:port pair or multiple pairs separated by commas";
-        judge.invalid(&at.field("registry"), registry, said, "write `host:port`");
+        let message = "must be a host:port pair or multiple pairs separated by commas";
+        judge.invalid(&at.field("registry"), registry, message, "write `host:port`");
     }
 }
 
@@ -330,14 +335,14 @@ fn flocker(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
             judge.required(at, source, "one of datasetName and datasetUUID is required");
         }
         (name, uuid) if !name.is_empty() && !uuid.is_empty() => {
-            let said = "datasetName and datasetUUID can not be specified simultaneously";
-            judge.invalid(at, source, said, "delete one of the two");
+            let message = "datasetName and datasetUUID can not be specified simultaneously";
+            judge.invalid(at, source, message, "delete one of the two");
         }
         _ => {}
     }
     if let Some(node) = source.get("datasetName").filter(|_| text("datasetName").contains('/')) {
-        let said = "must not contain '/'";
-        judge.invalid(&at.field("datasetName"), node, said, "write the name without `/`");
+        let message = "must not contain '/'";
+        judge.invalid(&at.field("datasetName"), node, message, "write the name without `/`");
     }
 }
 
@@ -349,8 +354,8 @@ fn flex(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
         let owner = format!(".{owner}");
         if owner.ends_with(".kubernetes.io") || owner.ends_with(".k8s.io") {
             let key = Node::str(entry.key.clone(), entry.key_origin);
-            let said = "kubernetes.io and k8s.io namespaces are reserved";
-            judge.invalid(&at.key(&entry.key), &key, said, "name the option otherwise");
+            let message = "kubernetes.io and k8s.io namespaces are reserved";
+            judge.invalid(&at.key(&entry.key), &key, message, "name the option otherwise");
         }
     }
 }
@@ -393,8 +398,11 @@ fn ephemeral(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
     {
         let claim = format!("{pod}-{}", node.as_str().unwrap_or_default());
         let objections = names::dns1123_subdomain(&claim);
-        let said = objections.iter().map(|said| format!("PVC name \"{claim}\": {said}")).collect();
-        judge.shaped(&at.parent().unwrap_or(at).field("name"), node, said);
+        let objections = objections
+            .iter()
+            .map(|objection| format!("PVC name \"{claim}\": {objection}"))
+            .collect();
+        judge.shaped(&at.parent().unwrap_or(at).field("name"), node, objections);
     }
 }
 

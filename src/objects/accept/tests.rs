@@ -23,7 +23,7 @@ fn object_validation_matches_the_recorded_api_server() {
     for row in recordings::rows::<Json>("apimachinery/object-validation") {
         let about = row["about"].as_str().unwrap_or_default();
         let findings = judge(&row["object"]);
-        let said: Vec<_> = findings
+        let message: Vec<_> = findings
             .iter()
             .map(|finding| format!("{} {}", finding.code.as_str(), finding.message))
             .collect();
@@ -31,7 +31,7 @@ fn object_validation_matches_the_recorded_api_server() {
             // The server alone was asked.
             let of_server = |finding: &&Diagnostic| !finding.message.starts_with("the webhook of");
             if findings.iter().filter(of_server).any(|found| found.severity > Severity::Info) {
-                wrong.push(format!("{about}: taken by the server: {said:?}"));
+                wrong.push(format!("{about}: taken by the server: {message:?}"));
             }
             continue;
         }
@@ -44,7 +44,7 @@ fn object_validation_matches_the_recorded_api_server() {
             .iter()
             .any(|finding| finding.severity == Severity::Error && expected.contains(&finding.code))
         {
-            wrong.push(format!("{about}: {} \n     said {said:?}", row["error"]));
+            wrong.push(format!("{about}: {} \n     said {message:?}", row["error"]));
             continue;
         }
         // The field that the server names is among those named here.
@@ -54,7 +54,7 @@ fn object_validation_matches_the_recorded_api_server() {
         let named =
             |finding: &Diagnostic| finding.path.as_deref().is_some_and(|path| error.contains(path));
         if row["class"] == "semantic" && !findings.iter().any(named) {
-            wrong.push(format!("{about}: {error}\n     names another field: {said:?}"));
+            wrong.push(format!("{about}: {error}\n     names another field: {message:?}"));
         }
     }
     assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
@@ -77,7 +77,7 @@ fn mutated_objects_report_the_same_fields_as_kubernetes() {
             .into_iter()
             .filter(|finding| finding.severity == Severity::Error)
             .collect();
-        let said: Vec<_> = found.iter().map(|finding| &finding.message).collect();
+        let message: Vec<_> = found.iter().map(|finding| &finding.message).collect();
         let fields: Vec<&str> =
             row["refused"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
         let named = |finding: &Diagnostic| {
@@ -91,7 +91,10 @@ fn mutated_objects_report_the_same_fields_as_kubernetes() {
         if found.is_empty() != fields.is_empty()
             || (!decoding && !fields.is_empty() && !found.iter().any(named))
         {
-            wrong.push(format!("{}\n     upstream {fields:?}\n     said {said:?}", row["object"]));
+            wrong.push(format!(
+                "{}\n     upstream {fields:?}\n     said {message:?}",
+                row["object"]
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
@@ -166,8 +169,8 @@ fn recorded_objects_are_refused_as_their_case_expects() {
                 .collect();
             let expected = about["runs"][0]["exit"] == 2;
             if found.is_empty() == expected {
-                let said: Vec<_> = found.iter().map(|finding| &finding.message).collect();
-                wrong.push(format!("{}: {} {said:?}", case.display(), about["about"]));
+                let found: Vec<_> = found.iter().map(|finding| &finding.message).collect();
+                wrong.push(format!("{}: {} {found:?}", case.display(), about["about"]));
             }
         }
     }
@@ -395,14 +398,14 @@ fn other_invalid_kinds_report_the_same_fields_as_the_api_server() {
 /// Asserts that the object is refused with this field, or accepted when there is none.
 fn expect(text: &str, named: &str) {
     let findings = judge(&serde_json::from_str(text).expect("JSON"));
-    let said: Vec<_> = findings.iter().map(|finding| &finding.message).collect();
+    let message: Vec<_> = findings.iter().map(|finding| &finding.message).collect();
     if named.is_empty() {
-        assert!(findings.is_empty(), "{text}: {said:?}");
+        assert!(findings.is_empty(), "{text}: {message:?}");
     } else {
         let errors = |finding: &&Diagnostic| {
             finding.severity == Severity::Error && finding.path.as_deref() == Some(named)
         };
-        assert!(findings.iter().any(|finding| errors(&finding)), "{text}: {named}: {said:?}");
+        assert!(findings.iter().any(|finding| errors(&finding)), "{text}: {named}: {message:?}");
     }
 }
 
@@ -417,10 +420,10 @@ fn a_repeated_element_is_reported_once() {
             "template": { "metadata": { "labels": { "a": "b" } }, "spec": { "containers": [container] } },
         },
     }));
-    let said: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
-    assert_eq!(said.len(), 1, "{said:?}");
+    let found: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        said[0].ends_with("containers[0].env: duplicate entries for key [name=\"A\"]"),
-        "{said:?}"
+        found[0].ends_with("containers[0].env: duplicate entries for key [name=\"A\"]"),
+        "{found:?}"
     );
 }

@@ -62,8 +62,13 @@ fn chosen(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, kind: &str) {
     if !metadata::holds_something(selector.get("matchLabels"))
         && !metadata::holds_something(selector.get("matchExpressions"))
     {
-        let said = format!("empty selector is invalid for {kind}");
-        judge.invalid(&at.field("selector"), selector, &said, "select the labels of the template");
+        let message = format!("empty selector is invalid for {kind}");
+        judge.invalid(
+            &at.field("selector"),
+            selector,
+            &message,
+            "select the labels of the template",
+        );
     } else {
         of_template(judge, at, spec, selector);
     }
@@ -138,8 +143,8 @@ pub(super) fn stateful_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         .filter(|_| !matches!(text("podManagementPolicy"), "" | "OrderedReady" | "Parallel"))
     {
         let at = at.field("podManagementPolicy");
-        let said = "must be 'OrderedReady' or 'Parallel'";
-        judge.invalid(&at, policy, said, "write one of the two");
+        let message = "must be 'OrderedReady' or 'Parallel'";
+        judge.invalid(&at, policy, message, "write one of the two");
     }
     if let Some(update) = spec.get("updateStrategy") {
         rolling_update(judge, &at.field("updateStrategy"), update);
@@ -183,9 +188,11 @@ fn of_one_pod(template: &Node, claims: &[Node]) -> Node {
     let mut seen = HashSet::new();
     names.retain(|name| name.as_str().is_some_and(|text| seen.insert(text.to_owned())));
     if !names.is_empty() {
-        let own = spec.get("volumes").map(Node::items).unwrap_or_default();
-        let kept = own.iter().filter(|volume| {
-            !names.iter().any(|name| volume.get("name").is_some_and(|own| own.value == name.value))
+        let volumes = spec.get("volumes").map(Node::items).unwrap_or_default();
+        let kept = volumes.iter().filter(|volume| {
+            !names
+                .iter()
+                .any(|name| volume.get("name").is_some_and(|volume| volume.value == name.value))
         });
         let added = names.iter().map(|name| {
             let mut volume = Node::map(name.origin);
@@ -210,14 +217,14 @@ fn rolling_update(judge: &mut Judge<'_>, at: &At<'_>, update: &Node) {
         "" | "RollingUpdate" => {}
         "OnDelete" => {
             if let Some(rolling) = rolling {
-                let said = "only allowed for updateStrategy 'RollingUpdate'";
-                judge.invalid(&rolling_at, rolling, said, "delete `rollingUpdate`");
+                let message = "only allowed for updateStrategy 'RollingUpdate'";
+                judge.invalid(&rolling_at, rolling, message, "delete `rollingUpdate`");
             }
             return;
         }
         _ => {
-            let said = "must be 'RollingUpdate' or 'OnDelete'";
-            return judge.invalid(at, update.get("type").unwrap_or(update), said, "write one");
+            let message = "must be 'RollingUpdate' or 'OnDelete'";
+            return judge.invalid(at, update.get("type").unwrap_or(update), message, "write one");
         }
     }
     let Some(rolling) = rolling else { return };

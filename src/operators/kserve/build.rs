@@ -28,20 +28,20 @@ pub(crate) fn build<'a, R: Record>(
     if let Some(error) = resolution.error.as_deref().cloned() {
         let alone = components(policy, service, None, &config.kserve, &mut ());
         return Outcome {
-            outlines: alone.map(|made| outlines(&made.value, open)).unwrap_or_default(),
+            outlines: alone.map(|checked| outlines(&checked.value, open)).unwrap_or_default(),
             error: Some(error),
             ..Outcome::default()
         };
     }
     let runtime = resolution.chosen();
-    let Checked { value: made, diagnostics } =
+    let Checked { value: components, diagnostics } =
         match components(policy, service, runtime, &config.kserve, rec) {
-            Ok(made) => made,
+            Ok(checked) => checked,
             Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
         };
-    let outlines = outlines(&made, open);
-    let running = made.into_iter().filter(|made| !made.stopped);
-    let components = running.map(|made| made.component).collect();
+    let outlines = outlines(&components, open);
+    let running = components.into_iter().filter(|component| !component.stopped);
+    let components = running.map(|component| component.component).collect();
     let built = Built { service, model: resolution.model, runtime, components };
     let error = objects::reachable(&built, settings).err();
     Outcome {
@@ -53,8 +53,8 @@ pub(crate) fn build<'a, R: Record>(
     }
 }
 
-fn outlines(made: &[BuiltComponent], open: bool) -> Vec<Outline> {
-    made.iter().map(|made| outline(made, open)).collect()
+fn outlines(components: &[BuiltComponent], open: bool) -> Vec<Outline> {
+    components.iter().map(|component| outline(component, open)).collect()
 }
 
 /// Replicas of a component that nothing has scaled yet: the Deployment of an external autoscaler has
@@ -75,8 +75,8 @@ fn settled(component: &crate::pods::built::Component, least: Option<i64>) -> Opt
 /// The mode, replicas, pods and accelerators of a component. Without maxReplicas, the maximum is
 /// minReplicas, except in Serverless mode (hpa_reconciler.go). A hardware profile that was not read
 /// leaves open which accelerators a predictor without any has.
-fn outline(made: &BuiltComponent, open: bool) -> Outline {
-    let BuiltComponent { component, basis, stopped } = made;
+fn outline(component: &BuiltComponent, open: bool) -> Outline {
+    let BuiltComponent { component, basis, stopped } = component;
     let open = open && component.kind == ComponentKind::Predictor;
     if *stopped {
         return Outline {
@@ -103,6 +103,8 @@ fn outline(made: &BuiltComponent, open: bool) -> Outline {
             .or_else(|| least.filter(|_| follows).map(|least| least.max(1)))
             .and_then(|most| Range::COUNT.count(most)),
         pods_per_replica: component.pods_per_replica(),
-        accelerators: component.accelerators().filter(|own| !open || !own.is_empty()),
+        accelerators: component
+            .accelerators()
+            .filter(|accelerator| !open || !accelerator.is_empty()),
     }
 }

@@ -34,7 +34,7 @@ fn path(fields: &[&str]) -> FieldPath {
 fn keep_image(today: &Today<'_>) -> Edits {
     let pods = today.objects.iter().filter_map(|(_, object, _)| {
         let pod = object.at(&["spec", "template", "spec", "containers"])?;
-        let main = |own: &&Node| own.get("name").and_then(Node::as_str) == Some(names::MAIN);
+        let main = |node: &&Node| node.get("name").and_then(Node::as_str) == Some(names::MAIN);
         pod.items().iter().find(main)?.get("image")?.as_str()
     });
     let tags = pods
@@ -77,8 +77,8 @@ fn old_protocol(today: &Today<'_>) -> Edits {
 /// Sets `trafficPercent: 0` on every canary.
 fn no_traffic(today: &Today<'_>) -> Edits {
     let canaries = path(&["spec", "canary"]);
-    let own = today.service.spec("canary").map(Node::items).unwrap_or_default();
-    let edits: Vec<FieldEdit> = (0..own.len())
+    let canary = today.service.spec("canary").map(Node::items).unwrap_or_default();
+    let edits: Vec<FieldEdit> = (0..canary.len())
         .map(|index| {
             FieldEdit::set(today.service, canaries.index(index).field("trafficPercent"), 0)
         })

@@ -105,10 +105,11 @@ pub(crate) fn resolve<'a>(
 /// The protocol of a service: the requested one, else the lowest of the runtime it names, else the
 /// default (KServe docs, Serving Runtimes, Using ServingRuntimes;
 /// docs/decisions.md#default-protocol).
-fn effective(service: &Service, decision: &RuntimeDecision<'_>, asked: Protocol) -> Protocol {
-    match decision.chosen.filter(|_| service.runtime.is_some() && asked.default).and_then(lowest) {
+fn effective(service: &Service, decision: &RuntimeDecision<'_>, protocol: Protocol) -> Protocol {
+    match decision.chosen.filter(|_| service.runtime.is_some() && protocol.default).and_then(lowest)
+    {
         Some(lowest) => Protocol { name: lowest.clone(), default: true },
-        None => asked,
+        None => protocol,
     }
 }
 
@@ -184,11 +185,11 @@ fn none_found(
             runtimes.seen_from(request.namespace, false).flat_map(|runtime| &runtime.formats);
         listed.filter_map(|entry| entry.format.as_ref()).map(|format| format.name.value.as_str())
     };
-    let near = if formats().any(|known| known == name) {
+    let near = if formats().any(|formats| formats == name) {
         None
     } else {
         formats()
-            .find(|known| known.eq_ignore_ascii_case(name))
+            .find(|formats| formats.eq_ignore_ascii_case(name))
             .or_else(|| nearest(name, formats()))
     };
     Failure {

@@ -8,7 +8,7 @@ use ecow::EcoString;
 /// model or ART explainer, else the variable `STORAGE_URI` of the serving container. A variable
 /// without `value` (for example with `valueFrom`) counts as empty.
 pub(crate) fn storage_uri(kind: ComponentKind, component: &Node) -> Option<(EcoString, Origin)> {
-    let said = |node: &Node| (node.scalar_text().unwrap_or_default(), node.origin);
+    let value_of = |node: &Node| (node.scalar_text().unwrap_or_default(), node.origin);
     let text = |node: &Node, key: &str| {
         node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned()
     };
@@ -16,13 +16,13 @@ pub(crate) fn storage_uri(kind: ComponentKind, component: &Node) -> Option<(EcoS
         .get("model")
         .filter(|model| kind == ComponentKind::Predictor && model.as_map().is_some())
     {
-        return model.get("storageUri").filter(|uri| !uri.is_null()).map(said);
+        return model.get("storageUri").filter(|uri| !uri.is_null()).map(value_of);
     }
     if let Some(art) = component
         .get("art")
         .filter(|art| kind == ComponentKind::Explainer && art.as_map().is_some())
     {
-        return art.get("storageUri").map(said).filter(|(uri, _)| !uri.is_empty());
+        return art.get("storageUri").map(value_of).filter(|(uri, _)| !uri.is_empty());
     }
     let containers = component.get("containers").map(Node::items).unwrap_or_default();
     let first = containers.first()?;
@@ -40,5 +40,5 @@ pub(crate) fn storage_uri(kind: ComponentKind, component: &Node) -> Option<(EcoS
         .unwrap_or_default()
         .iter()
         .find(|variable| text(variable, "name") == "STORAGE_URI")?;
-    Some(variable.get("value").map_or((EcoString::new(), variable.origin), said))
+    Some(variable.get("value").map_or((EcoString::new(), variable.origin), value_of))
 }

@@ -30,7 +30,7 @@ pub(crate) static UPGRADE: Upgrade = Upgrade {
 
 /// Whether a field is one of [`FIELDS`].
 fn is_named(field: &str) -> bool {
-    ["spec.predictor.name", "spec.canary"].iter().any(|own| field.starts_with(own))
+    ["spec.predictor.name", "spec.canary"].iter().any(|name| field.starts_with(name))
 }
 
 /// Rules whose effect on a service is found by deciding it again with the other release.

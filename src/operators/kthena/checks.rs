@@ -37,11 +37,11 @@ fn routes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 else {
                     continue;
                 };
-                let known = || of_kind(kind).filter(|own| own.id.scope == route.id.scope);
-                if name.is_empty() || known().any(|own| own.id.name == name) {
+                let in_scope = || of_kind(kind).filter(|object| object.id.scope == route.id.scope);
+                if name.is_empty() || in_scope().any(|object| object.id.name == name) {
                     continue;
                 }
-                let near = nearest(name, known().map(|own| own.id.name.as_str()));
+                let near = nearest(name, in_scope().map(|object| object.id.name.as_str()));
                 let help = near.map_or_else(
                     || "load it with `-f`".to_owned(),
                     |near| format!("did you mean `{near}`?"),
@@ -65,15 +65,17 @@ fn routes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             if server.id.scope.namespace() == Some(&serving.namespace) {
                 any = true;
                 selected |= serving.roles.iter().any(|role| {
-                    let own = [
+                    let set_by_controller = [
                         (names::NAME, serving.name().as_str()),
                         (names::ROLE, role.name.value.as_str()),
                     ];
-                    selects(wanted, &role.entry.labels, &own)
+                    selects(wanted, &role.entry.labels, &set_by_controller)
                 });
             }
         }
-        for object in view.catalog.others().iter().filter(|own| own.id.scope == server.id.scope) {
+        for object in
+            view.catalog.others().iter().filter(|object| object.id.scope == server.id.scope)
+        {
             if let Some(labels) = template_labels(object) {
                 any = true;
                 selected |= selects(wanted, labels, &[]);
@@ -89,7 +91,7 @@ fn routes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             let message = format!("no loaded pod has the labels {}", written.join(","));
             found.push(
                 about(Code::RouteTargetNotFound, server, message)
-                    .at(labels.and_then(|own| own.origin.span()).or_else(|| Some(server.name_span())))
+                    .at(labels.and_then(|label| label.origin.span()).or_else(|| Some(server.name_span())))
                     .help("pods get labels from `metadata.labels` of the templates, and `modelserving.volcano.sh/name` from the controller"),
             );
         }
@@ -98,14 +100,16 @@ fn routes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Whether pods with `labels` and those of the controller have all the labels wanted. Values that
 /// differ by pod are not compared.
-fn selects(wanted: &Map, labels: &Map, own: &[(&str, &str)]) -> bool {
+fn selects(wanted: &Map, labels: &Map, set_by_controller: &[(&str, &str)]) -> bool {
     const BY_POD: [&str; 5] =
         [names::GROUP, names::ROLE_ID, names::REVISION, names::ROLE_HASH, serving_names::ENTRY];
     wanted.iter().all(|entry| {
         let text = entry.node.scalar_text();
-        own.iter().any(|(key, value)| entry.key == *key && text.as_deref() == Some(*value))
+        set_by_controller
+            .iter()
+            .any(|(key, value)| entry.key == *key && text.as_deref() == Some(*value))
             || labels.iter().any(|label| label.key == entry.key && label.node.scalar_text() == text)
-            || (!own.is_empty() && BY_POD.contains(&entry.key.as_str()))
+            || (!set_by_controller.is_empty() && BY_POD.contains(&entry.key.as_str()))
     })
 }
 

@@ -21,8 +21,8 @@ const ROLE_PARTITION: Unknown = since("in head only", "spec.template.roles[].par
 const ENDED_WITH_V1_0: &[Unknown] =
     &[Unknown { kinds: &["AutoscalingPolicyBinding"], path: "", known: "before v1.0.0" }];
 
-const fn since(known: &'static str, path: &'static str) -> Unknown {
-    Unknown { kinds: &["ModelServing"], path, known }
+const fn since(name: &'static str, path: &'static str) -> Unknown {
+    Unknown { kinds: &["ModelServing"], path, known: name }
 }
 
 /// The constant that a profile names.

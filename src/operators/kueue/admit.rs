@@ -106,10 +106,10 @@ pub fn admit(
 
 fn door<'a>(catalog: &'a Catalog, namespace: &str, name: &str) -> Result<&'a LocalQueue, String> {
     catalog.local_queue(namespace, name).ok_or_else(|| {
-        let own = catalog
-            .local_queues()
-            .filter(|queue| queue.object.id.scope.namespace().is_some_and(|own| own == namespace));
-        let near = nearest(name, own.map(|queue| queue.name().as_str()))
+        let local_queues = catalog.local_queues().filter(|queue| {
+            queue.object.id.scope.namespace().is_some_and(|scope| scope == namespace)
+        });
+        let near = nearest(name, local_queues.map(|queue| queue.name().as_str()))
             .map_or(String::new(), |near| format!("; there is `{near}`"));
         format!("namespace {namespace} has no LocalQueue `{name}`{near}")
     })
@@ -208,7 +208,7 @@ fn assign<'a>(
     decision: &mut QueueDecision,
 ) -> Vec<((EcoString, EcoString, EcoString), Milli)> {
     let queue = context.cluster.name();
-    let before = context.ledger.0.iter().filter(|((known, ..), _)| known == queue);
+    let before = context.ledger.0.iter().filter(|((other, ..), _)| other == queue);
     let mut usage: Usage<'a> = before
         .map(|((_, flavor, resource), used)| ((flavor.as_str(), resource.as_str()), *used))
         .collect();
@@ -221,8 +221,8 @@ fn assign<'a>(
         decision.flavor = flavor(first.sets.first());
         decision.worker_flavor =
             flavor(first.sets.get(1)).filter(|worker| Some(worker) != decision.flavor.as_ref());
-        let own = decision.flavor.as_ref().and_then(|name| context.catalog.flavor(name));
-        decision.loose = own
+        let flavor = decision.flavor.as_ref().and_then(|name| context.catalog.flavor(name));
+        decision.loose = flavor
             .zip(pods.first())
             .is_some_and(|(flavor, set)| set.shape.selects(flavor) == Selects::Elsewhere);
     }
@@ -293,13 +293,13 @@ impl<'a> QueueContext<'a> {
         let mut attempt = Attempt { sets: Vec::new(), rejected: Vec::new(), fits: true };
         let mut usage = usage.clone();
         for set in pods.iter().filter(|set| set.count > 0) {
-            let asked: Vec<(&'a str, Milli)> = set
+            let amounts: Vec<(&'a str, Milli)> = set
                 .shape
                 .amounts()
                 .map(|(name, amount)| (name.as_str(), amount * Milli::from(set.count)))
                 .collect();
             // Pods are counted only where the queue covers them.
-            if let Some((name, _)) = asked
+            if let Some((name, _)) = amounts
                 .iter()
                 .find(|(name, _)| *name != "pods" && self.cluster.group_of(name).is_none())
             {
@@ -315,15 +315,15 @@ impl<'a> QueueContext<'a> {
             }
             let mut given = Vec::new();
             for group in &self.cluster.groups {
-                let asked: Vec<(&'a str, Milli)> = asked
+                let requested: Vec<(&'a str, Milli)> = amounts
                     .iter()
                     .filter(|(name, _)| group.covered.iter().any(|covered| covered == name))
                     .copied()
                     .collect();
-                if asked.is_empty() {
+                if requested.is_empty() {
                     continue;
                 }
-                match self.flavor(group, set.shape, &asked, &usage, &mut attempt.rejected) {
+                match self.flavor(group, set.shape, &requested, &usage, &mut attempt.rejected) {
                     Some(assigned) => {
                         for (name, amount) in &assigned.asked {
                             let used = usage
@@ -345,7 +345,7 @@ impl<'a> QueueContext<'a> {
         &self,
         group: &'a ResourceGroup,
         shape: &Shape,
-        asked: &[(&'a str, Milli)],
+        requested: &[(&'a str, Milli)],
         usage: &Usage<'a>,
         rejected: &mut Vec<FlavorRejection>,
     ) -> Option<Assigned<'a>> {
@@ -372,7 +372,7 @@ impl<'a> QueueContext<'a> {
             }
             let used =
                 |resource: &str| usage.get(&(name.as_str(), resource)).copied().unwrap_or_default();
-            let short = asked
+            let short = requested
                 .iter()
                 .find(|(resource, amount)| used(resource) + *amount > self.most(quotas, resource));
             if let Some((resource, amount)) = short {
@@ -389,10 +389,10 @@ impl<'a> QueueContext<'a> {
                 );
                 continue;
             }
-            let borrows = asked
-                .iter()
-                .any(|(resource, amount)| used(resource) + *amount > own(quotas, resource));
-            let assigned = Assigned { flavor: quotas, asked: asked.to_vec(), borrows };
+            let borrows = requested.iter().any(|(resource, amount)| {
+                used(resource) + *amount > nominal_quota(quotas, resource)
+            });
+            let assigned = Assigned { flavor: quotas, asked: requested.to_vec(), borrows };
             if !borrows || !self.cluster.borrows_last {
                 return Some(assigned);
             }
@@ -418,7 +418,7 @@ impl<'a> QueueContext<'a> {
                 let before = prefix.entry(key).or_default();
                 *before += *amount;
                 let limit = if self.cluster.borrows_last && !assigned.borrows {
-                    own(assigned.flavor, resource)
+                    nominal_quota(assigned.flavor, resource)
                 } else {
                     self.most(assigned.flavor, resource)
                 };
@@ -431,6 +431,6 @@ impl<'a> QueueContext<'a> {
 }
 
 /// What the queue itself has.
-fn own(quotas: &FlavorQuotas, resource: &str) -> Milli {
+fn nominal_quota(quotas: &FlavorQuotas, resource: &str) -> Milli {
     quotas.of(resource).map_or(0, |quota| milli(&quota.nominal))
 }

@@ -60,12 +60,12 @@ fn share<'a>(
     parent: Option<&'a EcoString>,
 ) -> Share<'a> {
     let flavors = groups.iter().flat_map(|group| &group.flavors);
-    let mut quotas = flavors.filter(|own| own.flavor.value == of.flavor);
-    let quota: Option<&ResourceQuota> = quotas.find_map(|own| own.of(of.resource));
+    let mut quotas = flavors.filter(|quotas| quotas.flavor.value == of.flavor);
+    let quota: Option<&ResourceQuota> = quotas.find_map(|quotas| quotas.of(of.resource));
     Share {
-        nominal: quota.map_or(0, |own| milli(&own.nominal)),
-        borrowing: quota.and_then(|own| own.borrowing_limit.as_ref()).map(milli),
-        lending: quota.and_then(|own| own.lending_limit.as_ref()).map(milli),
+        nominal: quota.map_or(0, |quota| milli(&quota.nominal)),
+        borrowing: quota.and_then(|quota| quota.borrowing_limit.as_ref()).map(milli),
+        lending: quota.and_then(|quota| quota.lending_limit.as_ref()).map(milli),
         parent,
     }
 }
@@ -80,16 +80,16 @@ impl Share<'_> {
 impl<'a> Tree<'a> {
     pub(super) fn new(catalog: &'a Catalog, ledger: &'a Ledger) -> Self {
         let read = catalog.cohorts().iter();
-        let cohorts = read.map(|own| (own.id.name.clone(), cohort(own))).collect();
+        let cohorts = read.map(|object| (object.id.name.clone(), cohort(object))).collect();
         Self { catalog, ledger, cohorts }
     }
 
     /// The most that a queue may have: its own quota, and what its cohorts lend beyond what others
     /// use.
     pub(super) fn most(&self, queue: &ClusterQueue, of: Amount<'_>) -> Milli {
-        let own = share(&queue.groups, of, queue.cohort.as_ref());
+        let share = share(&queue.groups, of, queue.cohort.as_ref());
         let without = queue.name();
-        self.available(own, own.nominal, 0, of, without, 0)
+        self.available(share, share.nominal, 0, of, without, 0)
     }
 
     /// `all` is the quota of the node and what is below it, `used` what is in use of it.
@@ -118,9 +118,9 @@ impl<'a> Tree<'a> {
     }
 
     fn cohort<'t>(&'t self, name: &EcoString, of: Amount<'_>) -> Share<'t> {
-        let known = self.cohorts.get(name);
-        let groups = known.map(|own| own.groups.as_slice()).unwrap_or_default();
-        share(groups, of, known.and_then(|own| own.parent.as_ref()))
+        let cohort = self.cohorts.get(name);
+        let groups = cohort.map(|cohort| cohort.groups.as_slice()).unwrap_or_default();
+        share(groups, of, cohort.and_then(|cohort| cohort.parent.as_ref()))
     }
 
     /// The quota of a cohort and of what is below it, and what is in use of it; the queue `without`
@@ -150,7 +150,7 @@ impl<'a> Tree<'a> {
             };
             add(node, node.nominal, used);
         }
-        let below = self.cohorts.iter().filter(|(_, own)| own.parent.as_ref() == Some(name));
+        let below = self.cohorts.iter().filter(|(_, cohort)| cohort.parent.as_ref() == Some(name));
         for (child, _) in below.filter(|_| depth < DEEPEST) {
             let (all, used) = self.sums(child, of, without, depth + 1);
             add(self.cohort(child, of), all, used);

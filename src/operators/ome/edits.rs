@@ -133,8 +133,8 @@ struct Running<'a> {
 fn running<'a>(today: &Today<'a>) -> Vec<Running<'a>> {
     let mut found = Vec::new();
     for (component, config) in ACCELERATED {
-        let own = today.objects.iter().filter(|(.., own)| *own == Some(component));
-        for (id, object, _) in own {
+        let objects = today.objects.iter().filter(|(.., kind)| *kind == Some(component));
+        for (id, object, _) in objects {
             let pods: &[(&'static [&'static str], &[&str])] = match id.kind.as_str() {
                 "Deployment" | "Service" => &[(PARTS[0], &["spec", "template", "spec"])],
                 "LeaderWorkerSet" => &[
@@ -224,12 +224,12 @@ fn own_parallelism(today: &Today<'_>) -> Edits {
             let Some(last) = env.iter().position(|entry| name(entry) == PARALLELISM) else {
                 return Vec::new();
             };
-            let own = env[..=last].iter().filter(|entry| {
+            let env = env[..=last].iter().filter(|entry| {
                 let name = name(entry);
                 name == PARALLELISM || others && !written.contains(name.as_str())
             });
             let list = running.runner().field("env");
-            let fields = own.map(|entry| (named(&list, &name(entry)), entry.to_json()));
+            let fields = env.map(|entry| (named(&list, &name(entry)), entry.to_json()));
             running.edits(today.service, fields.collect::<Vec<_>>())
         }))
     };
@@ -321,9 +321,9 @@ fn own_blocklist(today: &Today<'_>) -> Edits {
             continue;
         }
         let runner = running.runner();
-        let own = today.service.node.select(&runner.field("volumeMounts")).first().copied();
-        let own = own.map(Node::items).unwrap_or_default().iter().map(Node::to_json);
-        let all: Vec<Value> = own.chain(mounts).collect();
+        let node = today.service.node.select(&runner.field("volumeMounts")).first().copied();
+        let node = node.map(Node::items).unwrap_or_default().iter().map(Node::to_json);
+        let all: Vec<Value> = node.chain(mounts).collect();
         edits.extend(running.edits(today.service, [(runner.field("volumeMounts"), all.into())]));
         let mut volumes = runner;
         volumes.0.pop();
@@ -352,12 +352,12 @@ fn no_mode(today: &Today<'_>) -> Edits {
 /// Node selectors of the runtime and of the service.
 fn selectors<'a>(today: &Today<'a>) -> Vec<(&'a Object, Vec<&'static str>)> {
     let top = today.runtime.map(|runtime| (runtime, vec!["spec", "nodeSelector"]));
-    let own = layers(today).into_iter().flat_map(|(object, root)| {
+    let layers = layers(today).into_iter().flat_map(|(object, root)| {
         PARTS.into_iter().map(move |part| {
             (object, root.iter().chain(part).copied().chain(["nodeSelector"]).collect())
         })
     });
-    top.into_iter().chain(own).collect()
+    top.into_iter().chain(layers).collect()
 }
 
 /// Removes node selectors by the label of a model.

@@ -131,7 +131,7 @@ static WHOLE: [Switch; 3] = [
             edit: OWN_RESOURCES,
         },
         differs: |a, b| {
-            let rules = [a, b].map(|own| own.ome().class_resources);
+            let rules = [a, b].map(|policy| policy.ome().class_resources);
             rules[0] != rules[1] && !rules.contains(&ClassResourceRule::None)
         },
         take: Some(take_resources),
@@ -145,7 +145,7 @@ static WHOLE: [Switch; 3] = [
             edit: OWN_RESOURCES,
         },
         differs: |a, b| {
-            let is_none = |own: &Policy| own.ome().class_resources == ClassResourceRule::None;
+            let is_none = |policy: &Policy| policy.ome().class_resources == ClassResourceRule::None;
             is_none(a) != is_none(b)
         },
         take: Some(take_resources),
@@ -164,9 +164,9 @@ static WHOLE: [Switch; 3] = [
 ];
 
 fn take_resources(policy: &mut Policy, from: &Policy) {
-    let mut own = *policy.ome();
-    own.class_resources = from.ome().class_resources;
-    policy.own = Box::leak(Box::new(own));
+    let mut release = *policy.ome();
+    release.class_resources = from.ome().class_resources;
+    policy.own = Box::leak(Box::new(release));
 }
 
 /// A rule about the input: it is found there, without deciding the service again.
@@ -374,7 +374,7 @@ fn asks_for_runtime(object: &Object) -> bool {
 /// Whether `spec.model` names a model that does not exist; its kind is not checked (GetBaseModel).
 fn names_no_model(object: &Object, has_model: &dyn Fn(&str, &str) -> bool) -> bool {
     let name = object.node.at(&["spec", "model", "name"]).and_then(Node::as_str);
-    let namespace = object.id.scope.namespace().map_or("default", |own| own.as_str());
+    let namespace = object.id.scope.namespace().map_or("default", |namespace| namespace.as_str());
     name.is_some_and(|name| !name.is_empty() && !has_model(namespace, name))
 }
 

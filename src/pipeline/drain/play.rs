@@ -104,13 +104,13 @@ fn natural(
     node: NodeId,
     budgets: &[DrainBudget],
 ) -> Option<DrainBlocked> {
-    let from = played.stages.last().map_or(0, |own| own.tick + 1);
+    let from = played.stages.last().map_or(0, |stage| stage.tick + 1);
     let stages = &mut played.stages;
     let ends = played.world.drain(&[node], budgets, &mut First, |world, step| {
         stages.push(stage(site, world, step, from));
     });
     (ends.first() == Some(&NodeEnd::Blocked)).then(|| {
-        let refused = played.stages.iter().rev().find_map(|own| own.refused.first().cloned());
+        let refused = played.stages.iter().rev().find_map(|stage| stage.refused.first().cloned());
         let (pod, message) = refused.unwrap_or_default();
         let node = played.world.scheduler().node(node).name.clone();
         DrainBlocked { node, pod, by: "budget", message }
@@ -144,7 +144,7 @@ fn guided(
     guide: &Guide,
 ) -> Option<DrainBlocked> {
     let world = &mut played.world;
-    let tick = played.stages.last().map_or(0, |own| own.tick + 1);
+    let tick = played.stages.last().map_or(0, |stage| stage.tick + 1);
     let mut done: Vec<(PodId, Option<crate::rollout::WorkloadId>)> = Vec::new();
     let mut blocked = None;
     for pod in world.evictable(node) {
@@ -163,9 +163,9 @@ fn guided(
         }
     }
     let step = DrainStep { tick: 0, node, evicted: done, blocked: Vec::new() };
-    let mut own = stage(site, world, &step, tick);
-    own.refused.extend(blocked.clone());
-    played.stages.push(own);
+    let mut stage = stage(site, world, &step, tick);
+    stage.refused.extend(blocked.clone());
+    played.stages.push(stage);
     let (pod, message): (EcoString, EcoString) = blocked?;
     let node = played.world.scheduler().node(node).name.clone();
     Some(DrainBlocked { node, pod, by: "budget", message })

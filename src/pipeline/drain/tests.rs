@@ -13,27 +13,27 @@ fn budget(app: &str, spec: Value) -> Value {
         "metadata": {"name": app, "namespace": "ml"}, "spec": spec})
 }
 
-fn asked(documents: &[Value], asked: &Drained) -> Drain {
+fn drained_by(documents: &[Value], drained: &Drained) -> Drain {
     let world = world(documents);
     let semantics = Semantics::Documented.into();
-    drain(&world.catalog, semantics, At::Min, asked, None)
+    drain(&world.catalog, semantics, At::Min, drained, None)
         .expect("the nodes report their resources")
 }
 
 fn of(documents: &[Value], names: &[&str]) -> Drain {
-    asked(documents, &Drained::Named(names.iter().map(|own| (*own).into()).collect()))
+    drained_by(documents, &Drained::Named(names.iter().map(|name| (*name).into()).collect()))
 }
 
 fn moves(drain: &Drain) -> Vec<String> {
-    drain.moves.iter().map(|own| format!("{} {} {}", own.pod, own.from, own.to)).collect()
+    drain.moves.iter().map(|step| format!("{} {} {}", step.pod, step.from, step.to)).collect()
 }
 
 fn blocked(drain: &Drain) -> Option<(&str, &str, &str)> {
-    drain.blocked.as_ref().map(|own| (own.by, own.node.as_str(), own.pod.as_str()))
+    drain.blocked.as_ref().map(|blocked| (blocked.by, blocked.node.as_str(), blocked.pod.as_str()))
 }
 
 fn fix(drain: &Drain) -> &str {
-    drain.fix.as_ref().map_or("", |own| &own.edit)
+    drain.fix.as_ref().map_or("", |fix| &fix.edit)
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_budget_gives_way_by_no_more_than_it_has_to() {
         ),
     ] {
         let drained = of(&[&fleet[..], &[budget("chat", spec)]].concat(), &["a"]);
-        assert_eq!(blocked(&drained).map(|own| own.0), Some("budget"), "{edit}");
+        assert_eq!(blocked(&drained).map(|blocked| blocked.0), Some("budget"), "{edit}");
         assert_eq!(fix(&drained), format!("{edit} in PodDisruptionBudget ml/chat"));
     }
     // The empty selector is every pod of the namespace, and none for a policy that has no selector.
@@ -85,14 +85,14 @@ fn a_budget_gives_way_by_no_more_than_it_has_to() {
         let mut policy = budget("chat", json!({"maxUnavailable": 0}));
         policy["spec"]["selector"] = selector;
         let drained = of(&[&fleet[..], &[policy]].concat(), &["a"]);
-        assert_eq!(blocked(&drained).map(|own| own.0), by);
+        assert_eq!(blocked(&drained).map(|blocked| blocked.0), by);
     }
     // One at a time: the second pod is evicted when the first is ready again.
     let drained = of(&[&fleet[..], &[budget("chat", json!({"minAvailable": 1}))]].concat(), &["a"]);
     assert!(drained.is_complete(), "{drained:?}");
-    let evicted: Vec<usize> = drained.stages.iter().map(|own| own.evicted.len()).collect();
+    let evicted: Vec<usize> = drained.stages.iter().map(|stage| stage.evicted.len()).collect();
     assert_eq!(evicted.iter().sum::<usize>(), 2);
-    assert!(evicted.iter().all(|own| *own <= 1), "{evicted:?}");
+    assert!(evicted.iter().all(|evicted| *evicted <= 1), "{evicted:?}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn pods_without_room_block_and_nodes_are_proposed_until_they_fit() {
     let fleet =
         [node("a", "l"), node("b", "l"), node("c", "l"), full(0, "a"), full(1, "b"), full(2, "c")];
     let drained = of(&fleet, &["a", "b"]);
-    assert_eq!(blocked(&drained).map(|own| (own.0, own.1)), Some(("no-room", "a")));
+    assert_eq!(blocked(&drained).map(|blocked| (blocked.0, blocked.1)), Some(("no-room", "a")));
     assert_eq!(fix(&drained), "add 2 more nodes like a first");
     assert!(!drained.is_complete());
 }
@@ -121,15 +121,15 @@ fn the_nodes_that_go_have_the_fewest_pods_and_can_be_drained() {
         replica("rank", 0, "d", 1),
         budget("rank", json!({"minAvailable": 1})),
     ];
-    let one = asked(&fleet, &Drained::Count(1));
+    let one = drained_by(&fleet, &Drained::Count(1));
     assert_eq!(one.nodes, ["a"]);
     assert!(one.is_complete() && one.moves.len() == 1, "{one:?}");
     // Those of the control plane, of the lone pod and of the budget stay.
-    let most = asked(&fleet, &Drained::Most);
+    let most = drained_by(&fleet, &Drained::Most);
     assert_eq!(most.nodes.iter().collect::<BTreeSet<_>>().len(), 2);
-    assert!(most.nodes.iter().all(|own| own == "a" || own == "b"), "{:?}", most.nodes);
+    assert!(most.nodes.iter().all(|node| node == "a" || node == "b"), "{:?}", most.nodes);
     assert!(most.bound.is_some_and(|bound| bound >= 2) && most.blocked.is_none());
-    let more = asked(&fleet, &Drained::Count(3));
+    let more = drained_by(&fleet, &Drained::Count(3));
     assert!(!more.is_complete() && more.nodes.len() < 3, "{more:?}");
 }
 
@@ -156,7 +156,7 @@ fn equal_losses_each_have_a_row_and_what_waited_before_does_not_count() {
     let rows: Vec<(String, usize, usize, i64)> = all
         .rows
         .iter()
-        .map(|own| (own.without.to_string(), own.pods, own.pending, own.gpus_short))
+        .map(|row| (row.without.to_string(), row.pods, row.pending, row.gpus_short))
         .collect();
     let row = |name: &str, gpus: i64| (format!("node={name}"), 1, 1, gpus);
     assert_eq!(rows, [row("a", 8), row("b", 8), row("c", 6)]);

@@ -80,7 +80,9 @@ pub(super) fn of_container(container: &Node) -> Vec<Devices> {
     let Some(resources) = container.get("resources") else { return found };
     for side in ["limits", "requests"] {
         for entry in resources.get(side).map(Node::entries).into_iter().flatten() {
-            if !is_accelerator(&entry.key) || found.iter().any(|own| own.resource == entry.key) {
+            if !is_accelerator(&entry.key)
+                || found.iter().any(|devices| devices.resource == entry.key)
+            {
                 continue;
             }
             if let Some(count @ 1..) = gpus::of_container(container, |name| name == entry.key) {
@@ -103,19 +105,22 @@ pub(super) fn of_claims<'c>(
     published: &Published,
 ) -> Vec<Devices> {
     let mut found: Vec<Devices> = Vec::new();
-    for own in container.at(&["resources", "claims"]).map(Node::items).into_iter().flatten() {
-        let text = |key: &str| own.get(key).and_then(Node::as_str);
+    for claims in container.at(&["resources", "claims"]).map(Node::items).into_iter().flatten() {
+        let text = |key: &str| claims.get(key).and_then(Node::as_str);
         let spec = text("name").and_then(&claim);
-        let Some(asked) = spec.and_then(|spec| published.asked(spec, text("request"))) else {
+        let Some(requested) = spec.and_then(|spec| published.requests_of(spec, text("request")))
+        else {
             // What it asks for is not known, so neither is the sum.
             return Vec::new();
         };
-        for asked in asked.into_iter().filter(|asked| published.is_accelerator(&asked.class)) {
+        for requested in
+            requested.into_iter().filter(|requested| published.is_accelerator(&requested.class))
+        {
             found.push(Devices {
-                resource: asked.class.clone(),
-                count: asked.count,
-                origin: own.origin,
-                asked: Some(asked),
+                resource: requested.class.clone(),
+                count: requested.count,
+                origin: claims.origin,
+                asked: Some(requested),
             });
         }
     }
@@ -134,9 +139,9 @@ pub(super) fn nodes(
     let selector = pod.get("nodeSelector").filter(|selector| !selector.is_empty());
     let affinity = pod.get("affinity").filter(|affinity| !affinity.is_empty());
     let taken = |machine: &Machine| -> Vec<&NodeDevice> {
-        let Some(asked) = &devices.asked else { return Vec::new() };
-        let own = published.of(&machine.name).iter();
-        own.filter(|own| asked.takes(own) == Some(true)).collect()
+        let Some(requested) = &devices.asked else { return Vec::new() };
+        let devices = published.of(&machine.name).iter();
+        devices.filter(|device| requested.takes(device) == Some(true)).collect()
     };
     let offers = |machine: &Machine, least: i64| {
         let offered = match &devices.asked {
@@ -155,11 +160,11 @@ pub(super) fn nodes(
     let (mut is_known, mut is_measured) = (true, true);
     for machine in machines.iter().filter(|machine| offers(machine, least)) {
         out.count += 1;
-        let own = shares(machine, resource);
-        if sharing.is_some_and(|known| known != own) {
+        let shares = shares(machine, resource);
+        if sharing.is_some_and(|sharing| sharing != shares) {
             sharing = Some(None);
         } else {
-            sharing = Some(own);
+            sharing = Some(shares);
         }
         let device = match &devices.asked {
             Some(_) => Device::of_published(&taken(machine)),
@@ -167,7 +172,7 @@ pub(super) fn nodes(
         };
         let name = device.name.unwrap_or_default();
         product = Some(match product {
-            Some(known) if known != name => EcoString::new(),
+            Some(product) if product != name => EcoString::new(),
             _ => name,
         });
         let Some((memory, measured)) = device.memory else {
@@ -175,7 +180,7 @@ pub(super) fn nodes(
             continue;
         };
         is_measured &= measured;
-        let shares = own.map_or(1, |(_, shares)| shares.unsigned_abs().max(1));
+        let shares = shares.map_or(1, |(_, shares)| shares.unsigned_abs().max(1));
         let memory = Memory(memory.0 / shares);
         let from = || {
             if shares > 1 {
@@ -185,11 +190,11 @@ pub(super) fn nodes(
             }
         };
         out.memory = Some(match out.memory.take() {
-            Some(known) => DeviceMemory {
-                least: known.least.min(memory),
-                most: known.most.max(memory),
+            Some(device_memory) => DeviceMemory {
+                least: device_memory.least.min(memory),
+                most: device_memory.most.max(memory),
                 // The node that has the least, which is the one that is shown.
-                from: if memory < known.least { from() } else { known.from },
+                from: if memory < device_memory.least { from() } else { device_memory.from },
                 is_measured: true,
             },
             None => DeviceMemory { least: memory, most: memory, from: from(), is_measured: true },
@@ -240,10 +245,10 @@ impl Device {
         let profile = resource.strip_prefix("nvidia.com/mig-");
         let seen: Vec<Sighting<'_>> = sightings(machine, published)
             .into_iter()
-            .filter(|own| own.vendor == vendor)
-            .filter(|own| match profile {
-                Some(_) => own.slice.as_deref() == profile,
-                None => !own.is_own_resource(),
+            .filter(|sighting| sighting.vendor == vendor)
+            .filter(|sighting| match profile {
+                Some(_) => sighting.slice.as_deref() == profile,
+                None => !sighting.is_own_resource(),
             })
             .collect();
         let [one] = seen.as_slice() else { return Self::default() };
@@ -252,10 +257,11 @@ impl Device {
             .and_then(|key| Some((memory_of_label(key, machine.label(key)?)?, is_measured(key))));
         // A node whose devices are all split alike offers the slices as whole devices.
         let profile = one.slice.as_deref();
-        let own = |own: &&NodeDevice| {
-            facts::vendor_of(&own.driver) == vendor && own.profile.as_deref() == profile
+        let is_of_class = |is_of_class: &&NodeDevice| {
+            facts::vendor_of(&is_of_class.driver) == vendor
+                && is_of_class.profile.as_deref() == profile
         };
-        let own: Vec<&NodeDevice> = published.iter().filter(own).collect();
+        let devices: Vec<&NodeDevice> = published.iter().filter(is_of_class).collect();
         let nominal = || match profile {
             Some(profile) => of_profile(profile),
             None => Some(one.product?.nominal()),
@@ -263,27 +269,28 @@ impl Device {
         Self {
             name: Some(one.word.clone()),
             memory: labeled
-                .or_else(|| Self::of_published(&own).memory)
+                .or_else(|| Self::of_published(&devices).memory)
                 .or_else(|| Some((nominal()?, false))),
         }
     }
 
     /// The device that several of one node are like; of sizes that differ nothing is known.
     fn of_published(devices: &[&NodeDevice]) -> Self {
-        let memory = |own: &NodeDevice| match own.memory {
+        let memory = |device: &NodeDevice| match device.memory {
             Some(memory) => Some((memory, true)),
-            None => match &own.profile {
+            None => match &device.profile {
                 Some(profile) => Some((of_profile(profile)?, false)),
-                None => Some((facts::by_published(own.product.as_ref()?)?.nominal(), false)),
+                None => Some((facts::by_published(device.product.as_ref()?)?.nominal(), false)),
             },
         };
-        let alike = |own: &[Option<(Memory, bool)>]| match own {
+        let alike = |sizes: &[Option<(Memory, bool)>]| match sizes {
             [first, rest @ ..] if rest.iter().all(|other| other == first) => *first,
             _ => None,
         };
-        let all: Vec<Option<(Memory, bool)>> = devices.iter().map(|own| memory(own)).collect();
-        let name = devices.first().and_then(|own| own.product.clone());
-        let is_one = devices.iter().all(|own| own.product == name);
+        let all: Vec<Option<(Memory, bool)>> =
+            devices.iter().map(|device| memory(device)).collect();
+        let name = devices.first().and_then(|device| device.product.clone());
+        let is_one = devices.iter().all(|device| device.product == name);
         Self { name: name.filter(|_| is_one), memory: alike(&all) }
     }
 }

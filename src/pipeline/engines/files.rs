@@ -29,8 +29,8 @@ impl Engines<'_> {
         let (config_map, key) = source_of(pod, container, path)?;
         let file = File { namespace: namespace.into(), config_map, key };
         let lock = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&file) {
-            return known.clone();
+        if let Some(node) = lock().get(&file) {
+            return node.clone();
         }
         let found = read(self.catalog, &file).map(Arc::new);
         lock().insert(file, found.clone());
@@ -90,8 +90,9 @@ fn only<'p>(
     config_maps: impl Iterator<Item = &'p Node>,
     path: &str,
 ) -> Option<(EcoString, EcoString)> {
-    let mut found =
-        config_maps.filter_map(|own| Some((own.get("name")?.as_str()?.into(), key_of(own, path)?)));
+    let mut found = config_maps.filter_map(|config_map| {
+        Some((config_map.get("name")?.as_str()?.into(), key_of(config_map, path)?))
+    });
     let first = found.next()?;
     found.next().is_none().then_some(first)
 }
@@ -102,7 +103,7 @@ fn key_of(config_map: &Node, path: &str) -> Option<EcoString> {
         return (!path.contains('/')).then(|| path.into());
     };
     let text = |item: &Node, key: &str| item.get(key).and_then(Node::as_str).map(EcoString::from);
-    let item = items.iter().find(|item| text(item, "path").is_some_and(|own| own == path))?;
+    let item = items.iter().find(|item| text(item, "path").is_some_and(|name| name == path))?;
     text(item, "key")
 }
 

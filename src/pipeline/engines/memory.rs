@@ -45,7 +45,7 @@ impl Server<'_, '_> {
             }
             (ranks, None) => ranks.map_or(1, |ranks| ranks.copy),
         };
-        let quantization = self.settings.quantization.set().map(|own| own.value.as_str());
+        let quantization = self.settings.quantization.set().map(|setting| setting.value.as_str());
         // Weights on the host, experts on all ranks, and settings that are unknown change what one
         // device holds.
         let spreads = self.settings.expert.set().is_some_and(|expert| expert.value)
@@ -53,17 +53,21 @@ impl Server<'_, '_> {
         let is_whole = self.settings.offload.set().is_none()
             && !spreads
             && self.engine() != Engine::LlamaCpp
-            && self.settings.load_format.set().is_none_or(|own| own.value != "bitsandbytes")
+            && self
+                .settings
+                .load_format
+                .set()
+                .is_none_or(|setting| setting.value != "bitsandbytes")
             && !matches!(self.settings.quantization, Known::Unknown if self.settings.may_set_more);
-        let dtype = self.settings.weights_dtype.set().map(|own| own.value.as_str());
+        let dtype = self.settings.weights_dtype.set().map(|setting| setting.value.as_str());
         let mut weights = model.weights_as(quantization, dtype).filter(|_| is_whole);
         if weights.is_some() && model.is_quantized_by(quantization) {
             self.loading(model, memory.as_ref(), copy, &mut weights, out);
         }
         let draft = self.draft(engines);
-        if let (Some(own), Some(draft)) = (&mut weights, &draft) {
-            own.value = own.value.saturating_add(draft.value);
-            own.from = eco_format!("{}; {}", own.from, draft.from);
+        if let (Some(operand), Some(draft)) = (&mut weights, &draft) {
+            operand.value = operand.value.saturating_add(draft.value);
+            operand.from = eco_format!("{}; {}", operand.from, draft.from);
         }
         let estimate = |memory: &DeviceMemory, bytes: Memory| {
             let load = self.load(memory, bytes, weights.as_ref()?.value, copy)?;
@@ -101,7 +105,8 @@ impl Server<'_, '_> {
                 });
                 let found = self.context(&fit, cheaper, None, out);
                 // On the smallest of the nodes alone.
-                let smallest = memory.as_ref().filter(|own| !found && own.least < own.most);
+                let smallest =
+                    memory.as_ref().filter(|memory| !found && memory.least < memory.most);
                 if let (Some(smallest), Some(least)) = (smallest, least.clone()) {
                     fit.estimate = Some(least);
                     self.context(&fit, None, Some(smallest), out);
@@ -168,20 +173,20 @@ impl Server<'_, '_> {
 
     /// Takes the buffers of adapters from what is left; where they are not known, more is open.
     fn adapters(&self, found: &mut Estimate) {
-        let own = self.settings;
+        let settings = self.settings;
         // A cache of so many bytes is what it is.
-        if own.cache_bytes.set().is_some() {
+        if settings.cache_bytes.set().is_some() {
             return;
         }
-        let known = || {
-            let count = own.adapters.or(1, own.engine)?.value;
-            let rank = own.adapter_rank.or(16, own.engine)?.value;
+        let adapters = || {
+            let count = settings.adapters.or(1, settings.engine)?.value;
+            let rank = settings.adapter_rank.or(16, settings.engine)?.value;
             let model = self.model.as_ref()?;
-            let tensor = own.tensor.or(1, own.engine)?.value;
+            let tensor = settings.tensor.or(1, settings.engine)?.value;
             let adapters = Adapters { count, rank };
             adapters.bytes(model.dimensions.as_ref()?, model.cache.as_ref()?, tensor)
         };
-        let Some((least, most)) = known().filter(|_| own.engine == Engine::VLlm) else {
+        let Some((least, most)) = adapters().filter(|_| settings.engine == Engine::VLlm) else {
             found.low -= 2.0;
             return;
         };
@@ -218,44 +223,48 @@ impl Server<'_, '_> {
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn load(&self, memory: &DeviceMemory, bytes: Memory, weights: u64, copy: u64) -> Option<Load> {
-        let own = self.settings;
-        let value = |known: &Known<u64>| match known {
+        let settings = self.settings;
+        let value = |definitions: &Known<u64>| match definitions {
             Known::Set(setting) => Some(Some(setting.value)),
             Known::Default => Some(None),
             Known::Unknown => None,
         };
-        let is_on = |known: &Known<bool>| known.set().is_some_and(|on| on.value);
+        let is_on = |definitions: &Known<bool>| definitions.set().is_some_and(|on| on.value);
         let product = self.nodes.as_ref().map(|nodes| nodes.product.to_string());
         let product = product.filter(|product| !product.is_empty());
         Some(Load {
-            engine: own.engine,
-            version: own.version.as_ref().map(|version| version.numbers),
+            engine: settings.engine,
+            version: settings.version.as_ref().map(|version| version.numbers),
             product: product.unwrap_or_else(|| {
                 let name = memory.from.to_uppercase();
-                let known = ["A100", "H100", "H200", "H800", "B200", "GB10"];
-                known.into_iter().find(|known| name.contains(known)).unwrap_or_default().to_owned()
+                let existing = ["A100", "H100", "H200", "H800", "B200", "GB10"];
+                existing
+                    .into_iter()
+                    .find(|other| name.contains(other))
+                    .unwrap_or_default()
+                    .to_owned()
             }),
             memory: gib(bytes.0),
-            tensor: own.tensor.or(1, own.engine)?.value,
+            tensor: settings.tensor.or(1, settings.engine)?.value,
             weights: gib(weights) / copy.max(1) as f64,
-            share: match &own.share {
+            share: match &settings.share {
                 Known::Set(share) => Some(share.value),
                 Known::Default => None,
                 Known::Unknown => return None,
             },
-            sequences: value(&own.sequences)?,
-            tokens: value(&own.batched_tokens)?,
+            sequences: value(&settings.sequences)?,
+            tokens: value(&settings.batched_tokens)?,
             context: self.context_of().map(|context| context.value),
-            chunked: own.chunked.set().map(|chunked| chunked.value),
-            eager: is_on(&own.eager),
+            chunked: settings.chunked.set().map(|chunked| chunked.value),
+            eager: is_on(&settings.eager),
             sampler: None,
-            first_generation: match own.variable("VLLM_USE_V1") {
+            first_generation: match settings.variable("VLLM_USE_V1") {
                 Some("0") => Some(true),
                 Some("1") => Some(false),
                 _ => None,
             },
             images: 8192,
-            fixed: value(&own.cache_bytes)?.map(gib),
+            fixed: value(&settings.cache_bytes)?.map(gib),
         })
     }
 
@@ -292,15 +301,16 @@ impl Server<'_, '_> {
         weights: Option<Operand<u64>>,
         share: Option<Operand<f64>>,
     ) -> CacheFit {
-        let own = self.settings;
+        let settings = self.settings;
         let held = self.held(&cache);
-        let number = |known: &Known<u64>| known.set().map_or(1, |setting| setting.value);
-        let (group, data) = (number(&own.tensor), number(&own.data));
-        let divides = own.data_attention.set().is_some_and(|divides| divides.value);
+        let number =
+            |definitions: &Known<u64>| definitions.set().map_or(1, |setting| setting.value);
+        let (group, data) = (number(&settings.tensor), number(&settings.data));
+        let divides = settings.data_attention.set().is_some_and(|divides| divides.value);
         // Data-parallel attention splits requests instead of heads, within one tensor-parallel group.
         let (ways, copies) =
             if divides { ((group / data.min(group)).max(1), 1) } else { (group, data) };
-        let width = match own.kv_dtype.set() {
+        let width = match settings.kv_dtype.set() {
             Some(setting) if setting.value != "auto" && setting.value != "0" => {
                 let text = setting.value.as_str();
                 let is_8_bits = text.starts_with("fp8") || text.starts_with("int8") || text == "8";
@@ -314,7 +324,7 @@ impl Server<'_, '_> {
             _ if cache.in_8_bits => {
                 Operand { value: 1, from: "8 bits by the model's quantization".into(), span: None }
             }
-            _ => match own.weights_dtype.set() {
+            _ => match settings.weights_dtype.set() {
                 Some(setting) if is_32_bits(&setting.value) => {
                     let from = eco_format!("{} {}", setting.from, setting.value);
                     Operand { value: 4, from, ..operand_of(setting, 4) }
@@ -356,9 +366,9 @@ impl Server<'_, '_> {
             }),
             share,
             weights,
-            most: own.sequences.set().map(operand),
+            most: settings.sequences.set().map(operand),
             held,
-            engine: Some(own.engine),
+            engine: Some(settings.engine),
             estimate: None,
         }
     }
@@ -375,7 +385,7 @@ impl Server<'_, '_> {
         let share = match (self.engine(), share, &self.settings.share) {
             (Engine::VLlm | Engine::SGLang, Some(share), _) => share.value,
             (engine @ Engine::VLlm, None, Known::Default) => {
-                largest_share(engine, self.settings.version.as_ref().map(|own| own.numbers))
+                largest_share(engine, self.settings.version.as_ref().map(|version| version.numbers))
             }
             _ => 1.0,
         };
@@ -477,12 +487,12 @@ impl Server<'_, '_> {
             return smallest.is_none() && self.limited(fit, context, out);
         }
         let longest = fit.longest().unwrap_or(0);
-        let positions = self.dimensions().and_then(|own| own.positions);
+        let positions = self.dimensions().and_then(|dimensions| dimensions.positions);
         let longest = positions.map_or(longest, |most| longest.min(most));
         let end = match (refuses, smallest) {
             (true, None) => "the server does not start".to_owned(),
-            (true, Some(own)) => {
-                format!("the server does not start on {} ({})", own.from, own.least.short())
+            (true, Some(memory)) => {
+                format!("the server does not start on {} ({})", memory.from, memory.least.short())
             }
             (false, _) => format!("requests have at most about {longest} tokens"),
         };

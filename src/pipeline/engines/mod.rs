@@ -76,18 +76,18 @@ impl<'p> Pods<'p> {
     /// The pods of a component of a service.
     fn of(
         service: &'p Service,
-        own: &'p Component,
+        component: &'p Component,
         model: Option<Arc<ServedModel>>,
         class: Option<(EcoString, Memory)>,
     ) -> Self {
         Self {
-            what: own.kind.as_str(),
+            what: component.kind.as_str(),
             namespace: &service.namespace,
             object: &service.object,
-            main: &own.pod,
-            container: Some(own.main),
-            worker: own.worker.as_ref().map(|(pod, count)| (pod, *count)),
-            size: own.pods_per_replica().unwrap_or(1),
+            main: &component.pod,
+            container: Some(component.main),
+            worker: component.worker.as_ref().map(|(pod, count)| (pod, *count)),
+            size: component.pods_per_replica().unwrap_or(1),
             model,
             class,
         }
@@ -138,8 +138,8 @@ impl<'a> Engines<'a> {
             json("affinity").unwrap_or_default()
         );
         let lock = || self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&key) {
-            return Arc::clone(known);
+        if let Some(nodes) = lock().get(&key) {
+            return Arc::clone(nodes);
         }
         let found = Arc::new(devices::nodes(pod, devices, self.machines, &self.published));
         lock().insert(key, Arc::clone(&found));
@@ -155,9 +155,10 @@ impl<'a> Engines<'a> {
         let claim = |name: &str| {
             let claims = pod.get("resourceClaims").map(Node::items).unwrap_or_default();
             let text = |node: &'_ Node, key: &str| Some(EcoString::from(node.get(key)?.as_str()?));
-            let own = claims.iter().find(|own| text(own, "name").as_deref() == Some(name))?;
+            let claims =
+                claims.iter().find(|claim| text(claim, "name").as_deref() == Some(name))?;
             let other = |kind: &str, key: &str| {
-                self.catalog.other(kind, namespace, &text(own, key)?).map(|object| &object.node)
+                self.catalog.other(kind, namespace, &text(claims, key)?).map(|object| &object.node)
             };
             let template = || {
                 other("ResourceClaimTemplate", "resourceClaimTemplateName")?.at(&["spec", "spec"])
@@ -170,8 +171,8 @@ impl<'a> Engines<'a> {
     /// The facts of a model that a command line names.
     fn named(&self, id: &str) -> Option<Arc<ServedModel>> {
         let lock = || self.named.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(id) {
-            return known.clone();
+        if let Some(model) = lock().get(id) {
+            return model.clone();
         }
         let found = ServedModel::of_hub(id).map(Arc::new);
         lock().insert(id.into(), found.clone());
@@ -181,19 +182,19 @@ impl<'a> Engines<'a> {
     /// The model that a container serves: the one of the service, unless its command line names
     /// another; nothing where values replace more of its config than the context.
     fn served(&self, pods: &Pods<'_>, settings: &EngineSettings) -> Option<Arc<ServedModel>> {
-        if settings.overrides.set().is_some_and(|own| !only_context(own)) {
+        if settings.overrides.set().is_some_and(|setting| !only_context(setting)) {
             return None;
         }
-        let argument = settings.model.set().map(|own| own.value.as_str());
+        let argument = settings.model.set().map(|setting| setting.value.as_str());
         let model = match (&pods.model, argument) {
-            (Some(own), Some(argument)) if own.is_other(argument) => self.named(argument),
-            (Some(own), _) => Some(Arc::clone(own)),
+            (Some(model), Some(argument)) if model.is_other(argument) => self.named(argument),
+            (Some(model), _) => Some(Arc::clone(model)),
             (None, argument) => self.named(argument?),
         }?;
         let is_gguf = argument.is_some_and(model::is_gguf)
-            || [&settings.load_format, &settings.quantization]
-                .iter()
-                .any(|own| own.set().is_some_and(|own| own.value == "gguf"));
+            || [&settings.load_format, &settings.quantization].iter().any(|definitions| {
+                definitions.set().is_some_and(|setting| setting.value == "gguf")
+            });
         // Each file of these has a width of its own.
         Some(if is_gguf && model.weights.is_some() {
             Arc::new(ServedModel { weights: None, ..ServedModel::clone(&model) })
@@ -210,30 +211,31 @@ impl<'a> Engines<'a> {
         resolution: &Resolution<'_>,
         built: &[Component],
         components: &mut [PlannedComponent],
-        known: &[Diagnostic],
+        findings: &[Diagnostic],
     ) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let inline = || self.described(service);
         let model =
             resolution.model.map(|model| Arc::new(ServedModel::of(selector.policy(), model)));
         let model = model.or_else(inline);
-        for own in built.iter().filter(|own| own.kind != ComponentKind::Router) {
-            let Some(component) = components.iter_mut().find(|other| other.kind == own.kind) else {
+        for engine in built.iter().filter(|engine| engine.kind != ComponentKind::Router) {
+            let Some(component) = components.iter_mut().find(|other| other.kind == engine.kind)
+            else {
                 continue;
             };
             let class = resolution
-                .accelerator(own.kind)
+                .accelerator(engine.kind)
                 .and_then(|decision| decision.chosen)
                 .and_then(|class| Some((class.name().clone(), selector.memory_of(class.name())?)));
-            let judged = self.judge(&Pods::of(service, own, model.clone(), class));
+            let judged = self.judge(&Pods::of(service, engine, model.clone(), class));
             // The choice of the class reports the same with its own arithmetic.
             let is_known = |finding: &Diagnostic| {
                 finding.code == Code::GpuMisfit
-                    && known.iter().any(|known| known.code == Code::GpuMisfit)
+                    && findings.iter().any(|finding| finding.code == Code::GpuMisfit)
             };
             let new: Vec<Diagnostic> =
                 judged.findings.into_iter().filter(|finding| !is_known(finding)).collect();
-            let misfit = known.iter().find(|finding| finding.code == Code::GpuMisfit);
+            let misfit = findings.iter().find(|finding| finding.code == Code::GpuMisfit);
             component.stopped =
                 misfit.map(|finding| finding.message.as_str().into()).or(judged.stop);
             found.extend(new);
@@ -246,7 +248,7 @@ impl<'a> Engines<'a> {
     /// The facts of the model that a service describes.
     fn described(&self, service: &Service) -> Option<Arc<ServedModel>> {
         let uri = match service.inline.as_ref() {
-            Some(own) => own.model.object.node.get("storageUri")?.as_str()?,
+            Some(model) => model.model.object.node.get("storageUri")?.as_str()?,
             // LLMInferenceService.
             None => service.object.node.at(&["spec", "model", "uri"])?.as_str()?,
         };
@@ -263,12 +265,12 @@ impl<'a> Engines<'a> {
     pub(crate) fn of_component(
         &self,
         service: &Service,
-        own: &Component,
+        component: &Component,
         class: EcoString,
         memory: Memory,
     ) -> (Option<CacheFit>, Option<String>) {
         let class = Some((class, memory));
-        let judged = self.judge(&Pods::of(service, own, self.described(service), class));
+        let judged = self.judge(&Pods::of(service, component, self.described(service), class));
         (judged.cache, judged.stop.map(String::from))
     }
 
@@ -338,13 +340,13 @@ impl<'a> Engines<'a> {
         let main = part.get("leader").unwrap_or(part);
         let workers = part.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0).max(0);
         let of_pod = |part: &Node| surroundings::as_pod(part);
-        let own = of_pod(main);
+        let pod = of_pod(main);
         let worker = part.get("worker").map(of_pod);
         let judged = self.judge(&Pods {
             what: "engine",
             namespace: runtime.object.id.scope.namespace().map_or("", EcoString::as_str),
             object: &runtime.object,
-            main: &own,
+            main: &pod,
             container: None,
             worker: worker.as_ref().filter(|_| workers > 0).map(|worker| (worker, workers)),
             size: workers.saturating_add(1),

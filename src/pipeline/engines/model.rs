@@ -35,9 +35,12 @@ impl ServedModel {
             let span = node.origin.span();
             (value > 0).then(|| Operand { value, from: "maxTokens of the model".into(), span })
         });
-        let repository = HubId::of_model(&model.object.node).map(|own| EcoString::from(own.id));
+        let repository = HubId::of_model(&model.object.node).map(|id| EcoString::from(id.id));
         let is_gguf = repository.as_deref().is_some_and(is_gguf)
-            || model.format.as_ref().is_some_and(|own| own.name.value.eq_ignore_ascii_case("gguf"));
+            || model
+                .format
+                .as_ref()
+                .is_some_and(|version| version.name.value.eq_ignore_ascii_case("gguf"));
         Self {
             name: model.object.id.name.clone(),
             weights: parameters.filter(|_| !is_gguf).and_then(|count| {
@@ -54,7 +57,7 @@ impl ServedModel {
     pub(super) fn of_hub(id: &str) -> Option<Self> {
         let id = id.strip_prefix("hf://").unwrap_or(id);
         HubId::parse(&format!("hf://{id}"))?;
-        let facts = models::known(id)?.facts();
+        let facts = models::published(id)?.facts();
         let quantization = facts
             .quantization
             .as_ref()
@@ -82,15 +85,15 @@ impl ServedModel {
     pub(super) fn is_other(&self, argument: &str) -> bool {
         let id = argument.strip_prefix("hf://").unwrap_or(argument);
         HubId::parse(&format!("hf://{id}")).is_some_and(|named| {
-            let own = self.repository.as_deref();
-            own.is_none_or(|own| !own.eq_ignore_ascii_case(named.id))
+            let repository = self.repository.as_deref();
+            repository.is_none_or(|name| !name.eq_ignore_ascii_case(named.id))
         })
     }
 
     /// Whether an engine quantizes its weights to 8 bits when it loads them.
     pub(super) fn is_quantized_by(&self, quantization: Option<&str>) -> bool {
         quantization == Some("fp8")
-            && self.weights.as_ref().is_some_and(|own| own.from.contains("× 2 bytes"))
+            && self.weights.as_ref().is_some_and(|operand| operand.from.contains("× 2 bytes"))
     }
 
     /// Its weights as these settings load them.
@@ -99,22 +102,22 @@ impl ServedModel {
         quantization: Option<&str>,
         dtype: Option<&str>,
     ) -> Option<Operand<u64>> {
-        let own = self.weights.clone()?;
+        let operand = self.weights.clone()?;
         // Weights in 16 bits that the engine quantizes or widens when it loads them.
-        let is_plain = own.from.contains("× 2 bytes");
+        let is_plain = operand.from.contains("× 2 bytes");
         match (quantization, dtype) {
             (Some("fp8"), _) if is_plain => {
-                let from = own.from.replace("× 2 bytes", "× 1 byte");
+                let from = operand.from.replace("× 2 bytes", "× 1 byte");
                 let from = eco_format!("{from}, quantized to fp8 while loading");
-                Some(Operand { value: own.value / 2, from, span: own.span })
+                Some(Operand { value: operand.value / 2, from, span: operand.span })
             }
             (Some("bitsandbytes" | "mxfp8"), _) if is_plain => None,
             (None, Some(dtype)) if is_plain && is_32_bits(dtype) => {
-                let from = own.from.replace("× 2 bytes", "× 4 bytes");
+                let from = operand.from.replace("× 2 bytes", "× 4 bytes");
                 let from = eco_format!("{from}, loaded as {dtype}");
-                Some(Operand { value: own.value.saturating_mul(2), from, span: own.span })
+                Some(Operand { value: operand.value.saturating_mul(2), from, span: operand.span })
             }
-            _ => Some(own),
+            _ => Some(operand),
         }
     }
 }

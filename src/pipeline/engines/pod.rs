@@ -93,7 +93,8 @@ impl Engines<'_> {
 fn two_vendors(pods: &Pods<'_>, devices: &[Devices], out: &mut Judged) {
     let Some((first, rest)) = devices.split_first() else { return };
     let vendor = facts::vendor_of(&first.resource);
-    let Some(other) = rest.iter().find(|own| facts::vendor_of(&own.resource) != vendor) else {
+    let Some(other) = rest.iter().find(|devices| facts::vendor_of(&devices.resource) != vendor)
+    else {
         return;
     };
     out.add(
@@ -324,8 +325,8 @@ impl Server<'_, '_> {
             let each: i64 = containers
                 .iter()
                 .flat_map(of)
-                .filter(|own| own.resource == devices.resource)
-                .map(|own| own.count)
+                .filter(|other| other.resource == devices.resource)
+                .map(|devices| devices.count)
                 .sum();
             let joins = containers.iter().any(|container| {
                 matches!(EngineSettings::container(container), Container::RayMember)
@@ -443,7 +444,8 @@ impl Server<'_, '_> {
 
     /// Whether the tensor parallelism divides the heads, as the engine requires.
     fn heads(&self, out: &mut Judged) {
-        let (Some(own), Some(tensor)) = (self.dimensions(), self.settings.tensor.set()) else {
+        let (Some(dimensions), Some(tensor)) = (self.dimensions(), self.settings.tensor.set())
+        else {
             return;
         };
         let ways = match self.engine() {
@@ -458,23 +460,25 @@ impl Server<'_, '_> {
             Engine::LmDeploy | Engine::LlamaCpp => return,
         };
         let name = self.model.as_ref().map(|model| model.name.clone()).unwrap_or_default();
-        let groups = own
+        let groups = dimensions
             .kv_heads
             .filter(|_| self.engine() == Engine::VLlm || self.engine() == Engine::SGLang);
-        let misfit = if own.heads % ways != 0 {
-            Some(("attention heads", own.heads))
+        let misfit = if dimensions.heads % ways != 0 {
+            Some(("attention heads", dimensions.heads))
         } else if let Some(groups) =
             groups.filter(|groups| *groups > 0 && groups % ways != 0 && ways % groups != 0)
         {
             Some(("heads of keys and values", groups))
-        } else if self.engine() == Engine::SGLang && own.vocabulary.div_ceil(64) * 64 % ways != 0 {
-            Some(("tokens of the vocabulary", own.vocabulary))
+        } else if self.engine() == Engine::SGLang
+            && dimensions.vocabulary.div_ceil(64) * 64 % ways != 0
+        {
+            Some(("tokens of the vocabulary", dimensions.vocabulary))
         } else {
             None
         };
         let Some((what, number)) = misfit else { return };
-        let divisors: Vec<String> = (1..=own.heads.min(16))
-            .filter(|ways| own.heads % ways == 0)
+        let divisors: Vec<String> = (1..=dimensions.heads.min(16))
+            .filter(|ways| dimensions.heads % ways == 0)
             .filter(|ways| {
                 groups.is_none_or(|groups| groups == 0 || groups % ways == 0 || ways % groups == 0)
             })
@@ -506,7 +510,9 @@ impl Server<'_, '_> {
             Engine::SGLang => !allows("SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"),
             _ => false,
         };
-        let Some(most) = self.dimensions().and_then(|own| own.positions) else { return };
+        let Some(most) = self.dimensions().and_then(|dimensions| dimensions.positions) else {
+            return;
+        };
         if !counts || context.value <= most || !matches!(self.settings.overrides, Known::Default) {
             return;
         }

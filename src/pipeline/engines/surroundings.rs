@@ -26,7 +26,7 @@ impl Links {
     pub(super) fn of(catalog: &Catalog) -> Self {
         let mut found = Self::default();
         let mut add = |namespace: &EcoString, name: &str| {
-            if let Some(at) = CLASHES.iter().position(|(own, ..)| *own == name) {
+            if let Some(at) = CLASHES.iter().position(|(text, ..)| *text == name) {
                 found.0.entry(namespace.clone()).or_default().push(at);
             }
         };
@@ -109,10 +109,10 @@ pub(super) fn as_pod(part: &Node) -> Node {
     let Some(runner) = part.get("runner") else { return part.clone() };
     let twin =
         runner.get("name").and_then(Node::as_str).and_then(|name| position(listed, "name", name));
-    let own = twin
+    let node = twin
         .map_or_else(|| runner.clone(), |index| merge::written(&listed[index], runner, &mut ()));
     let others = listed.iter().enumerate().filter(|(index, _)| Some(*index) != twin);
-    let containers = std::iter::once(own).chain(others.map(|(_, container)| container.clone()));
+    let containers = std::iter::once(node).chain(others.map(|(_, container)| container.clone()));
     let mut pod = part.as_map().cloned().unwrap_or_else(Map::new);
     pod.insert("containers", Node::list(containers, part.origin));
     Node::new(Value::Map(pod), part.origin)

@@ -101,36 +101,38 @@ impl<'a> Changes<'a> {
             return Self {
                 before: None,
                 services: services
-                    .map(|own| ServiceChange { before: Before::Running, after: Some(own) })
+                    .map(|views| ServiceChange { before: Before::Running, after: Some(views) })
                     .collect(),
                 servings: servings
-                    .map(|own| ServingChange { before: Before::Running, after: Some(own) })
+                    .map(|serving| ServingChange { before: Before::Running, after: Some(serving) })
                     .collect(),
             };
         };
         let mut old: HashMap<_, &'a Views> =
-            before.services.iter().map(|own| (name(own), *own)).collect();
+            before.services.iter().map(|views| (name(views), *views)).collect();
         let mut changes = Self { before: Some(before.world), ..Self::default() };
-        for own in &after.services {
-            let earlier = old.remove(&name(own)).map(|earlier| (before.world, earlier));
+        for views in &after.services {
+            let earlier = old.remove(&name(views)).map(|earlier| (before.world, earlier));
             changes
                 .services
-                .push(ServiceChange { before: Before::Applied(earlier), after: Some(own) });
+                .push(ServiceChange { before: Before::Applied(earlier), after: Some(views) });
         }
-        for own in before.services.iter().filter(|own| old.contains_key(&name(own))) {
-            let earlier = Before::Applied(Some((before.world, *own)));
+        for views in before.services.iter().filter(|views| old.contains_key(&name(views))) {
+            let earlier = Before::Applied(Some((before.world, *views)));
             changes.services.push(ServiceChange { before: earlier, after: None });
         }
         let mut old: HashMap<_, &'a ModelServing> =
-            before.servings.iter().map(|own| (of_serving(own), *own)).collect();
-        for own in &after.servings {
-            let earlier = Before::Applied(old.remove(&of_serving(own)));
-            changes.servings.push(ServingChange { before: earlier, after: Some(own) });
+            before.servings.iter().map(|serving| (of_serving(serving), *serving)).collect();
+        for serving in &after.servings {
+            let earlier = Before::Applied(old.remove(&of_serving(serving)));
+            changes.servings.push(ServingChange { before: earlier, after: Some(serving) });
         }
-        for own in before.servings.iter().filter(|own| old.contains_key(&of_serving(own))) {
+        for serving in
+            before.servings.iter().filter(|serving| old.contains_key(&of_serving(serving)))
+        {
             changes
                 .servings
-                .push(ServingChange { before: Before::Applied(Some(own)), after: None });
+                .push(ServingChange { before: Before::Applied(Some(serving)), after: None });
         }
         changes
     }

@@ -84,7 +84,7 @@ pub(super) fn fields(
         let now = serving.replicas.value;
         return (now > 1).then(|| vec![(spec.field("replicas"), json!(fewer.of(now)))]);
     };
-    let own = subject.object().spec(component.as_str());
+    let object = subject.object().spec(component.as_str());
     let component = spec.field(component.as_str());
     let strategy = component.field("deploymentStrategy");
     match (what, kind) {
@@ -98,7 +98,9 @@ pub(super) fn fields(
         (EditKind::Recreate, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
             let mut edits = vec![(strategy.field("type"), json!("Recreate"))];
             // The API server rejects type Recreate together with rollingUpdate.
-            if own.is_some_and(|own| own.at(&["deploymentStrategy", "rollingUpdate"]).is_some()) {
+            if object
+                .is_some_and(|node| node.at(&["deploymentStrategy", "rollingUpdate"]).is_some())
+            {
                 edits.push((strategy.field("rollingUpdate"), Value::Null));
             }
             Some(edits)
@@ -106,7 +108,7 @@ pub(super) fn fields(
         (EditKind::Fewer(fewer), kind) => {
             let now = kind.version().map(|(_, replicas)| replicas).filter(|now| *now > 1)?;
             let left = fewer.of(now);
-            let written = |key: &str| own.and_then(|own| own.get(key)).and_then(Node::as_int);
+            let written = |key: &str| object.and_then(|node| node.get(key)).and_then(Node::as_int);
             let mut edits = Vec::new();
             if written("minReplicas").is_some_and(|least| least > left) {
                 edits.push((component.field("minReplicas"), json!(left)));
@@ -165,8 +167,8 @@ pub(super) fn edited(
             let [_, rules] = ground.serving_rules;
             let read = servings::read::model_serving(object, rules);
             let mut kind = ServingKind::new(&read, rules, context).ok()?;
-            if let Some(Kind::Serving(own)) = &track.after {
-                kind.start_like(own);
+            if let Some(Kind::Serving(serving_kind)) = &track.after {
+                kind.start_like(serving_kind);
             }
             let after = Some(Kind::Serving(Box::new(kind)));
             Some(Track { after, arrives: None, ..track.clone() })

@@ -43,7 +43,7 @@ pub(super) fn all<'a>(
     let stuck: Vec<usize> = (0..tracks.len())
         .filter(|at| {
             matches!(played[*at].end, RollEnd::Stuck | RollEnd::Depends)
-                && only.is_none_or(|own| own == tracks[*at].service)
+                && only.is_none_or(|index| index == tracks[*at].service)
         })
         .collect();
     let groups: Vec<&[usize]> =
@@ -104,7 +104,8 @@ impl Search<'_, '_> {
     /// More nodes, the fewest of a kind that are enough.
     fn nodes(&mut self, what: Option<EditKind>) {
         let mut seen = HashSet::new();
-        let usable = self.ground.cluster.machines.iter().filter(|own| own.ready && !own.cordoned);
+        let usable =
+            self.ground.cluster.machines.iter().filter(|node| node.ready && !node.cordoned);
         let kinds: Vec<Arc<Machine>> =
             usable.filter(|machine| seen.insert(kind(machine))).take(MOST_KINDS).cloned().collect();
         let more = |machine: &Arc<Machine>, number: usize| -> Vec<Arc<Machine>> {
@@ -112,7 +113,9 @@ impl Search<'_, '_> {
         };
         let helps = |machine: &&Arc<Machine>| {
             let played = self.played(what, &more(machine, MOST_NODES), false);
-            played.is_some_and(|played| played.iter().any(|own| own.end == RollEnd::Complete))
+            played.is_some_and(|played| {
+                played.iter().any(|component| component.end == RollEnd::Complete)
+            })
         };
         let kinds: Vec<&Arc<Machine>> = kinds.iter().filter(helps).collect();
         for number in 1..=MOST_NODES {
@@ -166,9 +169,9 @@ impl Search<'_, '_> {
             && self.group.iter().any(is_complete)
         {
             let second = steps::second(self.ground, tracks).unwrap_or_default();
-            for (own, second) in played.iter_mut().zip(second) {
-                if own.end == RollEnd::Complete && second.end != RollEnd::NothingToDo {
-                    own.end = second.end;
+            for (component, second) in played.iter_mut().zip(second) {
+                if component.end == RollEnd::Complete && second.end != RollEnd::NothingToDo {
+                    component.end = second.end;
                 }
             }
         }

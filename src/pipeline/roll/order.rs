@@ -22,12 +22,12 @@ pub(super) fn order(
     tracks: &[Track],
     played: &[ComponentRollout],
 ) -> Vec<usize> {
-    if played.iter().all(|own| own.end != RollEnd::Stuck) {
+    if played.iter().all(|component| component.end != RollEnd::Stuck) {
         return Vec::new();
     }
     let mut order: Vec<usize> = Vec::new();
-    for (track, own) in tracks.iter().zip(played) {
-        if own.end.is_change() && !order.contains(&track.service) {
+    for (track, component) in tracks.iter().zip(played) {
+        if component.end.is_change() && !order.contains(&track.service) {
             order.push(track.service);
         }
     }

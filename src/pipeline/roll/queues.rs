@@ -62,17 +62,17 @@ pub(super) fn advance(world: &mut World, ground: &Ground<'_>) -> bool {
     }
     let is_admitted = |pods: &[PodId]| pods.iter().any(|pod| !waits.contains(pod));
     let mut ledger = Ledger::default();
-    let mut known: HashMap<Unit, Result<Flavors, EcoString>> = HashMap::new();
+    let mut by_key: HashMap<Unit, Result<Flavors, EcoString>> = HashMap::new();
     for (unit, pods) in units.iter().filter(|(_, pods)| is_admitted(pods)) {
         // What was admitted stays, whatever the quota is now.
         let answer = ask(world, ground, *unit, pods, &template, &mut ledger);
-        known.insert(*unit, Ok(answer.unwrap_or_default()));
+        by_key.insert(*unit, Ok(answer.unwrap_or_default()));
     }
     let mut answers = Vec::new();
     for pod in gated {
         let unit = unit(pod);
         let pods = units.get(&unit).map(Vec::as_slice).unwrap_or_default();
-        let answer = known
+        let answer = by_key
             .entry(unit)
             .or_insert_with(|| ask(world, ground, unit, pods, &template, &mut ledger));
         answers.push((pod, answer.clone()));
@@ -83,12 +83,12 @@ pub(super) fn advance(world: &mut World, ground: &Ground<'_>) -> bool {
         match answer {
             Ok(sets) => {
                 let id = world.scheduler().template_id(pod);
-                let own = Arc::clone(world.scheduler().template_of(pod));
-                let flavors = sets.into_iter().find(|(set, _)| set.spec == own.spec);
+                let template = Arc::clone(world.scheduler().template_of(pod));
+                let flavors = sets.into_iter().find(|(set, _)| set.spec == template.spec);
                 let flavors = flavors.map(|(_, flavors)| flavors).unwrap_or_default();
                 let template =
                     *templates.entry((id, flavors)).or_insert_with_key(|(_, flavors)| {
-                        let admitted = admitted(&ground.world.catalog, &own, flavors)?;
+                        let admitted = admitted(&ground.world.catalog, &template, flavors)?;
                         Some(world.template(Arc::new(admitted)))
                     });
                 world.open_gate(pod, template);
@@ -111,26 +111,26 @@ fn ask(
 ) -> Result<Flavors, EcoString> {
     let Some(first) = pods.first().map(|pod| template(*pod)) else { return Ok(Vec::new()) };
     let mut templates: Vec<(Arc<PodTemplate>, usize)> = Vec::new();
-    let mut add = |own: Arc<PodTemplate>, count: usize| match templates
+    let mut add = |template: Arc<PodTemplate>, count: usize| match templates
         .iter_mut()
-        .find(|(known, _)| known.spec == own.spec)
+        .find(|(pod_template, _)| pod_template.spec == template.spec)
     {
-        Some((_, known)) => *known += count,
-        None => templates.push((own, count)),
+        Some((_, templates)) => *templates += count,
+        None => templates.push((template, count)),
     };
     match unit {
         // The workers of a group are created after its leader.
         Unit::Group(workload, _)
-            if let Some(own) = world.group_revision(workload)
-                && pods.len() < own.size =>
+            if let Some(revision) = world.group_revision(workload)
+                && pods.len() < revision.size =>
         {
-            add(Arc::clone(&own.leader), 1);
-            add(Arc::clone(&own.worker), own.size.saturating_sub(1));
+            add(Arc::clone(&revision.leader), 1);
+            add(Arc::clone(&revision.worker), revision.size.saturating_sub(1));
         }
         _ => pods.iter().for_each(|pod| add(template(*pod), 1)),
     }
     let shapes: Vec<(Shape, usize)> =
-        templates.iter().map(|(own, count)| (shape(own), *count)).collect();
+        templates.iter().map(|(template, count)| (shape(template), *count)).collect();
     let sets: Vec<PodSet<'_>> = shapes
         .iter()
         .map(|(shape, count)| PodSet { shape, count: i64::try_from(*count).unwrap_or(i64::MAX) })
@@ -141,7 +141,7 @@ fn ask(
     let decision = admit(catalog, &first.namespace, queue, &sets, 1, ledger);
     match decision.admitted.first() {
         Some(admitted) => {
-            let templates = templates.into_iter().map(|(own, _)| own);
+            let templates = templates.into_iter().map(|(template, _)| template);
             Ok(templates.zip(admitted.sets.iter().cloned()).collect())
         }
         None if decision.known => Err(message(&decision)),

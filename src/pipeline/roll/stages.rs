@@ -41,12 +41,12 @@ pub(super) fn stage(
                 let first = knative && place == 0 && placed.ids.len() > 1;
                 let gone = track.after.is_none();
                 for (counts, is_new) in [(&old, false), (&new, !first && !gone)] {
-                    let own = if is_new { &mut out.new } else { &mut out.old };
-                    own.ready += counts.ready;
+                    let amounts = if is_new { &mut out.new } else { &mut out.old };
+                    amounts.ready += counts.ready;
                     // Admission refuses the pods that are missing; their controller retries.
                     let missing = (counts.wanted - counts.active()).max(0);
-                    own.pending += counts.pending + missing;
-                    own.total += counts.active() + missing;
+                    amounts.pending += counts.pending + missing;
+                    amounts.total += counts.active() + missing;
                     out.terminating += counts.terminating;
                 }
             }
@@ -73,11 +73,12 @@ fn group(members: &[GroupMember], track: &Track, out: &mut RollStage) {
         out.terminating += 1;
         return;
     }
-    let own = if leader.version == Version::New { &mut out.new } else { &mut out.old };
-    own.total += 1;
+    let amounts = if leader.version == Version::New { &mut out.new } else { &mut out.old };
+    amounts.total += 1;
     let whole = members.len() >= spec.revision.size.max(1);
-    own.ready += i64::from(whole && members.iter().all(|member| member.phase == PodPhase::Ready));
-    own.pending += i64::from(members.iter().any(|member| member.phase == PodPhase::Pending));
+    amounts.ready +=
+        i64::from(whole && members.iter().all(|member| member.phase == PodPhase::Ready));
+    amounts.pending += i64::from(members.iter().any(|member| member.phase == PodPhase::Pending));
 }
 
 /// The changes since the previous stage, as text.
@@ -85,10 +86,10 @@ pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
     let empty = RollStage::default();
     let first = before.is_none();
     let before = before.unwrap_or(&empty);
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     let mut say = |count: i64, words: &str| {
         if count > 0 {
-            said.push(format!("{count} {words}"));
+            message.push(format!("{count} {words}"));
         }
     };
     say(now.old.ready - before.old.ready, "old ready");
@@ -97,7 +98,7 @@ pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
     say(now.new.ready - before.new.ready, "new ready");
     say(now.terminating - before.terminating, "terminating");
     say(before.terminating - now.terminating, "terminated");
-    if said.is_empty() && !first {
+    if message.is_empty() && !first {
         let still = if now.new.starting() + now.old.starting() > 0 {
             "still starting"
         } else if now.terminating > 0 {
@@ -105,9 +106,9 @@ pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
         } else {
             "no change"
         };
-        said.push(still.to_owned());
+        message.push(still.to_owned());
     }
-    said.join(", ")
+    message.join(", ")
 }
 
 /// The stages of a workload while it is simulated.
@@ -129,9 +130,9 @@ impl Watched {
 
     /// Only the last stage is known.
     pub(super) fn last(stage: RollStage) -> Self {
-        let mut own = Self::new(false);
-        own.see(stage);
-        own
+        let mut watched = Self::new(false);
+        watched.see(stage);
+        watched
     }
 
     /// Adds a stage.

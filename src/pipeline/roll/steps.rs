@@ -20,17 +20,17 @@ pub(super) fn second(ground: &Ground<'_>, tracks: &[Track]) -> Option<Vec<Compon
 fn after_first<'a>(ground: &Ground<'a>, tracks: &[Track]) -> Option<(Ground<'a>, Vec<Track>)> {
     let (before, _) = ground.before.as_ref()?;
     let mut workloads = before.clone();
-    let known = workloads.claims.len();
+    let count = workloads.claims.len();
     workloads.claims.extend(ground.arriving.claims.iter().cloned());
     workloads.fleet.workloads.extend(ground.arriving.fleet.workloads.iter().cloned());
     let second = tracks.iter().map(|track| {
-        let arrived = track.arrives.map(|(at, template)| (known + at, template));
+        let arrived = track.arrives.map(|(at, template)| (count + at, template));
         let settled = track.settled.or(arrived);
         if let Some((at, template)) = settled {
-            let own = &mut workloads.fleet.workloads[at];
+            let workload = &mut workloads.fleet.workloads[at];
             match &track.after {
-                Some(kind) => kind.want(own, template),
-                None => *own = Workload::default(),
+                Some(kind) => kind.want(workload, template),
+                None => *workload = Workload::default(),
             }
         }
         Track {
@@ -50,32 +50,32 @@ fn after_first<'a>(ground: &Ground<'a>, tracks: &[Track]) -> Option<(Ground<'a>,
 
 impl Kind {
     /// A workload of a fleet wants the pods of this version; `template` is the index of its template.
-    fn want(&self, own: &mut Workload, template: usize) {
-        own.forget_admission();
-        let resize = |own: &mut Workload, replicas: usize| {
-            if let Some(last) = own.replicas.last().cloned() {
-                own.replicas.resize(replicas, last);
+    fn want(&self, workload: &mut Workload, template: usize) {
+        workload.forget_admission();
+        let resize = |workload: &mut Workload, replicas: usize| {
+            if let Some(last) = workload.replicas.last().cloned() {
+                workload.replicas.resize(replicas, last);
             }
         };
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => {
-                if let Some(own) = own.templates.get_mut(template) {
-                    own.clone_from(&spec.revision.pod);
+                if let Some(template) = workload.templates.get_mut(template) {
+                    template.clone_from(&spec.revision.pod);
                 }
                 if template == 0 {
-                    resize(own, usize::try_from(spec.replicas).unwrap_or(0));
+                    resize(workload, usize::try_from(spec.replicas).unwrap_or(0));
                 }
             }
             Self::Groups(spec) => {
                 let wanted = claims::groups(spec);
-                (own.templates, own.replicas) = (wanted.templates, wanted.replicas);
+                (workload.templates, workload.replicas) = (wanted.templates, wanted.replicas);
             }
             Self::Serving(kind) => {
                 let templates: Vec<_> = kind.pods().cloned().collect();
-                if templates.len() == own.templates.len() {
-                    own.templates = templates;
+                if templates.len() == workload.templates.len() {
+                    workload.templates = templates;
                 }
-                resize(own, usize::try_from(kind.serving.replicas.value).unwrap_or(0));
+                resize(workload, usize::try_from(kind.serving.replicas.value).unwrap_or(0));
             }
             Self::Ray | Self::Refused(_) => {}
         }

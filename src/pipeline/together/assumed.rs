@@ -27,7 +27,7 @@ pub struct AssumedToleration {
 pub(super) fn tolerations(
     fleet: &Fleet,
     placed: &Placed,
-    known: DeviceTolerations,
+    tolerations: DeviceTolerations,
 ) -> Vec<AssumedToleration> {
     let mut nodes: BTreeMap<EcoString, BTreeSet<_>> = BTreeMap::new();
     for (_, slot) in placed.all() {
@@ -41,8 +41,9 @@ pub(super) fn tolerations(
         for taint in taints.filter(|taint| is_of_resource(taint)) {
             let is_assumed = template.assumed.contains(&taint.key);
             let assumed = toleration(&taint.key);
-            let mut stated = template.tolerations.iter().filter(|own| **own != assumed);
-            if is_assumed && !stated.any(|own| own.tolerates(taint)) {
+            let mut stated =
+                template.tolerations.iter().filter(|toleration| **toleration != assumed);
+            if is_assumed && !stated.any(|toleration| toleration.tolerates(taint)) {
                 nodes.entry(taint.key.clone()).or_default().insert(node);
             }
         }
@@ -50,13 +51,13 @@ pub(super) fn tolerations(
     if nodes.is_empty() {
         return Vec::new();
     }
-    let decides = !known.shown && hangs(fleet, placed);
+    let decides = !tolerations.shown && hangs(fleet, placed);
     nodes
         .into_iter()
         .map(|(resource, nodes)| AssumedToleration {
             resource,
             nodes: nodes.len(),
-            is_shown: known.shown,
+            is_shown: tolerations.shown,
             decides,
         })
         .collect()
@@ -68,7 +69,7 @@ fn hangs(fleet: &Fleet, placed: &Placed) -> bool {
         return true;
     }
     let mut other = fleet.clone();
-    for template in other.workloads.iter_mut().flat_map(|own| &mut own.templates) {
+    for template in other.workloads.iter_mut().flat_map(|workload| &mut workload.templates) {
         *template = without(template);
     }
     other.place(Manner::default()).pending().count() > placed.pending().count()
@@ -78,10 +79,10 @@ fn without(template: &Arc<PodTemplate>) -> Arc<PodTemplate> {
     if template.assumed.is_empty() {
         return Arc::clone(template);
     }
-    let mut own = PodTemplate::clone(template);
-    for resource in std::mem::take(&mut own.assumed) {
+    let mut template = PodTemplate::clone(template);
+    for resource in std::mem::take(&mut template.assumed) {
         let assumed = toleration(&resource);
-        own.tolerations.retain(|own| *own != assumed);
+        template.tolerations.retain(|toleration| *toleration != assumed);
     }
-    Arc::new(own)
+    Arc::new(template)
 }

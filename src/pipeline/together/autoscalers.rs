@@ -36,9 +36,10 @@ impl Autoscalers {
             ("HorizontalPodAutoscaler", horizontal as fn(&Object) -> Option<Scaled>),
             ("ScaledObject", scaled_object),
         ] {
-            let objects = catalog.others().iter().filter(|own| own.id.kind == kind);
-            let objects = objects.filter(|own| !catalog.is_unfilled(own) && !catalog.is_copy(own));
-            let found = objects.filter_map(|own| Some((target(own)?, read(own)?)));
+            let objects = catalog.others().iter().filter(|object| object.id.kind == kind);
+            let objects =
+                objects.filter(|object| !catalog.is_unfilled(object) && !catalog.is_copy(object));
+            let found = objects.filter_map(|object| Some((target(object)?, read(object)?)));
             all.0.extend(found);
         }
         all
@@ -90,12 +91,12 @@ fn horizontal(object: &Object) -> Option<Scaled> {
 fn scaled_object(object: &Object) -> Option<Scaled> {
     let paused = object.annotations();
     let paused = paused.get("autoscaling.keda.sh/paused-replicas").and_then(Node::scalar_text);
-    if let Some(replicas) = paused.and_then(|own| own.parse().ok()) {
+    if let Some(replicas) = paused.and_then(|paused| paused.parse().ok()) {
         return Some(Scaled::Paused(replicas));
     }
     // The defaults of KEDA (apis/keda/v1alpha1/scaledobject_types.go).
     let of = |key: &str, default: i64| match object.node.at(&["spec", key]) {
-        Some(own) => own.as_int(),
+        Some(spec) => spec.as_int(),
         None => Some(default),
     };
     let (least, most) = (of("minReplicaCount", 0)?, of("maxReplicaCount", 100)?);

@@ -80,7 +80,7 @@ impl NodeUse {
 
     /// Free GPUs.
     pub fn free(&self) -> i64 {
-        let planned: i64 = self.stands.iter().map(|own| own.gpus).sum();
+        let planned: i64 = self.stands.iter().map(|standing| standing.gpus).sum();
         (self.gpus - self.others - planned).max(0)
     }
 }
@@ -97,17 +97,18 @@ pub(super) fn nodes(
     for ([workload, ..], slot) in placed.all() {
         let Some(pod) = slot.pod.filter(|pod| stands(placed, *pod)) else { continue };
         let Some(node) = scheduler.state(pod).node() else { continue };
-        let own = by_node.entry(node).or_default().entry(workload).or_default();
-        own.0 += 1;
-        own.1 += gpus(scheduler.template_of(pod));
+        let node = by_node.entry(node).or_default().entry(workload).or_default();
+        node.0 += 1;
+        node.1 += gpus(scheduler.template_of(pod));
     }
     let node = |(id, machine): (NodeId, &std::sync::Arc<Machine>)| {
-        let own = by_node.remove(&id).unwrap_or_default();
+        let node = by_node.remove(&id).unwrap_or_default();
         let on = scheduler.pods_on(id);
         let held: i64 = on.iter().map(|pod| gpus(scheduler.template_of(*pod))).sum();
-        let (pods, planned) = own.values().fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        let (pods, planned) =
+            node.values().fold((0, 0), |sum, amount| (sum.0 + amount.0, sum.1 + amount.1));
         let class = class_of(catalog, semantics, machine).map(|class| class.name().clone());
-        let stands = own.into_iter().map(|(claim, (pods, gpus))| Stands {
+        let stands = node.into_iter().map(|(claim, (pods, gpus))| Stands {
             service: claims[claim].service.clone(),
             component: claims[claim].component,
             pods,

@@ -31,15 +31,15 @@ pub(super) fn others(
     // What runs came before, and what is of another priority does not change places.
     let new: Vec<usize> = (0..fleet.workloads.len())
         .filter(|at| {
-            let own = &fleet.workloads[*at];
-            own.came() == Came::New && !own.replicas.is_empty()
+            let workload = &fleet.workloads[*at];
+            workload.came() == Came::New && !workload.replicas.is_empty()
         })
         .collect();
     if new.len() < 2 || pods == 0 {
         return Orders::default();
     }
     // Each time all pods are placed, also those that run.
-    let running = fleet.workloads.iter().map(|own| own.running.len());
+    let running = fleet.workloads.iter().map(|workload| workload.running.len());
     let all = pods + running.sum::<usize>() + fleet.others.len();
     let tries = match fleet.workloads.len() {
         0..=MOST => (WORK / all).clamp(usize::from(pods <= WORK), ORDERS),

@@ -78,7 +78,7 @@ impl Scene<'_, '_> {
                     best = Some((pending, to, moved));
                 }
             }
-            found.extend(best.map(|(pending, to, moved)| self.said(pending, &to, &moved)));
+            found.extend(best.map(|(pending, to, moved)| self.remedy(pending, &to, &moved)));
         }
         found
     }
@@ -91,13 +91,13 @@ impl Scene<'_, '_> {
         let mut all: BTreeMap<EcoString, Vec<Waiting>> = BTreeMap::new();
         for claim in waiting {
             let Who::Component(service, component) = self.claims[claim].who else { continue };
-            let own = &planned[service];
-            let component = &own.components[component];
+            let planned = &planned[service];
+            let component = &planned.components[component];
             let runs = !self.fleet.workloads[claim].running.is_empty();
             if runs || component.queue.is_some() {
                 continue;
             }
-            if let Some(class) = own.class(component.kind) {
+            if let Some(class) = planned.class(component.kind) {
                 let waiting = Waiting { claim, service, kind: component.kind };
                 all.entry(class.name().clone()).or_default().push(waiting);
             }
@@ -115,13 +115,13 @@ impl Scene<'_, '_> {
         let Some(first) = components.first() else { return Vec::new() };
         let api = planned[first.service].service.api;
         let memory = |class: &EcoString| self.planner.memory_of(api, class);
-        let Some(own) = memory(from) else { return Vec::new() };
+        let Some(current) = memory(from) else { return Vec::new() };
         let catalog = self.planner.catalog();
         let machines = &self.fleet.machines;
         let mut names: Vec<EcoString> = catalog
             .classes(self.planner.semantics())
             .filter(|class| class.name() != from)
-            .filter(|class| memory(class.name()).is_some_and(|other| is_as_much(own, other)))
+            .filter(|class| memory(class.name()).is_some_and(|other| is_as_much(current, other)))
             .filter(|class| machines.iter().any(|machine| class_matches(class, machine)))
             .map(|class| class.name().clone())
             .collect();
@@ -137,29 +137,30 @@ impl Scene<'_, '_> {
         to: &EcoString,
         search: &mut Search,
     ) -> Vec<Moved> {
-        let moved = components.iter().filter_map(|own| {
+        let moved = components.iter().filter_map(|waiting| {
             // A service is looked up among all of them.
             if search.left == 0 {
                 return None;
             }
-            let views = self.views(&planned[own.service])?;
+            let views = self.views(&planned[waiting.service])?;
             let object = &views.of(self.planner.semantics()).object;
-            let fields = operators::services(object.api)?.class_fields(object, own.kind);
+            let fields = operators::services(object.api)?.class_fields(object, waiting.kind);
             fields.into_iter().find_map(|field| {
                 search.left = search.left.checked_sub(1)?;
-                let workload = self.decided(views, own, &field, to)?;
-                Some(Moved { claim: own.claim, workload, field })
+                let workload = self.decided(views, waiting, &field, to)?;
+                Some(Moved { claim: waiting.claim, workload, field })
             })
         });
         moved.collect()
     }
 
     fn views(&self, planned: &Planned<'_>) -> Option<&Views> {
-        let own = &planned.service;
+        let planned_service = &planned.service;
         let follow = self.planner.semantics();
         self.planner.catalog().services().find(|views| {
             let service = views.of(follow);
-            service.object.name_span() == own.place && service.object.api == own.api
+            service.object.name_span() == planned_service.place
+                && service.object.api == planned_service.api
         })
     }
 
@@ -168,7 +169,7 @@ impl Scene<'_, '_> {
     fn decided(
         &self,
         views: &Views,
-        own: &Waiting,
+        waiting: &Waiting,
         field: &FieldPath,
         to: &EcoString,
     ) -> Option<Workload> {
@@ -177,16 +178,16 @@ impl Scene<'_, '_> {
         object.node.set(&field.0, Some(value));
         let edited = self.planner.read_again(&object, views)?;
         let planned = self.planner.plan(&edited, Depth::Plan);
-        let chosen = planned.class(own.kind).is_some_and(|class| class.name() == to);
+        let chosen = planned.class(waiting.kind).is_some_and(|class| class.name() == to);
         let starts = planned.components.iter().all(|component| component.stopped.is_none());
         if planned.error.is_some() || !chosen || !starts {
             return None;
         }
-        let before = &self.claims[own.claim];
+        let before = &self.claims[waiting.claim];
         let mut again = vec![planned];
         let (claims, _) = claims::of(&mut again, &[], self.context, self.running);
         let mut claim = claims.into_iter().find(|claim| claim.component == before.component)?;
-        let wanted = self.fleet.workloads[own.claim].replicas.len();
+        let wanted = self.fleet.workloads[waiting.claim].replicas.len();
         let is_whole = claim.refused.is_none() && !claim.workload.templates.is_empty();
         let last = claim.workload.replicas.last().cloned().filter(|_| is_whole)?;
         claim.workload.replicas.resize(wanted, last);
@@ -196,24 +197,24 @@ impl Scene<'_, '_> {
     /// How many pods wait with these components on the other class.
     fn pending(&self, moved: &[Moved]) -> usize {
         let mut fleet = self.fleet.clone();
-        for own in moved {
-            fleet.workloads[own.claim] = own.workload.clone();
+        for moved in moved {
+            fleet.workloads[moved.claim] = moved.workload.clone();
         }
         fleet.place(Manner::default()).pending().count()
     }
 
-    fn said(&self, pending: usize, to: &EcoString, moved: &[Moved]) -> RemedyFound {
+    fn remedy(&self, pending: usize, to: &EcoString, moved: &[Moved]) -> RemedyFound {
         let mut by_field: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for own in moved {
-            let services = by_field.entry(own.field.to_string()).or_default();
-            services.push(&self.claims[own.claim].service);
+        for moved in moved {
+            let services = by_field.entry(moved.field.to_string()).or_default();
+            services.push(&self.claims[moved.claim].service);
         }
         let edits: Vec<String> = by_field
             .iter()
             .map(|(field, services)| format!("set {field} to {to} in {}", services.join(", ")))
             .collect();
         let services: BTreeSet<&EcoString> =
-            moved.iter().map(|own| &self.claims[own.claim].service).collect();
+            moved.iter().map(|moved| &self.claims[moved.claim].service).collect();
         RemedyFound {
             kind: "class",
             edit: edits.join(" and ").into(),

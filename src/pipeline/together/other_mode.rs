@@ -29,13 +29,13 @@ pub(super) fn compare(
     }
     let mut reasons = Reasons::new(other.place(Manner::default()));
     let mut found: BTreeMap<usize, BTreeMap<&'static str, OtherPlaced>> = BTreeMap::new();
-    for (at, claim) in claims.iter().enumerate().filter(|(_, own)| own.refused.is_none()) {
+    for (at, claim) in claims.iter().enumerate().filter(|(_, claim)| claim.refused.is_none()) {
         let Who::Component(service, component) = claim.who else { continue };
         let Some(pods) = planned[service].other.as_ref().filter(|_| service < shown) else {
             continue;
         };
         let kind = planned[service].components[component].kind;
-        if pods.specs.iter().all(|(own, ..)| *own != kind) {
+        if pods.specs.iter().all(|(component_kind, ..)| *component_kind != kind) {
             continue;
         }
         let there = reasons.of(at, claim, &other, None, &mut Vec::new());
@@ -44,16 +44,16 @@ pub(super) fn compare(
         if here != there.placed {
             let reason = there.waiting.as_ref().map(|waiting| {
                 let nearest = waiting.example.as_ref();
-                nearest.map_or_else(|| waiting.message.clone(), |own| own.detail.clone())
+                nearest.map_or_else(|| waiting.message.clone(), |example| example.detail.clone())
             });
-            let own = OtherPlaced { placed: there.placed, wanted: there.wanted, reason };
-            found.entry(service).or_default().insert(kind.as_str(), own);
+            let placed = OtherPlaced { placed: there.placed, wanted: there.wanted, reason };
+            found.entry(service).or_default().insert(kind.as_str(), placed);
         }
     }
-    for (service, own) in found {
-        let release = planned[service].other.as_ref().map(|own| own.release);
+    for (service, found) in found {
+        let release = planned[service].other.as_ref().map(|pods| pods.release);
         if let Some(release) = release {
-            difference::place(&mut planned[service], release, own);
+            difference::place(&mut planned[service], release, found);
         }
     }
 }
@@ -66,7 +66,7 @@ fn other(fleet: &Fleet, claims: &[Claim], planned: &[Planned<'_>]) -> Option<Fle
         let Some(pods) = &planned[service].other else { continue };
         let kind = planned[service].components[component].kind;
         for (place, template) in fleet.workloads[at].templates.iter().enumerate() {
-            let is_own = |own: &&(_, Arc<_>, _)| own.0 == kind && own.1 == template.spec;
+            let is_own = |entry: &&(_, Arc<_>, _)| entry.0 == kind && entry.1 == template.spec;
             let Some((.., spec)) = pods.specs.iter().find(is_own) else { continue };
             let other = other.get_or_insert_with(|| fleet.clone());
             let template = PodTemplate { spec: Arc::clone(spec), ..PodTemplate::clone(template) };

@@ -30,10 +30,14 @@ const MOST_ASKED: usize = 5000;
 pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGroup> {
     let is_group = |(workload, claim): (&Workload, &Claim)| {
         // Volcano, which has gangs, schedules the pods of a ModelServing.
-        claim.component.is_some() && workload.replicas.iter().any(|own| own.together > 1)
+        claim.component.is_some() && workload.replicas.iter().any(|replica| replica.together > 1)
     };
-    let pods: usize =
-        fleet.workloads.iter().flat_map(|own| &own.replicas).map(|own| own.pods.len()).sum();
+    let pods: usize = fleet
+        .workloads
+        .iter()
+        .flat_map(|workload| &workload.replicas)
+        .map(|replica| replica.pods.len())
+        .sum();
     if !waits || pods > MOST_ASKED || !fleet.workloads.iter().zip(claims).any(is_group) {
         return Vec::new();
     }
@@ -46,9 +50,9 @@ pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGr
     let placed = alone.place(Manner::default());
     let mut found = Vec::new();
     let all = fleet.workloads.iter().zip(claims).enumerate();
-    for (at, (workload, claim)) in all.filter(|(_, own)| is_group(*own)) {
+    for (at, (workload, claim)) in all.filter(|(_, entry)| is_group(*entry)) {
         let groups = workload.replicas.len();
-        for (replica, own) in workload.replicas.iter().enumerate() {
+        for (replica, members) in workload.replicas.iter().enumerate() {
             let slots = [&placed.slots[at][replica], &placed.slots[at][groups + replica]];
             let bound = slots
                 .into_iter()
@@ -56,13 +60,13 @@ pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGr
                 .filter_map(|slot| slot.pod)
                 .filter(|pod| matches!(placed.scheduler.state(*pod), PodState::Bound(_)));
             let bound = bound.count();
-            if bound > 0 && bound < own.pods.len() {
+            if bound > 0 && bound < members.pods.len() {
                 found.push(HalfGroup {
                     service: claim.service.clone(),
                     component: claim.component.unwrap_or_default().into(),
                     replica,
                     placed: bound,
-                    pods: own.pods.len(),
+                    pods: members.pods.len(),
                 });
             }
         }
@@ -74,17 +78,18 @@ pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGr
 fn apart(workload: &Workload) -> Workload {
     let groups = workload.replicas.len();
     let part = |leaders: bool| {
-        workload.replicas.iter().map(move |own| {
-            let (leader, workers) = own.pods.split_at(own.pods.len().min(1));
+        workload.replicas.iter().map(move |replica| {
+            let (leader, workers) = replica.pods.split_at(replica.pods.len().min(1));
             let pods = if leaders { leader } else { workers };
-            Replica { pods: pods.to_vec(), together: 0, held: own.held }
+            Replica { pods: pods.to_vec(), together: 0, held: replica.held }
         })
     };
-    let running = workload.running.iter().map(|own| {
+    let running = workload.running.iter().map(|running| {
         // Templates come in pairs: a leader's, then its workers'.
-        let replica =
-            own.replica.map(|group| if own.template % 2 == 0 { group } else { groups + group });
-        Running { replica, ..own.clone() }
+        let replica = running
+            .replica
+            .map(|group| if running.template % 2 == 0 { group } else { groups + group });
+        Running { replica, ..running.clone() }
     });
     Workload {
         replicas: part(true).chain(part(false)).collect(),

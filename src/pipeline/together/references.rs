@@ -33,8 +33,8 @@ fn reference(object: &Object) -> Option<Key> {
     if object.id.kind != "Rollout" || !object.api_version.starts_with("argoproj.io/") {
         return None;
     }
-    let own = object.node.at(&["spec", "workloadRef"])?;
-    let text = |key: &str| own.get(key).and_then(Node::as_str).unwrap_or_default().into();
+    let workload_ref = object.node.at(&["spec", "workloadRef"])?;
+    let text = |key: &str| workload_ref.get(key).and_then(Node::as_str).unwrap_or_default().into();
     Some((namespace(object), text("kind"), text("name")))
 }
 
@@ -57,7 +57,7 @@ impl<'c> References<'c> {
         if wanted.is_empty() {
             return all;
         }
-        for object in catalog.others().iter().filter(|own| !catalog.is_copy(own)) {
+        for object in catalog.others().iter().filter(|object| !catalog.is_copy(object)) {
             let key = (namespace(object), object.id.kind.clone(), object.id.name.clone());
             if wanted.contains(&key) && object.node.at(&["spec", "template"]).is_some() {
                 all.named.insert(key, object);

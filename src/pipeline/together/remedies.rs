@@ -29,13 +29,13 @@ fn joined(names: &[EcoString]) -> String {
 
 /// What moves cost: restarts, and pods that a disruption budget guards.
 fn cost(moves: &[Moved]) -> String {
-    let restarts = moves.iter().filter(|own| own.number.is_some()).count();
+    let restarts = moves.iter().filter(|moved| moved.number.is_some()).count();
     let pods = match restarts {
         0 => return String::new(),
         1 => "1 pod restarts".to_owned(),
         many => format!("{many} pods restart"),
     };
-    match moves.iter().filter(|own| own.guarded).count() {
+    match moves.iter().filter(|moved| moved.guarded).count() {
         0 => format!(" ({pods})"),
         guarded => format!(" ({pods}, {guarded} under a PodDisruptionBudget)"),
     }
@@ -49,7 +49,7 @@ pub(super) fn found(
     add: &[MoreNodes],
     claims: &[Claim],
     running: &RunningPods<'_>,
-    beside: usize,
+    neighbors: usize,
 ) -> Vec<RemedyFound> {
     let one = |(remedy, pending): (Remedy, usize)| {
         let mut out = RemedyFound {
@@ -58,7 +58,7 @@ pub(super) fn found(
             nodes: Vec::new(),
             services: Vec::new(),
             moves: Vec::new(),
-            pending: pending + beside,
+            pending: pending + neighbors,
         };
         match remedy {
             Remedy::Uncordon(nodes) => {
@@ -78,16 +78,18 @@ pub(super) fn found(
             }
             Remedy::Move(moves) => {
                 out.kind = "move";
-                let pod = |own: &Moved| -> EcoString {
-                    let ran = own.number.and_then(|number| running.all.get(number));
-                    match (ran, own.holder) {
+                let pod = |moved: &Moved| -> EcoString {
+                    let ran = moved.number.and_then(|number| running.all.get(number));
+                    match (ran, moved.holder) {
                         (Some(pod), _) => pod.name().into(),
                         (None, Holder::Wanted(workload, ..)) => claims[workload].service.clone(),
                         (None, Holder::Other(_)) => EcoString::new(),
                     }
                 };
-                out.moves =
-                    moves.iter().map(|own| [pod(own), own.from.clone(), own.to.clone()]).collect();
+                out.moves = moves
+                    .iter()
+                    .map(|moved| [pod(moved), moved.from.clone(), moved.to.clone()])
+                    .collect();
                 let mut words: Vec<String> = out
                     .moves
                     .iter()
@@ -101,7 +103,7 @@ pub(super) fn found(
         }
         out
     };
-    let moves = |(own, _): &(Remedy, usize)| match own {
+    let moves = |(remedy, _): &(Remedy, usize)| match remedy {
         Remedy::Move(_) => true,
         Remedy::Pack(packing) => packing.moves,
         Remedy::Uncordon(_) | Remedy::Tolerate(..) => false,
@@ -110,26 +112,26 @@ pub(super) fn found(
     let mut all: Vec<RemedyFound> = remedies.into_iter().map(one).collect();
     all.splice(
         at..at,
-        classes.into_iter().map(|mut own| {
-            own.pending += beside;
-            own
+        classes.into_iter().map(|mut found| {
+            found.pending += neighbors;
+            found
         }),
     );
     if !add.is_empty() {
         let words: Vec<String> = add
             .iter()
-            .map(|own| {
-                let more = if own.nodes == 1 { "node" } else { "nodes" };
-                format!("{} more {more} like {}", own.nodes, own.like)
+            .map(|nodes| {
+                let more = if nodes.nodes == 1 { "node" } else { "nodes" };
+                format!("{} more {more} like {}", nodes.nodes, nodes.like)
             })
             .collect();
         all.push(RemedyFound {
             kind: "add-nodes",
             edit: eco_format!("add {}", words.join(" and ")),
-            nodes: add.iter().map(|own| own.like.clone()).collect(),
+            nodes: add.iter().map(|nodes| nodes.like.clone()).collect(),
             services: Vec::new(),
             moves: Vec::new(),
-            pending: beside,
+            pending: neighbors,
         });
     }
     all

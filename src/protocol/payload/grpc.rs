@@ -159,16 +159,16 @@ impl<'a> Raw<'a> {
         let others = node.entries().filter(|entry| !form.names(&entry.key, right));
         for entry in others.filter(|entry| !entry.node.is_empty()) {
             elsewhere = true;
-            let known = DATATYPES
+            let is_known = DATATYPES
                 .iter()
                 .filter_map(|datatype| datatype.contents)
                 .any(|field| form.names(&entry.key, field));
-            let message = if known {
+            let message = if is_known {
                 format!("tensor `{}`: `{}` is not for {}", head.name, entry.key, head.datatype.name)
             } else {
                 format!("tensor `{}`: `{}` is no field of the contents", head.name, entry.key)
             };
-            let slip = if known { None } else { nearest(&entry.key, [right]) };
+            let slip = if is_known { None } else { nearest(&entry.key, [right]) };
             let help = slip.map_or_else(
                 || format!("{} goes into `{right}`", head.datatype.name),
                 |slip| format!("write `{slip}`"),

@@ -53,11 +53,11 @@ pub(super) fn request(checker: &mut Checker, root: &Object<'_>) {
 /// Inference Protocol, HTTP/REST).
 pub(super) fn response(checker: &mut Checker, root: &Object<'_>, request: Option<&Node>) {
     let raw = head(checker, root, "raw_output_contents", true);
-    if let Some(asked) = request
+    if let Some(request) = request
         .and_then(|request| request.get("id"))
         .filter(|id| id.as_str().is_some_and(|id| !id.is_empty()))
     {
-        id_returned(checker, root, asked);
+        id_returned(checker, root, request);
     }
     tensors(checker, root, "outputs", &raw);
 }
@@ -79,8 +79,8 @@ fn head<'a>(
     if checker.form == Form::GrpcV2 { Raw::of(checker, root, raw_key) } else { Raw::none(raw_key) }
 }
 
-fn id_returned(checker: &mut Checker, root: &Object<'_>, asked: &Node) {
-    let wanted = asked.as_str().unwrap_or_default();
+fn id_returned(checker: &mut Checker, root: &Object<'_>, node: &Node) {
+    let wanted = node.as_str().unwrap_or_default();
     let returned = root.map.get("id").filter(|id| checker.form != Form::GrpcV2 || !id.is_null());
     let (place, message) = match returned {
         // The wrong type has already been reported.
@@ -95,7 +95,7 @@ fn id_returned(checker: &mut Checker, root: &Object<'_>, asked: &Node) {
     };
     let finding = Diagnostic::new(Code::PayloadIdMismatch, message)
         .at(place)
-        .label(asked.origin.span(), "the id of the request")
+        .label(node.origin.span(), "the id of the request")
         .help(format!("return the id of the request: `\"id\": \"{wanted}\"`"));
     checker.add(finding, &root.path.field("id"));
 }

@@ -99,8 +99,8 @@ fn shape(checker: &mut Checker, node: &Node, path: &FieldPath, shapes: Shapes) -
 
 fn datatype(checker: &mut Checker, node: &Node, path: &FieldPath) -> Option<&'static Datatype> {
     let name = node.as_str().unwrap_or_default();
-    let known = Datatype::named(name);
-    if known.is_none() {
+    let datatype = Datatype::named(name);
+    if datatype.is_none() {
         let names = DATATYPES.iter().map(|datatype| datatype.name);
         // Common datatype names of other libraries, which a comparison of spellings would not map
         // correctly.
@@ -126,7 +126,7 @@ fn datatype(checker: &mut Checker, node: &Node, path: &FieldPath) -> Option<&'st
             Some(help),
         );
     }
-    known
+    datatype
 }
 
 /// Checks data in JSON arrays, flat or nested like the shape (KServe 0.10 docs, Open Inference

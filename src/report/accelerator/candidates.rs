@@ -103,28 +103,28 @@ pub(super) fn admitted(decision: &AcceleratorDecision<'_>) -> String {
 /// Why a candidate ranks behind the first one, with both values; a score needs no explanation.
 pub(super) fn against(
     key: ClassDecidedBy,
-    own: &ClassCandidate<'_>,
+    candidate: &ClassCandidate<'_>,
     first: &ClassCandidate<'_>,
     threshold: Option<&str>,
 ) -> Option<String> {
     Some(match key {
         ClassDecidedBy::PreferredClass => format!("{} is preferred", first.name),
         ClassDecidedBy::PreferenceOrder => {
-            format!("preference {} < {}", own.preference, first.preference)
+            format!("preference {} < {}", candidate.preference, first.preference)
         }
         ClassDecidedBy::Gpus => {
-            format!("{} accelerators > {}", own.gpus.unwrap_or(1), first.gpus.unwrap_or(1))
+            format!("{} accelerators > {}", candidate.gpus.unwrap_or(1), first.gpus.unwrap_or(1))
         }
-        ClassDecidedBy::Cost => match (own.cost_per_hour, first.cost_per_hour) {
-            (Some(own), Some(first)) => match threshold
+        ClassDecidedBy::Cost => match (candidate.cost_per_hour, first.cost_per_hour) {
+            (Some(value), Some(first)) => match threshold
                 .and_then(|text| text.parse::<f64>().ok())
-                .filter(|threshold| first <= *threshold && *threshold < own)
+                .filter(|threshold| first <= *threshold && *threshold < value)
             {
-                Some(threshold) => format!("{own} > threshold {threshold} $/h"),
-                None => format!("{own} > {first} $/h"),
+                Some(threshold) => format!("{value} > threshold {threshold} $/h"),
+                None => format!("{value} > {first} $/h"),
             },
             (None, _) => "price unknown".to_owned(),
-            (Some(own), None) => format!("{own} $/h"),
+            (Some(value), None) => format!("{value} $/h"),
         },
         ClassDecidedBy::Memory => "more memory to spare".to_owned(),
         ClassDecidedBy::Name => format!("all else is equal, {} comes first by name", first.name),
@@ -157,7 +157,7 @@ pub(super) fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
     };
     let performance = format!("0.7 x {} + 0.3 x {}", share(terms.bandwidth), share(terms.compute));
     let cost = match terms.cost_term {
-        CostTerm::Price { least, own } => format!("{}/{}", short(least), short(own)),
+        CostTerm::Price { least, own: price } => format!("{}/{}", short(least), short(price)),
         CostTerm::Unpriced => "0 (no price)".to_owned(),
         CostTerm::Tier => format!("{} (tier)", short(terms.cost)),
     };

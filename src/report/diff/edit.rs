@@ -52,7 +52,7 @@ pub(super) fn rule(rule: &ReleaseRule, proposal: Option<&Proposal>, way: Directi
 /// The rules of a group, each with its edit.
 pub(super) fn rules(group: &Group, way: Direction) -> Value {
     let rules = group.rules.iter().enumerate();
-    rules.map(|(place, own)| rule(own, group.edits.get(place), way)).collect()
+    rules.map(|(place, release_rule)| rule(release_rule, group.edits.get(place), way)).collect()
 }
 
 /// All edits of a group together.
@@ -60,12 +60,12 @@ pub(super) fn all(edits: &AllEdits, way: Direction) -> Value {
     json!({
         "service": edits.service.as_str(),
         "changes": edits.changes.iter().map(change).collect::<Vec<_>>(),
-        "broughtUp": edits.brought_up.iter().map(|(own, proposal)| rule(own, Some(proposal), way)).collect::<Vec<_>>(),
+        "broughtUp": edits.brought_up.iter().map(|(release_rule, proposal)| rule(release_rule, Some(proposal), way)).collect::<Vec<_>>(),
         "today": difference(&edits.today),
         "upgrade": difference(&edits.upgrade),
         "settled": edits.settled.iter().map(|rule| rule.id).collect::<Vec<_>>(),
         "patch": edits.patch.as_ref().map(|all| {
-            let yaml: Vec<&str> = all.iter().map(|own| own.yaml.as_str()).collect();
+            let yaml: Vec<&str> = all.iter().map(|patch| patch.yaml.as_str()).collect();
             yaml.join("---\n")
         }),
     })
@@ -75,15 +75,15 @@ fn change(edit: &Edit) -> Value {
     json!({ "object": edit.object, "path": edit.path.to_string(), "from": edit.from, "to": edit.to })
 }
 
-fn difference(own: &Difference) -> Value {
-    let objects = own.objects.iter().map(|(id, action, paths)| {
+fn difference(difference: &Difference) -> Value {
+    let objects = difference.objects.iter().map(|(id, action, paths)| {
         let fields: Vec<String> = paths.iter().map(ToString::to_string).collect();
         json!({ "object": id.to_string(), "action": action.as_str(), "fields": fields })
     });
     json!({
-        "restart": own.restart,
-        "fails": own.fails.as_ref().map(|error| json!({ "code": error.code.as_str(), "message": error.message })),
-        "chooses": own.chooses,
+        "restart": difference.restart,
+        "fails": difference.fails.as_ref().map(|error| json!({ "code": error.code.as_str(), "message": error.message })),
+        "chooses": difference.chooses,
         "objects": objects.collect::<Vec<_>>(),
     })
 }
@@ -94,7 +94,7 @@ fn proof(edit: &RuleEdit, way: Direction) -> String {
     if edit.is_verified() {
         format!("verified: with this edit nothing changes now, and {after}")
     } else {
-        format!("with this edit {after}; applying it now: {}", said(&edit.today))
+        format!("with this edit {after}; applying it now: {}", sentence(&edit.today))
     }
 }
 
@@ -123,8 +123,8 @@ pub(super) fn lines(
 pub(super) fn together(edits: &AllEdits, way: Direction) -> Vec<String> {
     let edit = if edits.changes.len() == 1 { "this edit" } else { "these edits" };
     let mut said_of = vec![format!("with {edit} on {}:", printable(&edits.service))];
-    said_of.push(format!("  now: {}", said(&edits.today)));
-    said_of.push(format!("  after the {}: {}", word(way), said(&edits.upgrade)));
+    said_of.push(format!("  now: {}", sentence(&edits.today)));
+    said_of.push(format!("  after the {}: {}", word(way), sentence(&edits.upgrade)));
     for (rule, proposal) in &edits.brought_up {
         let title = title(rule, way);
         said_of.push(format!("  then another rule has an effect. {title}"));
@@ -156,27 +156,31 @@ fn assigned(edit: &Edit) -> String {
 }
 
 /// A difference as a sentence.
-fn said(own: &Difference) -> String {
-    if own.is_none() {
+fn sentence(difference: &Difference) -> String {
+    if difference.is_none() {
         return "nothing changes".to_owned();
     }
     let mut parts = Vec::new();
-    if let Some(error) = &own.fails {
+    if let Some(error) = &difference.fails {
         parts.push(format!("the service fails: {}", printable(&error.message)));
     }
-    parts.push(if own.restart { "pods restart" } else { "no pod restarts" }.to_owned());
-    if own.chooses {
+    parts.push(if difference.restart { "pods restart" } else { "no pod restarts" }.to_owned());
+    if difference.chooses {
         parts.push("another runtime or class is chosen".to_owned());
     }
-    let named: Vec<String> =
-        own.objects.iter().take(OBJECTS).map(|(id, ..)| printable(&id.to_string())).collect();
-    let more = own.objects.len() - named.len();
+    let named: Vec<String> = difference
+        .objects
+        .iter()
+        .take(OBJECTS)
+        .map(|(id, ..)| printable(&id.to_string()))
+        .collect();
+    let more = difference.objects.len() - named.len();
     if !named.is_empty() {
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         parts.push(format!(
             "{}{more} change{}",
             named.join(", "),
-            if own.objects.len() == 1 { "s" } else { "" }
+            if difference.objects.len() == 1 { "s" } else { "" }
         ));
     }
     parts.join(", ")

@@ -87,11 +87,11 @@ impl Answer for View<'_> {
             "costs": { "before": { "perHour": summary.costs.from }, "after": { "perHour": summary.costs.to } },
             "capacity": self.diff.capacity.as_ref().map(capacity),
             "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().zip(&group.costs).map(move |(service, costs)| row(index, group, service, costs))).collect::<Vec<_>>(),
-            "groups": self.diff.groups.iter().map(|own| group(own, self.diff.between_releases)).collect::<Vec<_>>(),
+            "groups": self.diff.groups.iter().map(|each| group(each, self.diff.between_releases)).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         });
         if let (Some(way), false) = (self.diff.between_releases, self.diff.notes.is_empty()) {
-            out["notes"] = self.diff.notes.iter().map(|own| note(own, way)).collect();
+            out["notes"] = self.diff.notes.iter().map(|each| note(each, way)).collect();
         }
         out["input"] = super::accounting::json(self.input, self.sources);
         if let Some(basis) = self.diff.basis {
@@ -130,7 +130,7 @@ impl Answer for View<'_> {
 fn capacity(capacity: &Capacity) -> Value {
     let room = |room: &Room| json!({ "verdict": super::together::verdict(room.verdict), "wanted": room.wanted, "pending": room.pending });
     let waits = |all: &[Waits]| {
-        all.iter().map(|own| json!({ "service": own.service.as_str(), "component": own.component.as_str(), "message": own.message.as_str() })).collect::<Vec<_>>()
+        all.iter().map(|component| json!({ "service": component.service.as_str(), "component": component.component.as_str(), "message": component.message.as_str() })).collect::<Vec<_>>()
     };
     let mut out = json!({
         "before": capacity.before.as_ref().map(room),
@@ -179,7 +179,7 @@ fn group(group: &Group, between_releases: Option<Direction>) -> Value {
         "cause": group.causes.iter().map(cause).collect::<Vec<_>>(),
         "runtime": group.runtime.as_ref().map(|pair| json!({ "from": pair.from.as_ref().map(ObjectRef::to_string), "to": pair.to.as_ref().map(ObjectRef::to_string) })),
         "accelerators": group.accelerators.iter().map(|(kind, pair)| (kind.as_str().to_owned(), json!({ "from": pair.from.as_deref(), "to": pair.to.as_deref() }))).collect::<Map<_, _>>(),
-        "objects": group.objects.iter().map(|own| object(own, fails)).collect::<Vec<_>>(),
+        "objects": group.objects.iter().map(|change| object(change, fails)).collect::<Vec<_>>(),
         "restart": group.restart,
         "podsRestarted": group.pods_restarted,
         "gpusRestarted": group.gpus_restarted,
@@ -187,7 +187,8 @@ fn group(group: &Group, between_releases: Option<Direction>) -> Value {
     });
     if let Some(way) = between_releases {
         out["rules"] = edit::rules(group, way);
-        out["allEdits"] = group.all_edits.as_ref().map_or(Value::Null, |own| edit::all(own, way));
+        out["allEdits"] =
+            group.all_edits.as_ref().map_or(Value::Null, |edits| edit::all(edits, way));
         let left = group.objects.iter().filter(|object| object.left_behind);
         out["leftBehind"] = left
             .map(|object| json!({ "object": object.id.to_string(), "why": shown::left_behind(object) }))

@@ -19,9 +19,9 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
     let mut out = Page::default();
     // Sentences are wrapped, values are not.
     let prose = |out: &mut Page, indent: &str, text: &str| {
-        let own = text.len() - text.trim_start().len();
+        let count = text.len() - text.trim_start().len();
         let text = format!("{indent}{}", printable(text));
-        out.draw(&wrapped(&text, style.width, &" ".repeat(indent.len() + own + 2)));
+        out.draw(&wrapped(&text, style.width, &" ".repeat(indent.len() + count + 2)));
     };
     // Remarks after a text, each with its separator. If the line is too long, each gets its own
     // line.

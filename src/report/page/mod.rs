@@ -65,7 +65,7 @@ impl View<'_> {
             "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
             "before": self.together.and_then(map::before),
             "map": self.together.and_then(map::data),
-            "losses": self.losses.map(|own| own.data()),
+            "losses": self.losses.map(|view| view.data()),
             "planned": self.planned.len(),
             "columns": COLUMNS,
             "namespaces": namespaces(self.planned, self.sources),
@@ -144,7 +144,7 @@ fn namespaces(planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Value> {
 }
 
 fn is_short(planned: &Planned<'_>) -> bool {
-    planned.components.iter().any(|own| own.fits() == Some(false))
+    planned.components.iter().any(|component| component.fits() == Some(false))
 }
 
 /// A row per component; a single row for a service in error.
@@ -157,7 +157,7 @@ fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
     }
     let components = planned.components.iter();
     components
-        .map(|own| json!({ "cells": ([lead.clone(), component(planned, own)].concat()), "error": false }))
+        .map(|planned_component| json!({ "cells": ([lead.clone(), component(planned, planned_component)].concat()), "error": false }))
         .collect()
 }
 

@@ -129,7 +129,7 @@ impl Serialize for Rollout<'_> {
             &json!({ "before": self.shown(self.outcome.gpus_before), "after": self.shown(self.gpus_after()), "peak": self.shown(self.gpus_at_peak()), "extra": self.shown(self.gpus_extra()) }),
         )?;
         if let Some(components) = self.components {
-            let ends = components.iter().map(|own| roll::end_json(own, self.sources));
+            let ends = components.iter().map(|component| roll::end_json(component, self.sources));
             map.serialize_entry("components", &ends.collect::<Vec<_>>())?;
         }
         map.serialize_entry("findings", self.found)?;

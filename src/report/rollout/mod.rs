@@ -452,7 +452,7 @@ fn strip(row: &Row) -> String {
     let mut runs: Vec<(char, usize)> = Vec::new();
     for (count, sign) in row.groups.runs().map(|(count, group)| (count, sign(group))) {
         match runs.last_mut() {
-            Some((last, known)) if *last == sign => *known += count,
+            Some((last, existing)) if *last == sign => *existing += count,
             _ => runs.push((sign, count)),
         }
     }

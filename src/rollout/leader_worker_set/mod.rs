@@ -65,16 +65,16 @@ impl LeaderWorkerSet {
     }
 
     /// Takes over running pods of a version, each with its group and its index in the group.
-    pub(super) fn adopt(&mut self, revision: &GroupRevision, own: &[(usize, usize, PodId)]) {
+    pub(super) fn adopt(&mut self, revision: &GroupRevision, members: &[(usize, usize, PodId)]) {
         self.revisions.insert(revision.name.clone(), revision.clone());
-        let groups = own.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
+        let groups = members.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
         let mut leaders = StatefulSet::new(0, groups, revision.name.clone());
         let member = |pod: PodId| Member { pod, revision: revision.name.clone() };
-        for (group, _, pod) in own.iter().filter(|(_, index, _)| *index == 0) {
+        for (group, _, pod) in members.iter().filter(|(_, index, _)| *index == 0) {
             leaders.members.insert(*group, member(*pod));
             let mut set =
                 StatefulSet::new(1, revision.size.saturating_sub(1), revision.name.clone());
-            let workers = own.iter().filter(|(known, index, _)| known == group && *index > 0);
+            let workers = members.iter().filter(|(other, index, _)| other == group && *index > 0);
             set.members.extend(workers.map(|(_, index, pod)| (*index, member(*pod))));
             if revision.size > 1 {
                 self.workers.insert(*group, Workers { set, owner: *pod });
@@ -204,7 +204,7 @@ impl LeaderWorkerSet {
             return Some(OrdinalTemplate { template: *template, start });
         }
         let base = if index == 0 { &version.leader } else { &version.worker };
-        let pod = self.spec.made(base, group, index);
+        let pod = self.spec.labeled(base, group, index);
         let template = pods.scheduler.template(Arc::new(pod));
         self.templates.insert(key, template);
         Some(OrdinalTemplate { template, start })
@@ -262,8 +262,8 @@ impl LeaderWorkerSet {
             .filter(|(_, _, pod, _)| ends(pods, *pod))
             .filter_map(|(group, _, _, revision)| {
                 let leader = self.leaders.as_ref()?.members.get(group)?;
-                let own = leader.revision == *revision && pods.is_active(leader.pod);
-                (own && !(waits && self.is_pending(pods, *group))).then_some(leader.pod)
+                let is_current = leader.revision == *revision && pods.is_active(leader.pod);
+                (is_current && !(waits && self.is_pending(pods, *group))).then_some(leader.pod)
             })
             .collect();
         for leader in orphaned {
@@ -344,16 +344,16 @@ impl LeaderWorkerSet {
                 if taken {
                     return None;
                 }
-                let made = self.template(pods, revision, group, number)?;
+                let template = self.template(pods, revision, group, number)?;
                 Some(match &domain {
-                    None => made,
+                    None => template,
                     Some((key, value)) => {
                         let mut pod =
-                            PodTemplate::clone(pods.scheduler.template_pod(made.template));
+                            PodTemplate::clone(pods.scheduler.template_pod(template.template));
                         pod.node_selector = narrowed(&pod.node_selector, key, value);
                         OrdinalTemplate {
                             template: pods.scheduler.template(Arc::new(pod)),
-                            start: made.start,
+                            start: template.start,
                         }
                     }
                 })
@@ -376,7 +376,8 @@ impl LeaderWorkerSet {
         let Some(leaders) = &self.leaders else { return Vec::new() };
         let mut waiting = Vec::new();
         for (group, leader) in &leaders.members {
-            let needs = self.revisions.get(&leader.revision).map_or(0, |own| own.leader_needs);
+            let needs =
+                self.revisions.get(&leader.revision).map_or(0, |revision| revision.leader_needs);
             let has_node =
                 |pod: PodId| matches!(pods.phase(pod), PodPhase::Starting | PodPhase::Ready);
             let workers = self.workers.get(group).filter(|workers| workers.owner == leader.pod);

@@ -16,11 +16,11 @@ impl LeaderWorkerSetSpec {
     /// Returns the template of a pod of the current version; index 0 is the leader.
     pub fn member(&self, group: usize, index: usize) -> PodTemplate {
         let version = &self.revision;
-        self.made(if index == 0 { &version.leader } else { &version.worker }, group, index)
+        self.labeled(if index == 0 { &version.leader } else { &version.worker }, group, index)
     }
 
     /// Returns the template with the labels that the webhook adds, and the selector of its owner.
-    pub(super) fn made(&self, base: &PodTemplate, group: usize, index: usize) -> PodTemplate {
+    pub(super) fn labeled(&self, base: &PodTemplate, group: usize, index: usize) -> PodTemplate {
         let mut pod = base.clone();
         pod.name = eco_format!("{}-*", self.name);
         let leader = eco_format!("{}-{group}", self.name);

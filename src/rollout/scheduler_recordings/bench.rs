@@ -169,9 +169,9 @@ impl<'r> Bench<'r> {
                 self.world.deploy_replicas(revision, replicas)
             }
             _ => {
-                let own = labels(tree.at(&["metadata", "labels"]));
+                let labels = labels(tree.at(&["metadata", "labels"]));
                 let spec = node(&object["spec"]);
-                let mut pod = PodTemplate::read(place, own, &spec, admission).unwrap();
+                let mut pod = PodTemplate::read(place, labels, &spec, admission).unwrap();
                 pod.name = name.as_str().into();
                 self.world.deploy_pod(Arc::new(pod), start)
             }
@@ -304,8 +304,8 @@ impl<'r> Bench<'r> {
             self.patch_as(name, &what["patch"], strategic);
             return;
         }
-        let same = |own: &&mut Value| {
-            own["kind"] == what["kind"] && own["metadata"]["name"] == what["name"]
+        let same = |value: &&mut Value| {
+            value["kind"] == what["kind"] && value["metadata"]["name"] == what["name"]
         };
         let object = self.objects.iter_mut().find(same).unwrap();
         merge(object, &what["patch"], strategic);
@@ -319,8 +319,8 @@ impl<'r> Bench<'r> {
         match kind {
             "Pod" => {
                 let pod = self.running.get(name).copied();
-                let own = || self.world.pods_of(self.workloads[name].0)[0];
-                let pod = pod.unwrap_or_else(own);
+                let pods = || self.world.pods_of(self.workloads[name].0)[0];
+                let pod = pod.unwrap_or_else(pods);
                 self.world.scheduler_mut().delete(pod);
             }
             _ if self.workloads.contains_key(name) => {
@@ -418,8 +418,8 @@ fn merge(base: &mut Value, patch: &Value, strategic: bool) {
             if strategic && patch.iter().all(|item| item.get("name").is_some()) =>
         {
             for item in patch {
-                match base.iter_mut().find(|known| known["name"] == item["name"]) {
-                    Some(known) => merge(known, item, strategic),
+                match base.iter_mut().find(|base| base["name"] == item["name"]) {
+                    Some(base) => merge(base, item, strategic),
                     None => base.push(item.clone()),
                 }
             }

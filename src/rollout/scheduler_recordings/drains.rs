@@ -12,14 +12,14 @@ const MOST: usize = 2_000;
 
 fn budgets(row: &Row) -> Vec<DrainBudget> {
     let objects = row.apply.iter().chain(&row.objects);
-    let own = objects.filter(|object| object["kind"] == "PodDisruptionBudget").map(|object| {
+    let objects = objects.filter(|object| object["kind"] == "PodDisruptionBudget").map(|object| {
         DrainBudget {
             name: text(&object["metadata"]["name"]).into(),
             budget: Budget::read(namespace(object), &node(object)).unwrap(),
             always_allow: object["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow",
         }
     });
-    own.collect()
+    objects.collect()
 }
 
 /// The phases of the pods of each workload.
@@ -29,11 +29,11 @@ fn phases(bench: &Bench) -> Value {
         let pods = bench.world.pods_of(*id);
         let of =
             |phase: PodPhase| pods.iter().filter(|pod| bench.world.phase(**pod) == phase).count();
-        let own = json!({
+        let value = json!({
             "ready": of(PodPhase::Ready), "starting": of(PodPhase::Starting),
             "pending": of(PodPhase::Pending), "terminating": of(PodPhase::Terminating),
         });
-        all.insert(name.clone(), own);
+        all.insert(name.clone(), value);
     }
     all.into()
 }
@@ -64,22 +64,22 @@ fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
             *of.entry(why.to_string()).or_default() += 1;
         }
         let shown = Bench::like(&bench, world.clone());
-        let mut own = json!({
+        let mut value = json!({
             "tick": step.tick, "node": world.scheduler().node(step.node).name.as_str(),
             "evicted": evicted, "blocked": blocked, "services": phases(&shown),
         });
         if !budgets.is_empty() {
             let status = budgets.iter().map(|budget| {
-                let own = world.budget(budget);
+                let status = world.budget(budget);
                 let status = json!({
-                    "currentHealthy": own.healthy, "desiredHealthy": own.desired,
-                    "disruptionsAllowed": own.allowed, "expectedPods": own.expected,
+                    "currentHealthy": status.healthy, "desiredHealthy": status.desired,
+                    "disruptionsAllowed": status.allowed, "expectedPods": status.expected,
                 });
                 (budget.name.to_string(), status)
             });
-            own["budgets"] = status.collect::<Map<_, _>>().into();
+            value["budgets"] = status.collect::<Map<_, _>>().into();
         }
-        sequence.push(own);
+        sequence.push(value);
     });
     bench.world = world;
     let scheduler = bench.world.scheduler();
@@ -109,11 +109,11 @@ fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
 /// A recording without what is chance: which of two budgets over a pod is kept up to date, the
 /// order of equal pods, and fields of pods.
 fn comparable(recorded: &Value, budgets: bool) -> Value {
-    let mut own = recorded.clone();
-    if let Some(before) = own["before"].as_object_mut() {
+    let mut recorded = recorded.clone();
+    if let Some(before) = recorded["before"].as_object_mut() {
         before.retain(|key, _| key == "services");
     }
-    for row in own["sequence"].as_array_mut().into_iter().flatten() {
+    for row in recorded["sequence"].as_array_mut().into_iter().flatten() {
         let map = row.as_object_mut().unwrap();
         if !budgets {
             map.remove("budgets");
@@ -123,33 +123,33 @@ fn comparable(recorded: &Value, budgets: bool) -> Value {
         }
     }
     let strip = |services: &mut Value| {
-        for (_, own) in services.as_object_mut().into_iter().flatten() {
-            let map = own.as_object_mut().unwrap();
+        for (_, service) in services.as_object_mut().into_iter().flatten() {
+            let map = service.as_object_mut().unwrap();
             map.remove("shown");
             map.remove("failed");
         }
     };
-    strip(&mut own["before"]["services"]);
-    strip(&mut own["end"]["services"]);
-    if let Some(end) = own["end"].as_object_mut() {
+    strip(&mut recorded["before"]["services"]);
+    strip(&mut recorded["end"]["services"]);
+    if let Some(end) = recorded["end"].as_object_mut() {
         end.retain(|key, _| matches!(key.as_str(), "nodes" | "services" | "evictedRunning"));
     }
-    own
+    recorded
 }
 
 pub(super) fn check(row: &Row) -> Result<(), String> {
     let guarded = row.deterministic;
-    let own = comparable(&play(row, &mut First), guarded);
+    let value = comparable(&play(row, &mut First), guarded);
     let outcomes: Vec<Value> = if row.deterministic {
         vec![comparable(&row.expect, guarded)]
     } else {
         row.outcomes.iter().map(|outcome| comparable(&outcome["expect"], guarded)).collect()
     };
     for outcome in outcomes {
-        let possible = own == outcome
+        let possible = value == outcome
             || ties::any(MOST, |ties| comparable(&play(row, ties), guarded) == outcome);
         if !possible {
-            return Err(format!("\n  recorded {outcome}\n  played   {own}"));
+            return Err(format!("\n  recorded {outcome}\n  played   {value}"));
         }
     }
     Ok(())

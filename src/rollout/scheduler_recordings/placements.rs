@@ -14,7 +14,7 @@ fn services(bench: &Bench) -> Value {
         let ended = bench.world.ended(*id).unwrap();
         let stay = ended.pods.iter().filter(|(_, phase)| *phase != PodPhase::Terminating);
         let why = ended.waiting.iter().map(|(_, rejection)| {
-            rejection.as_ref().map(|own| own.message.to_string()).unwrap_or_default()
+            rejection.as_ref().map(|rejection| rejection.message.to_string()).unwrap_or_default()
         });
         let service = Service {
             nodes: stay.filter_map(|(pod, _)| bench.node_of(*pod)).collect(),

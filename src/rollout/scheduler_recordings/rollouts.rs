@@ -20,7 +20,8 @@ fn is_gpu(name: &str) -> bool {
 fn messages(ended: &Ended) -> BTreeMap<String, usize> {
     let mut messages = BTreeMap::new();
     for (_, rejection) in &ended.waiting {
-        let message = rejection.as_ref().map(|own| own.message.to_string()).unwrap_or_default();
+        let message =
+            rejection.as_ref().map(|rejection| rejection.message.to_string()).unwrap_or_default();
         *messages.entry(message).or_default() += 1;
     }
     messages
@@ -44,27 +45,27 @@ fn nodes(bench: &Bench, whole: bool) -> Value {
         for node in ended.pods.iter().filter_map(|(pod, _)| bench.node_of(*pod)) {
             *nodes.entry(node).or_default() += 1;
         }
-        let mut own = json!({"nodes": nodes});
+        let mut value = json!({"nodes": nodes});
         let messages = messages(&ended);
         if !messages.is_empty() {
-            own["messages"] = json!(messages);
+            value["messages"] = json!(messages);
         }
         if whole {
-            own["state"] = json!(end(&ended));
+            value["state"] = json!(end(&ended));
             let never = ended.pods.iter().filter(|(_, phase)| *phase == PodPhase::Starting).count();
             if never > 0 {
-                own["neverReady"] = json!(never);
+                value["neverReady"] = json!(never);
             }
         }
-        all.insert(name.clone(), own);
+        all.insert(name.clone(), value);
     }
     Value::Object(all)
 }
 
-fn counts(own: &Counts) -> Value {
+fn counts(counts: &Counts) -> Value {
     json!({
-        "wanted": own.wanted, "ready": own.ready, "starting": own.starting,
-        "pending": own.pending, "terminating": own.terminating,
+        "wanted": counts.wanted, "ready": counts.ready, "starting": counts.starting,
+        "pending": counts.pending, "terminating": counts.terminating,
     })
 }
 
@@ -131,13 +132,13 @@ fn play_beside(row: &Row, ties: &mut dyn TieBreak) -> Value {
     }
     let sequence = sequence(&mut bench, row, ties, tell);
     let mut end = Map::new();
-    for (name, own) in services::services(&bench).as_object().unwrap() {
-        let mut own = own.clone();
+    for (name, service) in services::services(&bench).as_object().unwrap() {
+        let mut value = service.clone();
         let (id, object) = &bench.workloads[name];
         let ended = bench.world.ended(*id).unwrap();
-        own["state"] = json!(self::end(&ended));
-        own["wanted"] = object["spec"]["replicas"].clone();
-        end.insert(name.clone(), own);
+        value["state"] = json!(self::end(&ended));
+        value["wanted"] = object["spec"]["replicas"].clone();
+        end.insert(name.clone(), value);
     }
     json!({"initial": initial, "sequence": sequence, "end": end})
 }
@@ -145,15 +146,15 @@ fn play_beside(row: &Row, ties: &mut dyn TieBreak) -> Value {
 /// Without what a recording of this kind may lack.
 fn comparable_beside(expect: &Value) -> Value {
     let services = |services: &Value| -> Value {
-        let each = services.as_object().into_iter().flatten().map(|(name, own)| {
-            let mut own = own.clone();
-            if let Some(map) = own.as_object_mut() {
+        let each = services.as_object().into_iter().flatten().map(|(name, service)| {
+            let mut value = service.clone();
+            if let Some(map) = value.as_object_mut() {
                 for key in ["wanted", "devices", "shown", "neverReady", "refused", "events"] {
                     map.remove(key);
                 }
                 map.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
             }
-            (name.clone(), own)
+            (name.clone(), value)
         });
         each.collect::<Map<_, _>>().into()
     };
@@ -167,10 +168,10 @@ fn comparable_beside(expect: &Value) -> Value {
 
 /// Checks a rollout beside volumes, quotas or devices.
 pub(super) fn check_beside(row: &Row) -> Result<(), String> {
-    let own = comparable_beside(&play_beside(row, &mut First));
+    let value = comparable_beside(&play_beside(row, &mut First));
     let expect = comparable_beside(&row.expect);
-    if row.sequence_deterministic && course(&own) != course(&expect) {
-        return Err(difference(&expect, &own));
+    if row.sequence_deterministic && course(&value) != course(&expect) {
+        return Err(difference(&expect, &value));
     }
     let outcomes: Vec<Value> = if row.deterministic {
         vec![expect]
@@ -178,14 +179,14 @@ pub(super) fn check_beside(row: &Row) -> Result<(), String> {
         row.outcomes.iter().map(|outcome| comparable_beside(&outcome["expect"])).collect()
     };
     let possible = |outcome: &Value| {
-        own == *outcome
+        value == *outcome
             || ties::any(MOST, |ties| comparable_beside(&play_beside(row, ties)) == *outcome)
     };
     let failed: Vec<&Value> = outcomes.iter().filter(|outcome| !possible(outcome)).collect();
     match failed.first() {
         // Where even the numbers are chance, one of the outcomes is enough.
         Some(first) if row.sequence_deterministic || failed.len() == outcomes.len() => {
-            Err(difference(first, &own))
+            Err(difference(first, &value))
         }
         _ => Ok(()),
     }
@@ -202,9 +203,9 @@ fn course(outcome: &Value) -> Value {
     json!({"sequence": outcome["sequence"], "end": ends})
 }
 
-fn difference(expect: &Value, own: &Value) -> String {
+fn difference(expect: &Value, value: &Value) -> String {
     let list = |value: &Value| value["sequence"].as_array().cloned().unwrap_or_default();
-    let (recorded, played) = (list(expect), list(own));
+    let (recorded, played) = (list(expect), list(value));
     let at = recorded.iter().zip(&played).position(|(a, b)| a != b);
     let at = at.unwrap_or(recorded.len().min(played.len()));
     let row = |rows: &[Value]| rows.get(at).map(Value::to_string).unwrap_or_default();
@@ -214,15 +215,15 @@ fn difference(expect: &Value, own: &Value) -> String {
         row(&played),
         expect["initial"],
         expect["end"],
-        own["initial"],
-        own["end"]
+        value["initial"],
+        value["end"]
     )
 }
 
 pub(super) fn check(row: &Row) -> Result<(), String> {
-    let own = play(row, &mut First);
-    if row.sequence_deterministic && course(&own) != course(&row.expect) {
-        return Err(difference(&row.expect, &own));
+    let value = play(row, &mut First);
+    if row.sequence_deterministic && course(&value) != course(&row.expect) {
+        return Err(difference(&row.expect, &value));
     }
     let outcomes: Vec<&Value> = if row.deterministic {
         vec![&row.expect]
@@ -230,8 +231,8 @@ pub(super) fn check(row: &Row) -> Result<(), String> {
         row.outcomes.iter().map(|outcome| &outcome["expect"]).collect()
     };
     for outcome in outcomes {
-        if own != *outcome && !ties::any(MOST, |ties| play(row, ties) == *outcome) {
-            return Err(difference(outcome, &own));
+        if value != *outcome && !ties::any(MOST, |ties| play(row, ties) == *outcome) {
+            return Err(difference(outcome, &value));
         }
     }
     Ok(())
@@ -271,10 +272,10 @@ impl TieBreak for Towards {
             |key: &str| pod.labels.get(&format!("leaderworkerset.sigs.k8s.io/{key}")).cloned();
         let leader = format!("{}-{}", self.set, label("group-index")?);
         let index = label("worker-index")?;
-        let own = if index == "0" { leader } else { format!("{leader}-{index}") };
-        let wanted = self.nodes.get(&own);
+        let leader = if index == "0" { leader } else { format!("{leader}-{index}") };
+        let wanted = self.nodes.get(&leader);
         let at = nodes.iter().position(|node| wanted.is_some_and(|wanted| wanted == node));
-        let is_free = |node: &&str| !self.nodes.values().any(|known| known == node);
+        let is_free = |node: &&str| !self.nodes.values().any(|nodes| nodes == node);
         let free = || match self.spare {
             0 => nodes.iter().position(is_free),
             1 => nodes.iter().rposition(is_free),
@@ -293,11 +294,11 @@ fn group_nodes(bench: &Bench, pending: Option<&str>) -> BTreeMap<String, String>
         for (group, members) in groups {
             for member in members {
                 let leader = format!("{name}-{group}");
-                let own =
+                let index =
                     if member.index == 0 { leader } else { format!("{leader}-{}", member.index) };
                 match bench.node_of(member.pod) {
-                    Some(node) => all.insert(own, node),
-                    None => pending.and_then(|word| all.insert(own, word.into())),
+                    Some(node) => all.insert(index, node),
+                    None => pending.and_then(|word| all.insert(index, word.into())),
                 };
             }
         }
@@ -385,9 +386,9 @@ fn course_of_groups(outcome: &Value) -> Value {
 }
 
 pub(super) fn check_groups(row: &Row, gate: bool) -> Result<(), String> {
-    let own = play_groups(row, gate, [&mut First, &mut First]);
-    if row.sequence_deterministic && course_of_groups(&own) != course_of_groups(&row.expect) {
-        return Err(difference(&row.expect, &own));
+    let value = play_groups(row, gate, [&mut First, &mut First]);
+    if row.sequence_deterministic && course_of_groups(&value) != course_of_groups(&row.expect) {
+        return Err(difference(&row.expect, &value));
     }
     // Where even the rows differ between runs, the order of the scheduler's queue is chance: the
     // most frequent outcome is the one that is simulated.
@@ -408,7 +409,7 @@ pub(super) fn check_groups(row: &Row, gate: bool) -> Result<(), String> {
             let start = &mut towards(&outcome["initial"], 0);
             play_groups(row, gate, [start, &mut towards(last, spare)])
         };
-        if own != *outcome && !(0..SPARE).any(|spare| guided(spare) == *outcome) {
+        if value != *outcome && !(0..SPARE).any(|spare| guided(spare) == *outcome) {
             return Err(difference(outcome, &guided(0)));
         }
     }

@@ -41,22 +41,22 @@ fn starred(text: &str) -> String {
 fn job(bench: &Bench, name: &str) -> Option<Value> {
     let (id, object) = &bench.workloads[name];
     let status = bench.world.job(*id)?;
-    let mut own = json!({
+    let mut recorded = json!({
         "active": status.active, "succeeded": status.succeeded, "failed": status.failed,
     });
     if status.suspended {
-        own["conditions"] = json!(["Suspended"]);
+        recorded["conditions"] = json!(["Suspended"]);
     } else if status.complete {
-        own["conditions"] = json!(["SuccessCriteriaMet", "Complete"]);
+        recorded["conditions"] = json!(["SuccessCriteriaMet", "Complete"]);
     } else if status.exceeded {
-        own["conditions"] = json!(["FailureTarget", "Failed"]);
+        recorded["conditions"] = json!(["FailureTarget", "Failed"]);
     }
     if object["spec"]["completionMode"] == "Indexed" && status.succeeded > 0 {
         let last = status.succeeded - 1;
         let indexes = if last == 0 { "0".to_owned() } else { format!("0-{last}") };
-        own["completedIndexes"] = json!(indexes);
+        recorded["completedIndexes"] = json!(indexes);
     }
-    Some(own)
+    Some(recorded)
 }
 
 fn devices(bench: &Bench, pods: &[PodId]) -> BTreeMap<String, usize> {
@@ -87,7 +87,8 @@ fn service(bench: &Bench, name: &str) -> Value {
             }
             PodState::Waiting | PodState::Reserved(_) => {
                 pending += 1;
-                let message = scheduler.rejection(*pod).map(|own| starred(&own.message));
+                let message =
+                    scheduler.rejection(*pod).map(|rejection| starred(&rejection.message));
                 let message = message.unwrap_or_default();
                 if message.starts_with("running \"") {
                     count(&mut reasons, "SchedulerError");
@@ -102,14 +103,14 @@ fn service(bench: &Bench, name: &str) -> Value {
             PodState::Gone => {}
         }
     }
-    let mut own = json!({
+    let mut recorded = json!({
         "scheduled": scheduled, "pending": pending, "nodes": nodes, "messages": messages,
     });
     let mut put = |key: &str, value: Value| {
         let empty = value.as_object().is_some_and(Map::is_empty)
             || value.as_array().is_some_and(Vec::is_empty);
         if !empty {
-            own[key] = value;
+            recorded[key] = value;
         }
     };
     put("reasons", json!(reasons));
@@ -138,7 +139,7 @@ fn service(bench: &Bench, name: &str) -> Value {
     } else if let Some(succeeded) = bench.succeeded.get(name) {
         put("succeeded", json!(succeeded));
     }
-    own
+    recorded
 }
 
 /// Every workload.
@@ -148,11 +149,11 @@ pub(super) fn services(bench: &Bench) -> Value {
         all.insert(name.clone(), service(bench, name));
     }
     for name in &bench.empty {
-        let mut own = json!({"scheduled": 0, "pending": 0, "nodes": {}, "messages": {}});
+        let mut value = json!({"scheduled": 0, "pending": 0, "nodes": {}, "messages": {}});
         if let Some(why) = bench.refused.get(name) {
-            own["refused"] = json!({why: 1});
+            value["refused"] = json!({why: 1});
         }
-        all.insert(name.clone(), own);
+        all.insert(name.clone(), value);
     }
     Value::Object(all)
 }
@@ -182,17 +183,17 @@ fn volume_claims(bench: &Bench) -> Value {
             of_pods.entry(starred(&claim.name)).or_default().push(phase);
             continue;
         }
-        let mut own = json!({"phase": phase});
+        let mut value = json!({"phase": phase});
         if let Some(volume) = &claim.volume {
-            own["volume"] = json!(volume.as_str());
+            value["volume"] = json!(volume.as_str());
         }
         if let Some(node) = &claim.selected {
-            own["selectedNode"] = json!(node.as_str());
+            value["selectedNode"] = json!(node.as_str());
         }
         if claim.deleting {
-            own["terminating"] = json!(true);
+            value["terminating"] = json!(true);
         }
-        all.insert(claim.name.to_string(), own);
+        all.insert(claim.name.to_string(), value);
     }
     for (name, mut phases) in of_pods {
         phases.sort_unstable();
@@ -204,7 +205,7 @@ fn volume_claims(bench: &Bench) -> Value {
 fn resource_claims(bench: &Bench) -> Value {
     let mut all = Map::new();
     for claim in bench.world.scheduler().devices().status().filter(|claim| !claim.of_pod) {
-        let mut own = match claim.devices {
+        let mut devices = match claim.devices {
             Some(devices) => {
                 let devices: Vec<String> = devices
                     .iter()
@@ -215,30 +216,30 @@ fn resource_claims(bench: &Bench) -> Value {
             None => json!({"allocated": false}),
         };
         if claim.deleting {
-            own["terminating"] = json!(true);
+            devices["terminating"] = json!(true);
         }
-        all.insert(claim.name.to_string(), own);
+        all.insert(claim.name.to_string(), devices);
     }
     all.into()
 }
 
 /// The state of everything, as the table has it. Parts that the recording lacks are left out.
 fn state(bench: &Bench, like: &Value) -> Value {
-    let mut own = json!({"services": services(bench)});
+    let mut input = json!({"services": services(bench)});
     for (key, value) in [
         ("quotas", quotas as fn(&Bench) -> Value),
         ("volumeClaims", volume_claims),
         ("resourceClaims", resource_claims),
     ] {
         if like.get(key).is_some() {
-            own[key] = value(bench);
+            input[key] = value(bench);
         }
     }
     let evicted = bench.evicted();
     if !evicted.is_empty() {
-        own["evictedRunning"] = json!(evicted);
+        input["evictedRunning"] = json!(evicted);
     }
-    own
+    input
 }
 
 /// A text without the ordinals of the pods of StatefulSets.
@@ -282,12 +283,12 @@ fn comparable(expect: &Value) -> Value {
             claims.insert(name, json!(list));
         }
     }
-    for own in map.get_mut("services").and_then(Value::as_object_mut).into_iter().flatten() {
-        if let Some(own) = own.1.as_object_mut() {
-            own.remove("shown");
+    for service in map.get_mut("services").and_then(Value::as_object_mut).into_iter().flatten() {
+        if let Some(by_key) = service.1.as_object_mut() {
+            by_key.remove("shown");
             // Pods that failed and are still there are no part of the answer.
-            own.remove("failed");
-            if let Some(refused) = own.get_mut("refused").and_then(Value::as_object_mut) {
+            by_key.remove("failed");
+            if let Some(refused) = by_key.get_mut("refused").and_then(Value::as_object_mut) {
                 let unnumbered = std::mem::take(refused).into_iter();
                 *refused = unnumbered.map(|(why, count)| (unnumber(&why), count)).collect();
             }
@@ -305,19 +306,19 @@ fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
         bench.act(action);
         bench.come_to_rest(ties);
     }
-    let mut own = state(&bench, like);
+    let mut state = state(&bench, like);
     if let Some(before) = before {
-        own["before"] = before;
+        state["before"] = before;
     }
-    comparable(&own)
+    comparable(&state)
 }
 
 /// What must be the same in every run: all but nodes, devices and the numbers of pods of a message.
 fn steady(state: &Value) -> Value {
     let of = |services: &Value| -> Value {
-        let each = services.as_object().into_iter().flatten().map(|(name, own)| {
-            let mut own = own.clone();
-            if let Some(map) = own.as_object_mut() {
+        let each = services.as_object().into_iter().flatten().map(|(name, service)| {
+            let mut value = service.clone();
+            if let Some(map) = value.as_object_mut() {
                 for key in ["nodes", "devices", "events"] {
                     map.remove(key);
                 }
@@ -326,19 +327,19 @@ fn steady(state: &Value) -> Value {
                     messages.into_iter().flatten().map(|(key, _)| key.clone()).collect();
                 map.insert("messages".into(), json!(keys));
             }
-            (name.clone(), own)
+            (name.clone(), value)
         });
         each.collect::<Map<_, _>>().into()
     };
-    let mut own = json!({
+    let mut recorded = json!({
         "services": of(&state["services"]),
         "evictedRunning": state["evictedRunning"],
         "quotas": state["quotas"],
     });
     if let Some(before) = state.get("before") {
-        own["before"] = of(&before["services"]);
+        recorded["before"] = of(&before["services"]);
     }
-    own
+    recorded
 }
 
 /// Checks a scenario.
@@ -346,18 +347,18 @@ pub(super) fn check(row: &Row) -> Result<(), String> {
     if !row.change.is_empty() {
         return rollouts::check_beside(row);
     }
-    let own = play(row, &mut First);
-    let differs = |expect: &Value| format!("\n  recorded {expect}\n  played   {own}");
+    let value = play(row, &mut First);
+    let differs = |expect: &Value| format!("\n  recorded {expect}\n  played   {value}");
     let expect = comparable(&row.expect);
-    if row.counts_deterministic && steady(&own) != steady(&expect) {
+    if row.counts_deterministic && steady(&value) != steady(&expect) {
         return Err(differs(&expect));
     }
     if row.deterministic {
-        let possible = own == expect || ties::any(MOST, |ties| play(row, ties) == expect);
+        let possible = value == expect || ties::any(MOST, |ties| play(row, ties) == expect);
         return if possible { Ok(()) } else { Err(differs(&expect)) };
     }
     let possible =
-        |outcome: &Value| own == *outcome || ties::any(MOST, |ties| play(row, ties) == *outcome);
+        |outcome: &Value| value == *outcome || ties::any(MOST, |ties| play(row, ties) == *outcome);
     let outcomes: Vec<Value> =
         row.outcomes.iter().map(|outcome| comparable(&outcome["expect"])).collect();
     // Where even the numbers are chance, one of the outcomes is enough.

@@ -33,43 +33,43 @@ fn unset_spec_fields_have_the_default_of_their_kind() {
     let deployment = |spec: &str| DeploymentSpec::read(NAMESPACE, &node(spec), &classes).unwrap();
     let quarter = IntOrPercent::Percent(25);
     let rolling = |surge, unavailable| Strategy::RollingUpdate { surge, unavailable };
-    let own = deployment("{}");
-    assert_eq!((own.replicas, own.paused, own.strategy), (1, false, rolling(quarter, quarter)));
+    let spec = deployment("{}");
+    assert_eq!((spec.replicas, spec.paused, spec.strategy), (1, false, rolling(quarter, quarter)));
     assert_eq!(Strategy::default(), rolling(quarter, quarter));
-    let own = deployment(
+    let spec = deployment(
         "{replicas: 3, paused: true, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 50%}}}",
     );
-    assert_eq!((own.replicas, own.paused), (3, true));
-    assert_eq!(own.strategy, rolling(IntOrPercent::Int(0), IntOrPercent::Percent(50)));
+    assert_eq!((spec.replicas, spec.paused), (3, true));
+    assert_eq!(spec.strategy, rolling(IntOrPercent::Int(0), IntOrPercent::Percent(50)));
     assert_eq!(deployment("{strategy: {type: Recreate}}").strategy, Strategy::Recreate);
     let groups =
         |tree: &str| LeaderWorkerSetSpec::read(NAMESPACE, &node(tree), &classes, &V0_7).unwrap();
-    let own = groups("{metadata: {name: g}}");
-    assert_eq!((own.name.as_str(), own.replicas, own.partition), ("g", 1, 0));
-    assert_eq!((own.surge, own.unavailable), (IntOrPercent::Int(0), IntOrPercent::Int(1)));
+    let spec = groups("{metadata: {name: g}}");
+    assert_eq!((spec.name.as_str(), spec.replicas, spec.partition), ("g", 1, 0));
+    assert_eq!((spec.surge, spec.unavailable), (IntOrPercent::Int(0), IntOrPercent::Int(1)));
     assert_eq!(
-        (own.startup, own.stateful_set_gate, own.exclusive),
+        (spec.startup, spec.stateful_set_gate, spec.exclusive),
         (Startup::LeaderCreated, false, None)
     );
-    assert_eq!((own.revision.size, own.revision.leader_needs), (1, 0));
-    let own = groups(
+    assert_eq!((spec.revision.size, spec.revision.leader_needs), (1, 0));
+    let spec = groups(
         "{metadata: {name: g, annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: rack}}, \
          spec: {replicas: 2, startupPolicy: LeaderReady, rolloutStrategy: \
          {rollingUpdateConfiguration: {maxSurge: 2, maxUnavailable: 3, partition: 4}}, \
          leaderWorkerTemplate: {size: 5}}}",
     );
-    assert_eq!((own.replicas, own.partition, own.revision.size), (2, 4, 5));
-    assert_eq!((own.surge, own.unavailable), (IntOrPercent::Int(2), IntOrPercent::Int(3)));
-    assert_eq!((own.startup, own.exclusive.as_deref()), (Startup::LeaderReady, Some("rack")));
+    assert_eq!((spec.replicas, spec.partition, spec.revision.size), (2, 4, 5));
+    assert_eq!((spec.surge, spec.unavailable), (IntOrPercent::Int(2), IntOrPercent::Int(3)));
+    assert_eq!((spec.startup, spec.exclusive.as_deref()), (Startup::LeaderReady, Some("rack")));
     for (policy, restart) in [
         ("''", Restart::Group),
         ("RecreateGroupOnPodRestart", Restart::Group),
         ("RecreateGroupAfterStart", Restart::GroupAfterStart),
         ("None", Restart::Never),
     ] {
-        let own =
+        let spec =
             groups(&format!("{{spec: {{leaderWorkerTemplate: {{restartPolicy: {policy}}}}}}}"));
-        assert_eq!(own.restart, restart, "{policy}");
+        assert_eq!(spec.restart, restart, "{policy}");
     }
 }
 
@@ -88,7 +88,7 @@ fn group_pods_have_labels_an_owner_and_exclusive_topology() {
     };
     let key = hash::hex(&Sha1::digest("default/g-3"));
     let prefix = "leaderworkerset.sigs.k8s.io";
-    let own = spec("");
+    let leader_worker_set_spec = spec("");
     for (index, priority, owner) in [
         (0, 1, format!("{{{prefix}/name: g, {prefix}/worker-index: '0'}}")),
         (
@@ -97,7 +97,7 @@ fn group_pods_have_labels_an_owner_and_exclusive_topology() {
             format!("{{{prefix}/group-index: '3', {prefix}/name: g, {prefix}/group-key: '{key}'}}"),
         ),
     ] {
-        let pod = own.member(3, index);
+        let pod = leader_worker_set_spec.member(3, index);
         let labels: Vec<String> =
             pod.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         assert_eq!(
@@ -118,8 +118,8 @@ fn group_pods_have_labels_an_owner_and_exclusive_topology() {
         };
         assert_eq!(sorted(pod.owner.as_ref().unwrap()), sorted(&expected), "{index}");
     }
-    let own = spec(&format!("annotations: {{{prefix}/exclusive-topology: rack}}"));
-    let (leader, worker) = (own.member(0, 0), own.member(0, 1));
+    let spec = spec(&format!("annotations: {{{prefix}/exclusive-topology: rack}}"));
+    let (leader, worker) = (spec.member(0, 0), spec.member(0, 1));
     assert_eq!((leader.affinity.len(), leader.anti_affinity.len()), (1, 1));
     assert_eq!((worker.affinity.len(), worker.anti_affinity.len()), (0, 0));
     let meets = |terms: &[crate::cluster::schedule::PodTerm], pod: &PodTemplate| {
@@ -127,7 +127,7 @@ fn group_pods_have_labels_an_owner_and_exclusive_topology() {
         assert_eq!(term.topology_key, "rack");
         term.selector.as_ref().unwrap().matches(|key| pod.labels.get(key).map(EcoString::as_str))
     };
-    let (same, other) = (own.member(0, 1), own.member(1, 0));
+    let (same, other) = (spec.member(0, 1), spec.member(1, 0));
     let answers = |terms: &[crate::cluster::schedule::PodTerm]| {
         [meets(terms, &same), meets(terms, &other), meets(terms, &PodTemplate::default())]
     };
@@ -263,7 +263,7 @@ fn a_pod_below_the_partition_restarts_at_the_current_revision() {
 /// Index and phase of the pods by group.
 fn phases(world: &World, id: WorkloadId) -> Vec<Vec<(usize, PodPhase)>> {
     let Some(StageOf::Groups { groups, .. }) = world.stage_of(id) else { panic!("no groups") };
-    let member = |own: GroupMember| (own.index, own.phase);
+    let member = |member: GroupMember| (member.index, member.phase);
     groups.into_values().map(|members| members.into_iter().map(member).collect()).collect()
 }
 
@@ -280,7 +280,7 @@ fn a_deleted_worker_recreates_its_group_unless_policy_is_none() {
         assert_eq!(phases(&world, id), whole);
         let before = world.pods_of(id);
         let Some(StageOf::Groups { groups, .. }) = world.stage_of(id) else { panic!("no groups") };
-        let members: Vec<PodId> = groups[&0].iter().map(|own| own.pod).collect();
+        let members: Vec<PodId> = groups[&0].iter().map(|member| member.pod).collect();
         world.end(members[1]);
         world.settle();
         let ended = vec![(0, leader), (1, Terminating), (2, leader)];
@@ -345,7 +345,7 @@ fn a_group_with_exclusive_topology_stays_in_one_domain() {
         let Some(StageOf::Groups { groups, .. }) = world.stage_of(id) else { panic!("no groups") };
         let places: Vec<Vec<String>> = groups
             .into_values()
-            .map(|members| members.iter().map(|own| place(&world, own.pod)).collect())
+            .map(|members| members.iter().map(|member| place(&world, member.pod)).collect())
             .collect();
         assert_eq!(places, expected, "{racks:?}");
     }

@@ -69,7 +69,7 @@ impl<'n> Run<'n> {
                 .scope
                 .iter()
                 .rev()
-                .find(|(known, _)| known == name)
+                .find(|(scope, _)| scope == name)
                 .map(|(_, value)| value.clone()),
             Expr::Field(of, name) => {
                 let of = self.expr(of)?;
@@ -200,10 +200,10 @@ fn call<'n>(function: Function, arguments: &[Value<'n>]) -> Option<Value<'n>> {
             text().map(|(text, pattern)| Value::Bool(pattern::matches(pattern, text)))
         }
         Function::IsIp => Some(Value::Bool(subject.text()?.parse::<std::net::IpAddr>().is_ok())),
-        Function::Quantity => {
-            Quantity::parse(subject.text()?).ok().map(|own| Value::Quantity(Box::new(own)))
-        }
-        Function::Semver => semver(subject.text()?).map(|own| Value::Semver(Box::new(own))),
+        Function::Quantity => Quantity::parse(subject.text()?)
+            .ok()
+            .map(|quantity| Value::Quantity(Box::new(quantity))),
+        Function::Semver => semver(subject.text()?).map(|semver| Value::Semver(Box::new(semver))),
         Function::CompareTo => {
             typed_order(subject, arguments.get(1)?).map(|order| Value::Int(i64::from(order as i8)))
         }

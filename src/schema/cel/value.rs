@@ -82,11 +82,11 @@ pub(super) fn semver(text: &str) -> Option<Semver> {
 /// The order of two quantities or versions; a value of a device is the text of one.
 pub(super) fn typed_order(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     let quantity = |value: &Value<'_>| match value {
-        Value::Quantity(own) => Some((**own).clone()),
+        Value::Quantity(quantity) => Some((**quantity).clone()),
         value => Quantity::parse(&value.written()?).ok(),
     };
     let version = |value: &Value<'_>| match value {
-        Value::Semver(own) => Some((**own).clone()),
+        Value::Semver(semver) => Some((**semver).clone()),
         value => semver(value.text()?),
     };
     if matches!(one, Value::Semver(_)) || matches!(other, Value::Semver(_)) {

@@ -139,11 +139,12 @@ impl Check<'_> {
         code: Code,
         node: &Node,
         place: &Place<'_>,
-        said: impl FnOnce(&str) -> String,
+        message_of: impl FnOnce(&str) -> String,
     ) -> &mut Diagnostic {
         let path = place.path();
-        let finding =
-            Diagnostic::new(code, said(&path)).at(node.origin.span().or(place.key)).path(path);
+        let finding = Diagnostic::new(code, message_of(&path))
+            .at(node.origin.span().or(place.key))
+            .path(path);
         self.findings.push(finding);
         self.findings.last_mut().expect("it was just added")
     }
@@ -462,7 +463,7 @@ impl Check<'_> {
                 seen.push(identity);
                 continue;
             }
-            let said = if item.rules.set {
+            let message = if item.rules.set {
                 format!("`{}`", element.scalar_text().unwrap_or_default())
             } else {
                 let pairs = item.rules.keys.iter().zip(&seen[first]).map(|(key, value)| {
@@ -476,8 +477,9 @@ impl Check<'_> {
             // Those of containers: a Service cannot have a port twice.
             let is_port = item.rules.keys.contains(&"containerPort");
             let is_warning = self.built_in && (is_port || matches!(place.step, Step::Key("env")));
-            let finding = self
-                .report(Code::InvalidValue, shown, &here, |_| format!("`{list}` has {said} twice"));
+            let finding = self.report(Code::InvalidValue, shown, &here, |_| {
+                format!("`{list}` has {message} twice")
+            });
             finding.help = Some("delete one of the two, or give it another key".into());
             // Of variables the last one counts, and ports of containers only inform: the server of a
             // kind of Kubernetes warns (pkg/api/pod/warnings.go).

@@ -149,11 +149,11 @@ impl Check<'_> {
         } else {
             node.kind_name()
         };
-        let said = written
+        let message = written
             .as_ref()
             .map_or_else(|| format!("not {found}"), |text| format!("`{text}` is {found}"));
         let finding = self.report(Code::InvalidType, node, place, |path| {
-            format!("`{path}` must be {expected}, {said}")
+            format!("`{path}` must be {expected}, {message}")
         });
         let (help, fix) = hint::mistyped(node, ty, written.as_deref());
         finding.help = help;

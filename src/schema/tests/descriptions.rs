@@ -15,7 +15,7 @@ fn descriptions_belong_to_existing_fields_and_are_unique() {
     for ((of, field), sentence) in entries() {
         assert!(seen.insert((of, field)), "{of} {field} is described twice");
         let definition = type_of(of).unwrap_or_else(|| panic!("no type {of}"));
-        let is_field = definition.documented().fields.iter().any(|known| known.name == field);
+        let is_field = definition.documented().fields.iter().any(|other| other.name == field);
         assert!(field == "." || is_field, "{of} has no field {field}");
         assert!(sentence.ends_with('.') && !sentence.ends_with(".."), "{of} {field}: {sentence}");
         assert!(sentence.len() <= 200, "{of} {field}: {sentence}");
@@ -54,7 +54,7 @@ fn kinds_that_are_served_are_described() {
         let (mut waiting, mut seen) = (vec![*whole, *spec], BTreeSet::new());
         while let Some(definition) = waiting.pop() {
             let is_own =
-                ["ome/", "kserve/", "kthena/"].iter().any(|own| definition.name.starts_with(own));
+                ["ome/", "kserve/", "kthena/"].iter().any(|name| definition.name.starts_with(name));
             let is_kubernetes =
                 ["Volume", "EnvVarSource", "VolumeProjection", "ProjectedVolumeSource"]
                     .iter()

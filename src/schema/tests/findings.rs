@@ -4,7 +4,7 @@ use super::*;
 fn findings_name_field_value_and_next_action() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata:\n  name: a\n  labels: {tier: 1}\nspec:\n  disabled: \"no\"\n  supportedModelFormats:\n  - modelFormat: {name: x, version: 1.0}\n    modelFramework: {version: \"1\"}\n    autoselect: true\n  protocolVersions: openAI\n  engineConfig:\n    minReplicas: \"2\"\n    maxReplicas: 9999999999999999999\n    runner:\n      name: ome-container\n      resources:\n        limits: {memory: 8 GB, cpu: two}\n      env:\n      - {name: A, value: on}\n      - {name: A}\n      ports: [{containerPort: 99999999999}]\n    replicas: 2\n  maxReplicas: 2\n";
     assert_eq!(
-        said(text, Strictness::Server),
+        messages(text, Strictness::Server),
         [
             "5: invalid-type: `metadata.labels.tier` must be a string, `1` is an integer; put it in quotes: `\"1\"`",
             "7: invalid-type: `spec.disabled` must be a boolean, `no` is a string; write `true` or `false`",
@@ -159,7 +159,7 @@ fn a_list_key_repeated_three_times_is_reported_twice() {
             "8: invalid-value: `spec.engineConfig.runner.env` has `name: \"{name}\"` twice; delete one of the two, or give it another key"
         )
     };
-    assert_eq!(said(text, Strictness::Server), [twice("A"), twice("A"), twice("B")]);
+    assert_eq!(messages(text, Strictness::Server), [twice("A"), twice("A"), twice("B")]);
 }
 
 #[test]
@@ -168,17 +168,17 @@ fn custom_resource_quantities_are_integers_or_strings() {
         let text = format!(
             "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {{name: a}}\nspec: {{engineConfig: {{runner: {{name: c, resources: {{limits: {{cpu: {amount}}}}}}}}}}}\n"
         );
-        said(&text, Strictness::Server).len()
+        messages(&text, Strictness::Server).len()
     };
     assert_eq!(["0.5", "\"0.5\"", "1", "2.0", "1.5e9"].map(limits), [1, 0, 0, 0, 0]);
     let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: 0.5}}}]}}}\n";
-    assert_eq!(said(deployment, Strictness::Server), Vec::<String>::new());
+    assert_eq!(messages(deployment, Strictness::Server), Vec::<String>::new());
 }
 
 #[test]
 fn each_repeated_port_is_reported() {
     let text = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}, {port: 80}, {port: 80}, {port: 80}]}\n";
-    assert_eq!(said(text, Strictness::Server).len(), 3);
+    assert_eq!(messages(text, Strictness::Server).len(), 3);
 }
 
 #[test]
@@ -192,6 +192,6 @@ fn timestamps_must_be_valid_calendar_dates() {
         "2026-01-01T00:00:00",
     ];
     let taken = times
-        .map(|time| said(&format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, creationTimestamp: \"{time}\"}}\n"), Strictness::Server).is_empty());
+        .map(|time| messages(&format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, creationTimestamp: \"{time}\"}}\n"), Strictness::Server).is_empty());
     assert_eq!(taken, [true, true, false, false, false, false]);
 }

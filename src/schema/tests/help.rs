@@ -10,8 +10,8 @@ fn runtime(spec: &str) -> String {
 }
 
 /// Messages and help of the findings about an object, under the rules of the server.
-fn told(text: &str) -> Vec<String> {
-    let lines = said(text, Strictness::Server);
+fn help_of(text: &str) -> Vec<String> {
+    let lines = messages(text, Strictness::Server);
     lines.iter().map(|line| line.split_once(": ").map_or("", |(_, rest)| rest).to_owned()).collect()
 }
 
@@ -28,7 +28,7 @@ fn an_unknown_field_suggests_the_nearest_field() {
         ("modelSizeRange: {zzzzzz: 1}", "the fields are `max`, `min`"),
         ("zzzzzzzzzzzz: 1", "-"),
     ] {
-        let found = told(&runtime(spec));
+        let found = help_of(&runtime(spec));
         let help = found.iter().find(|line| line.contains("unknown field")).unwrap();
         assert_eq!(help.rsplit("; ").next(), Some(expected), "{spec}: {found:?}");
     }
@@ -84,7 +84,7 @@ fn accepted_values_are_listed_in_the_help() {
         assert_eq!(hint::choices(value, words), expected);
     }
     let object = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}], type: ClusterIp}\n";
-    let found = said(object, Strictness::Server);
+    let found = messages(object, Strictness::Server);
     assert!(found.iter().all(|line| !line.contains("did you mean ``")), "{found:?}");
 }
 
@@ -151,7 +151,7 @@ fn a_value_of_a_wrong_type_gets_a_replacement_suggestion() {
             "put it in quotes: `\"5\"`",
         ),
     ] {
-        let found = told(&runtime(spec));
+        let found = help_of(&runtime(spec));
         let line = found.iter().find(|line| line.starts_with("invalid-type: "));
         let help = line.and_then(|line| line.rsplit("; ").next());
         assert_eq!(help, Some(expected), "{spec}: {found:?}");
@@ -159,7 +159,7 @@ fn a_value_of_a_wrong_type_gets_a_replacement_suggestion() {
     // A long text, or one of several lines, is not repeated.
     let long = "x".repeat(61);
     for (value, shown) in [(&long[..60], true), (&long, false), ("a\\nb", false)] {
-        let found = told(&runtime(&format!("disabled: \"{value}\"")));
+        let found = help_of(&runtime(&format!("disabled: \"{value}\"")));
         assert_eq!(found[0].contains("is a string"), shown, "{found:?}");
         assert_eq!(found[0].contains("not a string"), !shown, "{found:?}");
     }
@@ -170,7 +170,7 @@ fn secret_data_must_be_base64_and_numbers_within_bounds() {
     let secret = |data: &str| {
         let text =
             format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\ndata: {{k: {data:?}}}\n");
-        said(&text, Strictness::Server).is_empty()
+        messages(&text, Strictness::Server).is_empty()
     };
     for (data, fine) in [
         ("", true),
@@ -210,7 +210,7 @@ fn secret_data_must_be_base64_and_numbers_within_bounds() {
             Some("must be an integer"),
         ),
     ] {
-        let found = told(&runtime(&format!("engineConfig: {{{value}}}")));
+        let found = help_of(&runtime(&format!("engineConfig: {{{value}}}")));
         match expected {
             Some(expected) => assert!(found[0].contains(expected), "{value}: {found:?}"),
             None => assert!(found.is_empty(), "{value}: {found:?}"),
@@ -305,7 +305,10 @@ fn overridden_defaults_are_listed() {
         .collect();
     let expected = [("Equal", "\"Equal\""), ("7", "1")];
     let expected = expected.map(|(written, default)| (written.to_owned(), default.to_owned()));
-    assert!(found.len() == 2 && expected.iter().all(|own| found.contains(own)), "{found:?}");
+    assert!(
+        found.len() == 2 && expected.iter().all(|expected| found.contains(expected)),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -27,15 +27,21 @@ fn a_table_lists_types_with_their_fields() {
     assert_eq!(names, [("A", false, 2), ("B", true, 0), ("C", false, 1)]);
     assert_eq!(format!("{:?}", all[0]), "A");
     let fields = &all[0].server().fields;
-    let own = &fields[1];
-    let flags =
-        [own.required, own.nullable, own.always, own.formerly_always, own.pointer, own.recent];
+    let field = &fields[1];
+    let flags = [
+        field.required,
+        field.nullable,
+        field.always,
+        field.formerly_always,
+        field.pointer,
+        field.recent,
+    ];
     assert_eq!(flags, [true; 6]);
     assert_eq!(
-        (own.or, own.default, own.lenient, own.documented),
+        (field.or, field.default, field.lenient, field.documented),
         (Some("a"), Some("[\"x\"]"), false, false)
     );
-    assert_eq!(own.patch, Patch { merge: true, retain: true, replace: false, key: Some("name") });
+    assert_eq!(field.patch, Patch { merge: true, retain: true, replace: false, key: Some("name") });
     let first = &fields[0];
     let flags = [first.required, first.nullable, first.always, first.pointer, first.recent];
     assert_eq!((flags, first.or, first.default), ([false; 5], None, None));
@@ -240,7 +246,7 @@ fn values_are_checked_against_their_type() {
     ] {
         let mut findings = Vec::new();
         ty(text).check(&json(tree), Strictness::Server, &SourceMap::new(), &mut findings);
-        let said: Vec<String> = findings
+        let findings: Vec<String> = findings
             .iter()
             .map(|finding| {
                 let soft = finding.severity == Severity::Warning;
@@ -249,9 +255,9 @@ fn values_are_checked_against_their_type() {
                 format!("{warning}{}", finding.message)
             })
             .collect();
-        let said = said.join(", ");
-        if said != expected {
-            failed.push(format!("{text} {tree}\n  {said}\n  {expected}"));
+        let message = findings.join(", ");
+        if message != expected {
+            failed.push(format!("{text} {tree}\n  {message}\n  {expected}"));
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
@@ -310,22 +316,33 @@ fn the_documents_add_fields_and_replace_types() {
         }
         let (server, documented) = fields(definition.name);
         assert_eq!(documented.open, server.open || definition.open(), "{}", definition.name);
-        for own in &definition.server().fields {
-            let found = documented.fields.iter().find(|field| field.name == own.name).unwrap();
-            match server.fields.iter().find(|field| field.name == own.name) {
+        for expected in &definition.server().fields {
+            let found = documented.fields.iter().find(|field| field.name == expected.name).unwrap();
+            match server.fields.iter().find(|field| field.name == expected.name) {
                 None => {
-                    assert!(found.documented && !found.lenient, "{}.{}", definition.name, own.name);
+                    assert!(
+                        found.documented && !found.lenient,
+                        "{}.{}",
+                        definition.name,
+                        expected.name
+                    );
                     seen[0] += 1;
                 }
                 Some(shipped) => {
-                    assert!(!found.documented, "{}.{}", definition.name, own.name);
-                    let lenient = shipped.required && !own.required;
-                    assert_eq!(found.lenient, lenient, "{}.{}", definition.name, own.name);
-                    assert_eq!(found.patch, shipped.patch, "{}.{}", definition.name, own.name);
+                    assert!(!found.documented, "{}.{}", definition.name, expected.name);
+                    let lenient = shipped.required && !expected.required;
+                    assert_eq!(found.lenient, lenient, "{}.{}", definition.name, expected.name);
+                    assert_eq!(found.patch, shipped.patch, "{}.{}", definition.name, expected.name);
                     let flags = |field: &Field| {
                         [field.always, field.formerly_always, field.pointer, field.recent]
                     };
-                    assert_eq!(flags(found), flags(shipped), "{}.{}", definition.name, own.name);
+                    assert_eq!(
+                        flags(found),
+                        flags(shipped),
+                        "{}.{}",
+                        definition.name,
+                        expected.name
+                    );
                     seen[1] += 1;
                     seen[2] += usize::from(lenient);
                 }
@@ -334,7 +351,7 @@ fn the_documents_add_fields_and_replace_types() {
         let more = documented
             .fields
             .iter()
-            .filter(|field| server.fields.iter().all(|known| known.name != field.name));
+            .filter(|field| server.fields.iter().all(|other| other.name != field.name));
         seen[3] += more.count();
     }
     assert!(seen[..3].iter().all(|count| *count > 0), "{seen:?}");
@@ -356,13 +373,13 @@ fn the_documents_add_fields_and_replace_types() {
             Type::Int(_) => "int",
             _ => "ios",
         };
-        for (own, expected) in [
+        for (name, expected) in [
             ("", rules(&rule.ty)),
             ("(min=7)", Some(Box::new(Rules { min: Some(7), ..Rules::default() }))),
         ] {
-            let body: &'static str = format!(" before str\n {} {word}{own}\n", rule.name).leak();
+            let body: &'static str = format!(" before str\n {} {word}{name}\n", rule.name).leak();
             let object = overlay::apply("none", body, false).unwrap();
-            assert_eq!(rules(&object.fields[1].ty), expected, "{} {own}", rule.name);
+            assert_eq!(rules(&object.fields[1].ty), expected, "{} {name}", rule.name);
             assert_eq!(rules(&object.fields[0].ty), None);
             assert!(!object.open && overlay::apply("none", body, true).unwrap().open);
         }

@@ -133,13 +133,13 @@ fn deployment_mode(
     for (component, part, service) in &request.modes {
         let path = ["spec", part, "annotations", DeploymentMode::ANNOTATION];
         let Some(node) = runtime.object.node.at(&path) else { continue };
-        let Some(own) = node.as_str().and_then(DeploymentMode::from_annotation) else { continue };
-        if own != *service {
+        let Some(mode) = node.as_str().and_then(DeploymentMode::from_annotation) else { continue };
+        if mode != *service {
             evaluation.fail(Gate::Mode);
             trace.reject(|| Rejection {
                 reason: Reason::DeploymentMode {
                     component,
-                    runtime: own.as_str(),
+                    runtime: mode.as_str(),
                     service: service.as_str(),
                 },
                 origin: Some(node.origin),
@@ -220,14 +220,16 @@ fn protocol(
     evaluation: &mut Evaluation,
     trace: &mut impl Trace,
 ) {
-    let (ProtocolRule::Listed, Some(asked)) = (policy.protocol, &request.protocol) else { return };
+    let (ProtocolRule::Listed, Some(requested)) = (policy.protocol, &request.protocol) else {
+        return;
+    };
     if runtime.protocols.is_empty() {
         trace.note(|| Note::ProtocolUnconstrained);
-    } else if !runtime.protocols.iter().any(|listed| listed.value == *asked) {
+    } else if !runtime.protocols.iter().any(|listed| listed.value == *requested) {
         evaluation.fail(Gate::Protocol);
         trace.reject(|| Rejection {
             reason: Reason::Protocol {
-                asked: asked.clone(),
+                asked: requested.clone(),
                 listed: runtime.protocols.iter().map(|listed| listed.value.clone()).collect(),
             },
             origin: runtime.protocols.first().map(|listed| listed.origin),

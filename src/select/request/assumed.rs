@@ -18,7 +18,7 @@ pub(crate) fn decisive<'r>(
     policy: &Policy,
     request: &Request<'_>,
     chosen: Option<&Runtime>,
-    asked: impl Iterator<Item = &'r Runtime>,
+    requests: impl Iterator<Item = &'r Runtime>,
 ) -> EcoVec<&'static str> {
     let assumed: EcoVec<&'static str> =
         COMPARED.into_iter().filter(|field| is_assumed(policy, request.model, field)).collect();
@@ -26,7 +26,7 @@ pub(crate) fn decisive<'r>(
         return assumed;
     }
     let mut found = EcoVec::new();
-    for runtime in asked {
+    for runtime in requests {
         let is_chosen = chosen.is_some_and(|chosen| std::ptr::eq(chosen, runtime));
         for field in compared(policy, request, runtime, is_chosen, &assumed) {
             if assumed.contains(&field) && !found.contains(&field) {
@@ -81,8 +81,9 @@ fn compared(
     }
     // The result depends on the assumed values if they alone reject at least one entry.
     let open = |index: usize| {
-        let mut own = by_entry.iter().filter(|(entry, _)| *entry == index).peekable();
-        own.peek().is_some() && own.all(|(_, attribute)| assumed.contains(&attribute.field()))
+        let mut of_entry = by_entry.iter().filter(|(entry, _)| *entry == index).peekable();
+        of_entry.peek().is_some()
+            && of_entry.all(|(_, attribute)| assumed.contains(&attribute.field()))
     };
     let open = by_entry.iter().filter(|(entry, _)| open(*entry));
     let mut fields: Vec<&'static str> = open.map(|(_, attribute)| attribute.field()).collect();

@@ -185,9 +185,9 @@ pub(crate) fn select<'a, T: Trace>(
     let mut left = total;
     // The step `Served` is evaluated only for runtimes that would be chosen, and few services set a
     // mode, so these are listed only when they rejected one.
-    let asked =
+    let requests =
         |gate: &&Gate| !matches!(gate, Gate::Served | Gate::Mode) || lost[**gate as usize] > 0;
-    for gate in Gate::steps(policy).iter().filter(asked) {
+    for gate in Gate::steps(policy).iter().filter(requests) {
         let out = left - lost[*gate as usize];
         steps.push(Step { id: gate.id(), r#in: left, out });
         left = out;

@@ -14,7 +14,7 @@ static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
 type Row<'a> = (&'a [(&'a str, &'a str)], Vec<(&'a str, &'a str)>, &'a [&'a str]);
 
 /// Returns a model whose manifest sets the format and whose other fields come from a table.
-fn known(model: &Model, fields: &[(&str, &str)], evidence: Evidence) -> Model {
+fn with_fields(model: &Model, fields: &[(&str, &str)], evidence: Evidence) -> Model {
     let field = |(path, value): &(&str, &str)| Completed {
         path: path.split('.').fold(FieldPath::root(), |path, field| path.field(field)),
         value: Node::from_json(&serde_json::json!(value), Origin::Flag(&TEST)),
@@ -73,7 +73,7 @@ fn assumed_values_are_listed_when_they_decide_the_selection() {
             });
         let scene = Scene::new(&DOCUMENTED, &text);
         for evidence in [Evidence::Assumed, Evidence::Known] {
-            let model = known(scene.model("m"), fields, evidence);
+            let model = with_fields(scene.model("m"), fields, evidence);
             let decision = select::<Recorder>(&DOCUMENTED, scene.runtimes(), &asks(&model));
             let expected = if evidence == Evidence::Assumed { expected } else { &[] };
             assert_eq!(decision.unwrap().assumed.as_slice(), expected, "{fields:?} {runtimes:?}");
@@ -92,7 +92,7 @@ fn one_entry_rejected_only_by_an_assumed_value_lists_it() {
     let text =
         model("m", "modelFormat: {name: s}") + &object("ClusterServingRuntime", "r", "", entries);
     let scene = Scene::new(&DOCUMENTED, &text);
-    let model = known(scene.model("m"), &[("modelArchitecture", "A")], Evidence::Assumed);
+    let model = with_fields(scene.model("m"), &[("modelArchitecture", "A")], Evidence::Assumed);
     let decision = select::<()>(&DOCUMENTED, scene.runtimes(), &asks(&model)).unwrap();
     assert_eq!(decision.assumed.as_slice(), ["modelArchitecture"]);
 }

@@ -33,27 +33,27 @@ fn kserve_formats_are_compared_by_name_and_version_text() {
             "format version mismatch (model=2, runtime=3)",
         ),
     ];
-    for (asked, entry, expected) in rows {
+    for (format, entry, expected) in rows {
         let spec = format!("supportedModelFormats: [{{{entry}, autoSelect: true}}]");
         let text = object(
             "KServeInferenceService",
             "isvc",
             "",
-            &format!("predictor: {{model: {{modelFormat: {{{asked}}}}}}}"),
+            &format!("predictor: {{model: {{modelFormat: {{{format}}}}}}}"),
         ) + &object("KServeClusterServingRuntime", "r", "", &spec);
         for policy in [&kserve::DOCUMENTED, &kserve::HEAD] {
             let scene = Scene::new(policy, &text);
-            let request = scene.asked(scene.service("isvc"));
+            let request = scene.request_of(scene.service("isvc"));
             let runtime = scene.runtime("r");
             let line = scene.verdict(&request, runtime);
             assert_eq!(
                 line.trim_end_matches("; protocol unconstrained"),
                 expected,
-                "{asked} {entry}"
+                "{format} {entry}"
             );
             let (evaluation, trace) = scene.judge(&request, runtime);
             let (entries, ..) = trace.into_parts();
-            assert_eq!(entries[0].matched, evaluation.matched_entry.is_some(), "{asked} {entry}");
+            assert_eq!(entries[0].matched, evaluation.matched_entry.is_some(), "{format} {entry}");
             assert_eq!(evaluation.rank.protocol, 5, "no protocol comes last");
         }
     }
@@ -97,7 +97,7 @@ fn a_kserve_format_uses_the_auto_selectable_entry() {
         (vec![], "no supported model formats", None, None),
     ];
     for (entries, expected, documented, followed) in rows {
-        let asked = if entries.iter().any(|entry| entry.contains("version")) {
+        let requested = if entries.iter().any(|entry| entry.contains("version")) {
             "name: s, version: '1'"
         } else {
             "name: s"
@@ -110,11 +110,11 @@ fn a_kserve_format_uses_the_auto_selectable_entry() {
             "KServeInferenceService",
             "isvc",
             "",
-            &format!("predictor: {{model: {{modelFormat: {{{asked}}}}}}}"),
+            &format!("predictor: {{model: {{modelFormat: {{{requested}}}}}}}"),
         ) + &object("KServeClusterServingRuntime", "r", "", &spec);
         for (policy, priority) in [(&kserve::DOCUMENTED, documented), (&kserve::HEAD, followed)] {
             let scene = Scene::new(policy, &text);
-            let request = scene.asked(scene.service("isvc"));
+            let request = scene.request_of(scene.service("isvc"));
             assert_eq!(scene.verdict(&request, scene.runtime("r")), expected, "{entries:?}");
             let (evaluation, _) = scene.judge(&request, scene.runtime("r"));
             assert_eq!(evaluation.rank.priority, priority, "{entries:?}");

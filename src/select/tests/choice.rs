@@ -15,14 +15,14 @@ const S: &str = "modelFormat: {name: s}";
 fn decided(scene: &Scene, service: &str) -> Vec<String> {
     let search = Search { policy: scene.policy, runtimes: scene.runtimes(), memo: None };
     let service = scene.service(service);
-    match search.best(service, &scene.asked(service)) {
+    match search.best(service, &scene.request_of(service)) {
         Ok(decision) => lines(&decision),
         Err(error) => vec![format!("{}: {}", error.code.as_str(), error.message)],
     }
 }
 
 fn fleet() -> String {
-    let own = |namespace: &str, name: &str| {
+    let named = |namespace: &str, name: &str| {
         let spec = format!("supportedModelFormats: [{{autoSelect: true, {S}}}]");
         object("ServingRuntime", name, &format!(", namespace: {namespace}"), &spec)
     };
@@ -41,7 +41,7 @@ fn fleet() -> String {
             "",
             "model: {name: m}, engine: {}, acceleratorSelector: {acceleratorClass: h100}",
         )
-        + &own("team", "mine")
+        + &named("team", "mine")
         + &runtime("near", S, "modelSizeRange: {min: 6B, max: 8B}")
         + &runtime(
             "wide",
@@ -238,14 +238,14 @@ fn kserve_chooses_among_those_that_list_the_format() {
 #[test]
 fn a_runtime_that_is_named_is_taken_or_refused() {
     const NAMES: [&str; 7] = ["near", "small", "halted", "mine", "lost", "naer", "listed"];
-    let own = format!("supportedModelFormats: [{{autoSelect: false, {S}}}]");
+    let text = format!("supportedModelFormats: [{{autoSelect: false, {S}}}]");
     let naming = |name: &str| {
         let spec = format!("model: {{name: m}}, runtime: {{name: {name}}}, engine: {{}}");
         object("InferenceService", name, "", &spec)
     };
     let text = fleet()
         + &NAMES.map(naming).concat()
-        + &object("ServingRuntime", "listed", ", namespace: default", &own);
+        + &object("ServingRuntime", "listed", ", namespace: default", &text);
     let absent =
         |name: &str| format!("runtime {name} not found in namespace default or at cluster scope");
     for policy in [&DOCUMENTED, &V0_1_5] {
@@ -253,7 +253,7 @@ fn a_runtime_that_is_named_is_taken_or_refused() {
         // Name, result with a model, result without a model.
         let found = NAMES.map(|name| {
             let service = scene.service(name);
-            let request = scene.asked(service);
+            let request = scene.request_of(service);
             let runtime = service.runtime.as_ref().unwrap();
             let runtimes = scene.runtimes();
             let with = match named(policy, &WORDS, runtimes, &request, runtime) {
@@ -387,15 +387,15 @@ fn a_decision_that_is_remembered_is_the_same() {
         let memo = Memo::default();
         for name in names.iter().chain(names.iter().rev()) {
             let service = scene.service(name);
-            let request = scene.asked(service);
+            let request = scene.request_of(service);
             let search = |memo| Search { policy, runtimes: scene.runtimes(), memo };
             let remembered = search(Some(&memo)).best(service, &request).unwrap();
             let found = search(None).best(service, &request).unwrap();
-            let told = |found: &RuntimeDecision<'_>| {
+            let answer = |found: &RuntimeDecision<'_>| {
                 let chosen = found.chosen.map(|chosen| chosen.object.id.clone());
                 (chosen, found.decided_by, found.matched_entry, found.eligible)
             };
-            assert_eq!(told(&remembered), told(&found), "{} {name}", policy.id.tag);
+            assert_eq!(answer(&remembered), answer(&found), "{} {name}", policy.id.tag);
             assert!(remembered.candidates.is_empty());
         }
     }

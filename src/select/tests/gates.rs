@@ -50,12 +50,12 @@ fn every_named_attribute_of_an_entry_must_match_the_model() {
     }
     for policy in [&DOCUMENTED, &V0_1_5] {
         let scene = Scene::new(policy, &text);
-        for (at, asked) in all.iter().enumerate() {
+        for (at, requested) in all.iter().enumerate() {
             let request = asks(scene.model(&format!("m{at}")));
             // Every fifth entry is enough; the varying start covers all of them.
             for (other, entry) in all.iter().enumerate().skip(at % 5).step_by(5) {
                 let expected: Vec<CheckResult> =
-                    (0..4).map(|at| expected(policy, at, asked[at], entry[at])).collect();
+                    (0..4).map(|at| expected(policy, at, requested[at], entry[at])).collect();
                 let mismatches =
                     expected.iter().filter(|result| **result == CheckResult::Mismatch).count();
                 let runtime = scene.runtime(&format!("r{other}"));
@@ -63,15 +63,15 @@ fn every_named_attribute_of_an_entry_must_match_the_model() {
                 let (entries, rejections, _) = trace.into_parts();
                 let found: Vec<CheckResult> =
                     [0, 2, 4, 5].map(|at| entries[0].checks[at].result).to_vec();
-                assert_eq!(found, expected, "{asked:?} {entry:?}");
-                assert_eq!(entries[0].matched, mismatches == 0, "{asked:?} {entry:?}");
+                assert_eq!(found, expected, "{requested:?} {entry:?}");
+                assert_eq!(entries[0].matched, mismatches == 0, "{requested:?} {entry:?}");
                 assert_eq!(evaluation.matched_entry, (mismatches == 0).then_some(0));
                 let attributes = rejections
                     .iter()
                     .filter(|rejection| matches!(rejection.reason, Reason::Attribute { .. }));
-                assert_eq!(attributes.count(), mismatches, "{asked:?} {entry:?}");
+                assert_eq!(attributes.count(), mismatches, "{requested:?} {entry:?}");
                 if policy.rank != crate::policy::RankRule::Score {
-                    assert_eq!(evaluation.eligible(), mismatches == 0, "{asked:?} {entry:?}");
+                    assert_eq!(evaluation.eligible(), mismatches == 0, "{requested:?} {entry:?}");
                 }
             }
         }
@@ -110,9 +110,9 @@ fn versions_and_old_names_are_read_as_each_release_reads_them() {
         (format("2.1.0", "Equal"), outdated.clone(), [true, false, false]),
         (format("1.0.0", "Equal"), outdated.clone(), [false, false, false]),
     ];
-    for (at, (asked, entry, fits)) in rows.iter().enumerate() {
+    for (at, (row, entry, fits)) in rows.iter().enumerate() {
         for (policy, fits) in [&DOCUMENTED, &V0_1_5, &V0_1_4].into_iter().zip(fits) {
-            let scene = Scene::new(policy, &(model("m", asked) + &runtime("r", entry, "")));
+            let scene = Scene::new(policy, &(model("m", row) + &runtime("r", entry, "")));
             let (evaluation, trace) = scene.judge(&asks(scene.model("m")), scene.runtime("r"));
             assert_eq!(evaluation.matched_entry.is_some(), *fits, "{at} {}", policy.id.tag);
             let (entries, ..) = trace.into_parts();
@@ -191,13 +191,13 @@ fn a_diffusion_pipeline_must_have_the_required_components() {
             "component video required by runtime but not specified in model",
         ),
     ];
-    for (asked, entry, expected) in rows {
-        let text = model("m", &format!("modelFormat: {{name: s}}, {asked}"))
+    for (row, entry, expected) in rows {
+        let text = model("m", &format!("modelFormat: {{name: s}}, {row}"))
             + &runtime("r", &format!("modelFormat: {{name: s}}, {entry}"), "");
         for policy in [&DOCUMENTED, &V0_1_5] {
             let scene = Scene::new(policy, &text);
             let found = scene.verdict(&asks(scene.model("m")), scene.runtime("r"));
-            assert_eq!(found, expected, "{asked} {entry}");
+            assert_eq!(found, expected, "{row} {entry}");
         }
     }
 }
@@ -287,14 +287,14 @@ fn the_model_size_must_be_inside_the_size_range() {
             Some(15e9),
         ),
     ];
-    for (asked, spec, policy, expected, distance) in rows {
-        let text = model("m", &format!("modelFormat: {{name: s}}, {asked}"))
+    for (row, spec, policy, expected, distance) in rows {
+        let text = model("m", &format!("modelFormat: {{name: s}}, {row}"))
             + &runtime("r", "modelFormat: {name: s}", spec);
         let scene = Scene::new(policy, &text);
         let request = asks(scene.model("m"));
-        assert_eq!(scene.verdict(&request, scene.runtime("r")), expected, "{asked} {spec}");
+        assert_eq!(scene.verdict(&request, scene.runtime("r")), expected, "{row} {spec}");
         let (evaluation, _) = scene.judge(&request, scene.runtime("r"));
-        assert_eq!(evaluation.rank.distance, distance, "{asked} {spec}");
+        assert_eq!(evaluation.rank.distance, distance, "{row} {spec}");
     }
 }
 
@@ -419,10 +419,10 @@ fn weights_add_up_where_names_and_versions_agree() {
             0,
         ),
     ];
-    for (asked, entry, weight) in rows {
-        let text = model("m", asked) + &runtime("r", entry, "");
+    for (row, entry, weight) in rows {
+        let text = model("m", row) + &runtime("r", entry, "");
         let scene = Scene::new(&V0_1_5, &text);
         let found = entry_weight(&V0_1_5, scene.model("m"), &scene.runtime("r").formats[0]);
-        assert_eq!(found, weight, "{asked} {entry}");
+        assert_eq!(found, weight, "{row} {entry}");
     }
 }

@@ -74,7 +74,7 @@ impl Scene {
     }
 
     /// Returns the request of a service, as its operator reads it.
-    pub(super) fn asked<'a>(&'a self, service: &'a Service) -> Request<'a> {
+    pub(super) fn request_of<'a>(&'a self, service: &'a Service) -> Request<'a> {
         let protocol = super::request::asked_protocol(self.policy, service).name;
         if self.policy.api == Api::KServe {
             let inline = service.inline.as_ref().expect("a predictor with a model");
@@ -170,6 +170,6 @@ pub(super) fn lines(decision: &RuntimeDecision<'_>) -> Vec<String> {
 }
 
 /// Returns a model completed with values from outside its manifest.
-pub(super) fn completed(model: &Model, known: Completion) -> Model {
-    ome::read::model(model.object.clone(), known, Semantics::Documented, &mut Vec::new())
+pub(super) fn completed(model: &Model, completion: Completion) -> Model {
+    ome::read::model(model.object.clone(), completion, Semantics::Documented, &mut Vec::new())
 }

@@ -32,8 +32,8 @@ fn holds(policy: &'static Policy, models: &[String], entries: &[String]) {
         for (other, right) in matches.iter().enumerate() {
             let some = left.iter().zip(right).any(|(left, right)| *left && *right);
             let entry = |at: usize| &scene.runtime(&format!("r{at}")).formats[0];
-            let said = overlap(policy, entry(one), entry(other));
-            assert_eq!(said, some, "{}: {} | {}", policy.id.tag, entries[one], entries[other]);
+            let overlap = overlap(policy, entry(one), entry(other));
+            assert_eq!(overlap, some, "{}: {} | {}", policy.id.tag, entries[one], entries[other]);
             both[usize::from(some)] += 1;
         }
     }
@@ -105,12 +105,12 @@ fn versions_overlap_where_a_model_has_one_that_both_admit() {
     let two = of("modelFormat", &["1.0", "2.0"], &["Equal", "GreaterThan"]);
     let scene =
         |policy| Scene::new(policy, &(runtime("a", &two[0], "") + &runtime("b", &two[1], "")));
-    let said = |policy, one, other| {
+    let message_of = |policy, one, other| {
         let scene = scene(policy);
         overlap(policy, &scene.runtime(one).formats[0], &scene.runtime(other).formats[0])
     };
-    assert!(said(&V0_1_5, "a", "a") && !said(&V0_1_5, "a", "b"));
-    assert!(!said(&V0_1_4, "a", "a") && !said(&V0_1_4, "b", "b"));
+    assert!(message_of(&V0_1_5, "a", "a") && !message_of(&V0_1_5, "a", "b"));
+    assert!(!message_of(&V0_1_4, "a", "a") && !message_of(&V0_1_4, "b", "b"));
     // An invalid version matches nothing, not even itself.
     let odd = "modelFormat: {name: s, version: 'x', operator: GreaterThan}";
     let scene = Scene::new(&V0_1_5, &(runtime("a", odd, "") + &runtime("b", &two[1], "")));

@@ -183,7 +183,7 @@ fn the_score_orders_runtimes_as_the_controller_does() {
 #[test]
 fn rank_details_describe_both_operands() {
     let scene = scene();
-    let said = |key, below: (&str, Rank), above: (&str, Rank)| {
+    let message_of = |key, below: (&str, Rank), above: (&str, Rank)| {
         let below = candidate(scene.runtime(below.0), below.1);
         let above = candidate(scene.runtime(above.0), above.1);
         detail(key, &below, &above).to_string()
@@ -262,7 +262,7 @@ fn rank_details_describe_both_operands() {
         (DecidedBy::Name, ("b", plain), ("a", plain), "name b after a"),
     ];
     for (key, below, above, expected) in rows {
-        assert_eq!(said(key, below, above), expected);
+        assert_eq!(message_of(key, below, above), expected);
     }
 }
 

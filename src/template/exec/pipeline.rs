@@ -147,14 +147,14 @@ impl<'a> super::Machine<'a> {
                 "the field or method `{name}` of {} is not supported",
                 value.type_name()
             ))),
-            Value::Struct(own) if has_arguments && own.has(name) => {
+            Value::Struct(fields) if has_arguments && fields.has(name) => {
                 Err(self.failure(format!("{name} has arguments but cannot be invoked as function")))
             }
-            Value::Struct(own) if !own.has(name) => Err(self.unknown_field(value, name)),
-            Value::Struct(own) if own.is_nil() => {
-                Err(self.failure(format!("nil pointer evaluating {}.{name}", own.type_name())))
+            Value::Struct(fields) if !fields.has(name) => Err(self.unknown_field(value, name)),
+            Value::Struct(fields) if fields.is_nil() => {
+                Err(self.failure(format!("nil pointer evaluating {}.{name}", fields.type_name())))
             }
-            Value::Struct(own) => own.field(name).map_err(|failure| self.place(failure)),
+            Value::Struct(fields) => fields.field(name).map_err(|failure| self.place(failure)),
             Value::Root(root) => match root.field(name) {
                 Some(field) => field.map_err(|failure| self.place(failure)),
                 None => Err(self.unknown_field(value, name)),
@@ -178,8 +178,9 @@ impl<'a> super::Machine<'a> {
         last: Option<Value<'a>>,
     ) -> Outcome<'a> {
         let count = arguments.len() + usize::from(last.is_some());
-        let own = self.own.and_then(|own| own.arity(name));
-        let (least, most) = own.map_or_else(|| functions::arity(name), |own| (own, Some(own)));
+        let index = self.own.and_then(|functions| functions.arity(name));
+        let (least, most) =
+            index.map_or_else(|| functions::arity(name), |index| (index, Some(index)));
         match most {
             Some(most) if count != most => {
                 return Err(self

@@ -207,8 +207,8 @@ impl<'a> Printer<'_, 'a> {
 }
 
 /// Returns the quoted text; escapes non-ASCII characters if `asked`.
-pub(super) fn in_ascii(quoted: &str, asked: bool) -> String {
-    if !asked {
+pub(super) fn in_ascii(quoted: &str, requested: bool) -> String {
+    if !requested {
         return quoted.to_owned();
     }
     let mut out = String::with_capacity(quoted.len());

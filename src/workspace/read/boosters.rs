@@ -30,8 +30,8 @@ pub(super) fn unite(documents: &mut [ReadDocument]) {
             continue;
         };
         let Some(&other) = written.get(&live.object.id) else { continue };
-        let Some(made) = serving(&documents[other]) else { continue };
-        let Some(booster) = made.booster.clone().filter(|booster| {
+        let Some(serving) = serving(&documents[other]) else { continue };
+        let Some(booster) = serving.booster.clone().filter(|booster| {
             let owners = live.object.metadata("ownerReferences").map_or(&[][..], Node::items);
             owners.iter().any(|owner| {
                 let text = |key: &str| owner.get(key).and_then(Node::as_str);
@@ -41,7 +41,7 @@ pub(super) fn unite(documents: &mut [ReadDocument]) {
         }) else {
             continue;
         };
-        if revision(live) == revision(made) && !booster.objects.is_empty() {
+        if revision(live) == revision(serving) && !booster.objects.is_empty() {
             documents[other].typed = None;
             if let Some(Read::Item(Item::ModelServing(live))) = &mut documents[at].typed {
                 live.booster = Some(booster);

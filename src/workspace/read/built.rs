@@ -10,7 +10,7 @@ fn is_namespace_object(finding: &Diagnostic) -> bool {
 
 /// Removes findings about selectors that labels of a kustomization fill in, and names the build
 /// beside values that it may fill in (Kustomize docs, labels).
-pub(super) fn complete(found: &mut Vec<Diagnostic>, own: &Kustomized) {
+pub(super) fn complete(found: &mut Vec<Diagnostic>, kustomized: &Kustomized) {
     let path = |finding: &Diagnostic| finding.path.clone().unwrap_or_default();
     found.retain(|finding| {
         let path = path(finding);
@@ -19,8 +19,8 @@ pub(super) fn complete(found: &mut Vec<Diagnostic>, own: &Kustomized) {
         let is_namespace = finding.code == Code::InvalidName
             && (path == "metadata.namespace"
                 || (path == "metadata.name" && is_namespace_object(finding)));
-        let is_filled = own.selects && finding.code == Code::RequiredField && is_filled;
-        !(is_filled || (own.names_namespace && is_namespace))
+        let is_filled = kustomized.selects && finding.code == Code::RequiredField && is_filled;
+        !(is_filled || (kustomized.names_namespace && is_namespace))
     });
     let may_be_filled = |finding: &&mut Diagnostic| {
         finding.severity == Severity::Error
@@ -36,10 +36,10 @@ pub(super) fn complete(found: &mut Vec<Diagnostic>, own: &Kustomized) {
     };
     for finding in found.iter_mut().filter(may_be_filled) {
         // What a patch may set is no mistake of the file that it is missing in.
-        if own.patches {
+        if kustomized.patches {
             finding.severity = Severity::Warning;
         }
-        finding.help = Some(format!("an overlay may set it: `ome plan -k {}`", own.tree));
+        finding.help = Some(format!("an overlay may set it: `ome plan -k {}`", kustomized.tree));
     }
 }
 
@@ -58,14 +58,15 @@ pub(crate) fn is_part(file: &str) -> bool {
     let names = [path.file_stem(), directory].into_iter().flatten();
     names.filter_map(|name| name.to_str()).any(|name| {
         let mut parts = name.split(['-', '_', '.']);
-        parts.any(|part| WORDS.iter().any(|own| part.eq_ignore_ascii_case(own)))
+        parts.any(|part| WORDS.iter().any(|name| part.eq_ignore_ascii_case(name)))
     })
 }
 
 /// What a part of an object lacks is no mistake: it is not applied as it is.
 pub(super) fn allow_parts(found: &mut [Diagnostic]) {
-    let lacks =
-        |own: &&mut Diagnostic| own.code == Code::RequiredField && own.severity == Severity::Error;
+    let lacks = |finding: &&mut Diagnostic| {
+        finding.code == Code::RequiredField && finding.severity == Severity::Error
+    };
     for finding in found.iter_mut().filter(lacks) {
         finding.severity = Severity::Info;
         let help =

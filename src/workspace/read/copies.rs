@@ -13,7 +13,12 @@ pub(super) struct Copies(BTreeMap<String, usize>);
 
 impl Copies {
     /// Whether an object is left out.
-    pub(super) fn take(&mut self, read: &Read, sources: &SourceMap, asked: Option<&str>) -> bool {
+    pub(super) fn take(
+        &mut self,
+        read: &Read,
+        sources: &SourceMap,
+        requested: Option<&str>,
+    ) -> bool {
         let object = match read {
             Read::Item(item) => item.object(),
             Read::Settings(_, object) => object,
@@ -21,7 +26,9 @@ impl Copies {
         if !kinds::is_state(&object.id.kind) {
             return false;
         }
-        let Some(directory) = sources.get(object.span.source).copies(asked) else { return false };
+        let Some(directory) = sources.get(object.span.source).copies(requested) else {
+            return false;
+        };
         *self.0.entry(directory).or_default() += 1;
         true
     }

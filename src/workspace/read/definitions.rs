@@ -32,40 +32,44 @@ pub(super) struct Definitions {
 
 impl Definitions {
     pub(super) fn of(documents: &[Document], sources: &SourceMap, within: Option<&str>) -> Self {
-        let read =
-            documents.iter().filter(|own| own.kind == "CustomResourceDefinition" && !own.builtin);
+        let read = documents
+            .iter()
+            .filter(|document| document.kind == "CustomResourceDefinition" && !document.builtin);
         let mut by_name: BTreeMap<EcoString, Vec<&Document>> = BTreeMap::new();
-        for own in read {
-            let name = own.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
-            by_name.entry(name.unwrap_or_default()).or_default().push(own);
+        for document in read {
+            let name = document.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
+            by_name.entry(name.unwrap_or_default()).or_default().push(document);
         }
         let mut shared = schema::Definitions::default();
         let (mut variants, mut of_copies) = (Vec::new(), BTreeSet::new());
-        for known in by_name.values() {
+        for documents in by_name.values() {
             let text = |keys: &[&str]| {
                 EcoString::from(
-                    &*known[0].node.at(keys).and_then(Node::scalar_text).unwrap_or_default(),
+                    &*documents[0].node.at(keys).and_then(Node::scalar_text).unwrap_or_default(),
                 )
             };
             let name = || (text(&["spec", "group"]), text(&["spec", "names", "kind"]));
-            if known.iter().all(|own| sources.get(own.source).copies(within).is_some()) {
+            if documents
+                .iter()
+                .all(|document| sources.get(document.source).copies(within).is_some())
+            {
                 of_copies.insert(name());
             }
             let places: Vec<Place> =
-                known.iter().map(|own| Place::of(sources.get(own.source))).collect();
+                documents.iter().map(|document| Place::of(sources.get(document.source))).collect();
             if let Some(at) = catalog::preferred(&places, within) {
-                shared.add(&known[at].node);
+                shared.add(&documents[at].node);
             }
             if places.iter().all(|place| *place == places[0]) {
                 continue;
             }
-            let own = known.iter().map(|own| {
+            let entries = documents.iter().map(|document| {
                 let mut definitions = schema::Definitions::default();
-                definitions.add(&own.node);
-                (sources.get(own.source).directory().unwrap_or_default(), definitions)
+                definitions.add(&document.node);
+                (sources.get(document.source).directory().unwrap_or_default(), definitions)
             });
             let (group, kind) = name();
-            variants.push(Variants { group, kind, own: own.collect() });
+            variants.push(Variants { group, kind, own: entries.collect() });
         }
         Self { shared, variants, of_copies, is_within: within.is_some() }
     }
@@ -82,25 +86,31 @@ impl Definitions {
 
     /// The definitions that a document is checked by.
     pub(super) fn nearest(&self, document: &Document, source: &Source) -> &schema::Definitions {
-        let is_of = |own: &&Variants| own.group == document.group() && own.kind == document.kind;
+        let is_of = |variants: &&Variants| {
+            variants.group == document.group() && variants.kind == document.kind
+        };
         let variants = self.variants.iter().find(is_of).filter(|_| !self.is_within);
-        let Some(known) = variants else { return &self.shared };
+        let Some(variants) = variants else { return &self.shared };
         let here = source.directory().unwrap_or_default();
         let shared = |(directory, _): &&(String, schema::Definitions)| {
             let parts = directory.split('/').zip(here.split('/'));
             parts.take_while(|(a, b)| a == b).count()
         };
-        let most = known.own.iter().map(|own| shared(&own)).max().unwrap_or_default();
+        let most = variants.own.iter().map(|defined| shared(&defined)).max().unwrap_or_default();
         // Of several that are as near, such as bases and what was built of them, one that takes the
         // object: no other is proven to be the one that is applied.
         let takes = |definitions: &&schema::Definitions| {
             let mut found = Vec::new();
-            if let Some(own) = definitions.of(&document.api_version, &document.kind) {
-                own.check(&document.node, &mut found);
+            if let Some(definition) = definitions.of(&document.api_version, &document.kind) {
+                definition.check(&document.node, &mut found);
             }
             found.is_empty()
         };
-        let mut near = known.own.iter().filter(|own| shared(own) == most).map(|(_, own)| own);
+        let mut near = variants
+            .own
+            .iter()
+            .filter(|defined| shared(defined) == most)
+            .map(|(_, defined)| defined);
         let first = near.clone().next();
         near.find(takes).or(first).unwrap_or(&self.shared)
     }

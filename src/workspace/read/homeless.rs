@@ -18,8 +18,8 @@ struct Services<'d> {
 }
 
 fn namespace(document: &Document) -> Option<&str> {
-    let own = document.node.at(&["metadata", "namespace"]).and_then(Node::as_str)?;
-    (!own.is_empty()).then_some(own)
+    let namespace = document.node.at(&["metadata", "namespace"]).and_then(Node::as_str)?;
+    (!namespace.is_empty()).then_some(namespace)
 }
 
 /// The name of the runtime that a service names.
@@ -32,27 +32,31 @@ fn runtime(service: &Document) -> Option<&str> {
 /// The namespaces of runtimes without one, by the places of their documents: that of the services in
 /// the same directory that name them, if all of these set one and the same.
 pub(super) fn namespaces(documents: &[Document], sources: &SourceMap) -> HashMap<usize, EcoString> {
-    let is_homeless =
-        |own: &Document| own.kind == "ServingRuntime" && !own.builtin && namespace(own).is_none();
+    let is_homeless = |document: &Document| {
+        document.kind == "ServingRuntime" && !document.builtin && namespace(document).is_none()
+    };
     if !documents.iter().any(is_homeless) {
         return HashMap::new();
     }
-    let directory = |own: &Document| sources.get(own.source).directory();
+    let directory = |document: &Document| sources.get(document.source).directory();
     let mut services: HashMap<(EcoString, String, EcoString), Services<'_>> = HashMap::new();
-    for own in documents.iter().filter(|own| own.kind == "InferenceService") {
-        let (Some(directory), Some(runtime)) = (directory(own), runtime(own)) else { continue };
-        let key = (own.group().into(), directory, runtime.into());
+    for document in documents.iter().filter(|document| document.kind == "InferenceService") {
+        let (Some(directory), Some(runtime)) = (directory(document), runtime(document)) else {
+            continue;
+        };
+        let key = (document.group().into(), directory, runtime.into());
         let here = services.entry(key).or_default();
-        match namespace(own) {
+        match namespace(document) {
             Some(namespace) => _ = here.namespaces.insert(namespace),
             None => here.is_open = true,
         }
     }
-    let homeless = documents.iter().enumerate().filter(|(_, own)| is_homeless(own));
+    let homeless = documents.iter().enumerate().filter(|(_, document)| is_homeless(document));
     homeless
-        .filter_map(|(index, own)| {
-            let name = own.node.at(&["metadata", "name"])?.as_str()?;
-            let here = services.get(&(own.group().into(), directory(own)?, name.into()))?;
+        .filter_map(|(index, document)| {
+            let name = document.node.at(&["metadata", "name"])?.as_str()?;
+            let here =
+                services.get(&(document.group().into(), directory(document)?, name.into()))?;
             let mut namespaces = here.namespaces.iter().filter(|_| !here.is_open);
             let (Some(only), None) = (namespaces.next(), namespaces.next()) else { return None };
             Some((index, EcoString::from(*only)))

@@ -30,12 +30,12 @@ pub(super) fn merge(
 ) {
     let key = |document: &Document| -> Option<Key> {
         let text = |key: &str| document.node.at(&["metadata", key]).and_then(Node::as_str);
-        let own = match document.kind.as_str() {
+        let kind = match document.kind.as_str() {
             CLUSTER => "",
             "ServingRuntime" => text("namespace").unwrap_or(namespace),
             _ => return None,
         };
-        (document.group() == "ome.io").then(|| Some((own.into(), text("name")?.into())))?
+        (document.group() == "ome.io").then(|| Some((kind.into(), text("name")?.into())))?
     };
     let parent =
         |document: &Document| document.node.at(&["metadata", "annotations", ANNOTATION]).cloned();
@@ -85,9 +85,9 @@ fn chain(
     key: &impl Fn(&Document) -> Option<Key>,
     parent: &impl Fn(&Document) -> Option<Node>,
 ) -> Result<Vec<usize>, String> {
-    let own = key(&documents[child]);
-    let namespace = own.as_ref().map(|(namespace, _)| namespace.clone()).unwrap_or_default();
-    let name = own.map(|(_, name)| name).unwrap_or_default();
+    let key = key(&documents[child]);
+    let namespace = key.as_ref().map(|(namespace, _)| namespace.clone()).unwrap_or_default();
+    let name = key.map(|(_, name)| name).unwrap_or_default();
     let mut chain = vec![child];
     let mut last = child;
     while let Some(named) = parent(&documents[last]) {

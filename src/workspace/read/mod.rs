@@ -174,14 +174,23 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         .filter(|document| !document.placeholders.is_empty())
         .map(|document| document.span)
         .collect();
-    let of_templates: HashSet<Span> =
-        documents.iter().filter(|own| own.of_template).map(|own| own.span).collect();
+    let of_templates: HashSet<Span> = documents
+        .iter()
+        .filter(|document| document.of_template)
+        .map(|document| document.span)
+        .collect();
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
     let listed: Vec<(EcoString, EcoString, bool)> = documents
         .iter()
-        .map(|own| (own.api_version.clone(), own.kind.clone(), own.builtin || !own.reported))
+        .map(|document| {
+            (
+                document.api_version.clone(),
+                document.kind.clone(),
+                document.builtin || !document.reported,
+            )
+        })
         .collect();
     let definitions = Definitions::of(&documents, &sources, given.within.as_deref());
     let homes = homeless::namespaces(&documents, &sources);
@@ -191,18 +200,19 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     let same = kept.as_deref().map(|kept| kept.same(given, &sources));
     // Values from outside the manifest refer to sources whose ids depend on other documents.
     let is_own = |index: usize| {
-        completed.get(&index).is_none_or(|known| !known.is_known()) && !homes.contains_key(&index)
+        completed.get(&index).is_none_or(|completion| !completion.is_known())
+            && !homes.contains_key(&index)
     };
     let mut typed: Vec<ReadDocument> = documents
         .into_par_iter()
         .enumerate()
         .map(|(index, mut document)| {
-            let known = || same.as_ref().and_then(|same| same.get(*places.get(index)?));
-            if let Some(known) = known().filter(|_| is_own(index)) {
-                return known.clone();
+            let same_document = || same.as_ref().and_then(|same| same.get(*places.get(index)?));
+            if let Some(document) = same_document().filter(|_| is_own(index)) {
+                return document.clone();
             }
             let (builtin, mut found) = (document.builtin, Vec::new());
-            let known = || completed.get(&index).cloned().unwrap_or_default();
+            let completed = || completed.get(&index).cloned().unwrap_or_default();
             let holes = std::mem::take(&mut document.placeholders);
             let source = sources.get(document.source);
             let (in_tree, kustomized) = (source.root.is_some(), source.kustomized.clone());
@@ -210,26 +220,26 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             let is_copy = source.copies(given.within.as_deref()).is_some();
             let judged = definitions.judge(&document, is_copy);
             let definitions = definitions.nearest(&document, source);
-            let own = homes.get(&index).map(|namespace| given.in_namespace(namespace));
-            let given = own.as_ref().unwrap_or(given);
+            let options = homes.get(&index).map(|namespace| given.in_namespace(namespace));
+            let given = options.as_ref().unwrap_or(given);
             let definitions = dispatch::Schemas { own: definitions, judged };
-            let typed = typed(document, given, &sources, definitions, known, &mut found);
+            let typed = typed(document, given, &sources, definitions, completed, &mut found);
             if is_part {
                 built::allow_parts(&mut found);
             }
             // A tree has examples of several releases.
             if in_tree {
-                let of_release = |own: &&mut Diagnostic| {
-                    own.code == Code::InvalidValue
-                        && own.path.as_deref() == Some("spec.rolloutStrategy.type")
+                let of_release = |finding: &&mut Diagnostic| {
+                    finding.code == Code::InvalidValue
+                        && finding.path.as_deref() == Some("spec.rolloutStrategy.type")
                 };
                 found
                     .iter_mut()
                     .filter(of_release)
-                    .for_each(|own| own.severity = Severity::Warning);
+                    .for_each(|finding| finding.severity = Severity::Warning);
             }
-            if let Some(own) = kustomized {
-                built::complete(&mut found, &own);
+            if let Some(kustomized) = kustomized {
+                built::complete(&mut found, &kustomized);
             }
             if source.overlay.is_some() {
                 built::allow_namespaces(&mut found);
@@ -244,7 +254,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     drop(same);
     if let Some(kept) = kept {
         let read = places.into_iter().zip(&typed).enumerate();
-        let read = read.filter(|(index, _)| is_own(*index)).map(|(_, own)| own);
+        let read = read.filter(|(index, _)| is_own(*index)).map(|(_, document)| document);
         *kept = Kept::new(given, &sources, read);
     }
     boosters::unite(&mut typed);
@@ -262,8 +272,8 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     });
     let place = |object: &Object| {
         let standing = match object.span {
-            own if unfilled.contains(&own) => Standing::Unfilled,
-            own if of_templates.contains(&own) => Standing::OfTemplate,
+            span if unfilled.contains(&span) => Standing::Unfilled,
+            span if of_templates.contains(&span) => Standing::OfTemplate,
             _ => Standing::Applied,
         };
         Place::of(sources.get(object.span.source)).standing(standing)
@@ -280,7 +290,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         unread.extend(found.iter().filter(|finding| finding.code == Code::MissingName).cloned());
         if builtin { &mut found_builtin } else { &mut diagnostics }.extend(found);
         let within = given.within.as_deref();
-        if typed.as_ref().is_some_and(|own| copies.take(own, &sources, within)) {
+        if typed.as_ref().is_some_and(|object| copies.take(object, &sources, within)) {
             continue;
         }
         match typed {
@@ -374,26 +384,29 @@ fn chosen_settings(
     // container that only OpenShift AI has.
     let proxy = config.kserve.proxy.take();
     for (settings, place) in &mut found {
-        if let Settings::KServe(own) = settings
+        if let Settings::KServe(config) = settings
             && place.is_in_tree()
             && !is_live
         {
-            own.proxy = own.proxy.take().or_else(|| proxy.clone());
+            config.proxy = config.proxy.take().or_else(|| proxy.clone());
         }
     }
     config.kserve.proxy = proxy;
     for is_ome in [true, false] {
-        let (own, others): (Vec<_>, Vec<_>) = std::mem::take(&mut found)
+        let (std, others): (Vec<_>, Vec<_>) = std::mem::take(&mut found)
             .into_iter()
             .partition(|(settings, _)| matches!(settings, Settings::Ome(_)) == is_ome);
         found = others;
-        let places: Vec<Place> = own.iter().map(|(_, place)| place.clone()).collect();
+        let places: Vec<Place> = std.iter().map(|(_, place)| place.clone()).collect();
         let Some(at) = catalog::preferred(&places, given.within.as_deref()) else { continue };
-        match own.into_iter().nth(at) {
-            Some((Settings::Ome(own), _)) => {
-                config = OperatorConfig { kserve: std::mem::take(&mut config.kserve), ..*own };
+        match std.into_iter().nth(at) {
+            Some((Settings::Ome(operator_config), _)) => {
+                config = OperatorConfig {
+                    kserve: std::mem::take(&mut config.kserve),
+                    ..*operator_config
+                };
             }
-            Some((Settings::KServe(own), _)) => config.kserve = *own,
+            Some((Settings::KServe(kserve_config), _)) => config.kserve = *kserve_config,
             None => {}
         }
     }
@@ -414,8 +427,8 @@ fn running(
         if given.named.contains(&api) {
             continue;
         }
-        let known = operators::releases(api);
-        let release = in_cluster::release(documents, api, &known, evidence).or_else(|| {
+        let releases = operators::releases(api);
+        let release = in_cluster::release(documents, api, &releases, evidence).or_else(|| {
             // Files may have the CRDs of a release and no controller: a schema for an editor.
             if evidence == Evidence::Files {
                 return None;
@@ -456,11 +469,11 @@ fn newest_object(documents: &[Document]) -> Option<EcoString> {
 /// A parameter of a Template that stands where no text may: `${D}` is a text whatever its value, and
 /// `${{D}}` is the value itself (OpenShift docs, Using templates, Writing templates).
 fn template_numbers(found: &mut [Diagnostic], sources: &SourceMap) {
-    for finding in found.iter_mut().filter(|own| own.code == Code::InvalidType) {
+    for finding in found.iter_mut().filter(|finding| finding.code == Code::InvalidType) {
         let Some(span) = finding.span() else { continue };
         let text = &sources.get(span.source).text;
-        let own = text.get(span.start as usize..span.end as usize).unwrap_or_default();
-        let inner = own.trim_matches(['"', '\'']);
+        let span = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let inner = span.trim_matches(['"', '\'']);
         let name = inner.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
         if let Some(name) = name.filter(|name| !name.contains(['{', '}', '$'])) {
             finding.help = Some(format!(
@@ -510,6 +523,6 @@ fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
 
 /// The operator of a group.
 fn api_of(group: &str) -> Api {
-    let own = operators::OPERATORS.iter().find(|own| own.group() == group);
-    own.map_or(Api::Cluster, |own| own.api())
+    let operator = operators::OPERATORS.iter().find(|operator| operator.group() == group);
+    operator.map_or(Api::Cluster, |operator| operator.api())
 }

@@ -43,7 +43,8 @@ pub(super) fn grade(found: &mut Vec<Diagnostic>, api: Api, server: bool, given: 
 pub(super) fn grade_platform(found: &mut [Diagnostic], group: &str) {
     const GROUPS: [&str; 2] =
         ["datasciencecluster.opendatahub.io", "dscinitialization.opendatahub.io"];
-    let is_unknown = |own: &&mut Diagnostic| own.code == Code::UnknownField && own.fix.is_empty();
+    let is_unknown =
+        |finding: &&mut Diagnostic| finding.code == Code::UnknownField && finding.fix.is_empty();
     for finding in found.iter_mut().filter(is_unknown).filter(|_| GROUPS.contains(&group)) {
         finding.code = Code::NewerThanKnown;
         finding.severity = Severity::Warning;
@@ -75,13 +76,13 @@ fn is_followed(finding: &Diagnostic, given: &ReadOptions) -> bool {
     let followed = if name == operators::platform::KUBERNETES {
         Some(given.platform.kubernetes)
     } else {
-        let api = operators::released().find(|(own, _)| *own == name).map(|(_, api)| api);
+        let api = operators::released().find(|(operator, _)| *operator == name).map(|(_, api)| api);
         let policy = api.and_then(|api| given.releases.policy(api, Semantics::Controller));
         let is_controller = api.is_some_and(|api| given.semantics.of(api) == Semantics::Controller);
         policy.filter(|_| is_controller).map(|policy| policy.id.tag)
     };
-    let known = tags(releases);
-    let place = |tag: &str| known.iter().position(|own| *own == tag);
+    let tags = tags(releases);
+    let place = |tag: &str| tags.iter().position(|name| *name == tag);
     match (followed.and_then(place), place(newer.since)) {
         (Some(followed), Some(since)) => followed >= since,
         _ => false,

@@ -56,7 +56,8 @@ impl RelatedObjects {
             kserve::of_data_science_cluster(cluster, config);
         }
         kserve::system_of_objects(&self.of_system, config);
-        let certificates = self.config_maps.iter().filter(|own| kserve::has_certificates(own));
+        let certificates =
+            self.config_maps.iter().filter(|object| kserve::has_certificates(object));
         config.openshift.certificates = certificates.cloned().collect();
         let system = &config.llm.system;
         let named = |object: &&Object| {

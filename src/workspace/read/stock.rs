@@ -18,26 +18,29 @@ pub(super) fn leave_out(documents: &mut Vec<Document>, sources: &SourceMap) {
         |document: &Document| document.builtin && source(document).starts_with("runtimes/kserve/");
     let is_added =
         |document: &Document| document.builtin && source(document).starts_with("shipped/kserve=");
-    let known: BTreeSet<String> =
-        documents.iter().filter(|own| is_documented(own)).flat_map(formats).collect();
+    let name: BTreeSet<String> =
+        documents.iter().filter(|document| is_documented(document)).flat_map(formats).collect();
     // Without the documented ones, those of a release are all there is.
-    if known.is_empty() {
+    if name.is_empty() {
         return;
     }
     let wanted: BTreeSet<String> = documents
         .iter()
-        .filter(|own| own.kind == "InferenceService" && own.group() == "serving.kserve.io")
-        .filter_map(|own| own.node.at(&["spec", "predictor"]))
+        .filter(|document| {
+            document.kind == "InferenceService" && document.group() == "serving.kserve.io"
+        })
+        .filter_map(|document| document.node.at(&["spec", "predictor"]))
         .flat_map(|predictor| {
             let named = predictor.at(&["model", "modelFormat", "name"]).and_then(Node::as_str);
             // The older form has the format as field: `predictor.huggingface`.
             let keys = predictor.entries().map(|entry| entry.key.as_str());
             keys.chain(named).map(str::to_lowercase).collect::<Vec<_>>()
         })
-        .filter(|format| !known.contains(format))
+        .filter(|format| !name.contains(format))
         .collect();
-    documents
-        .retain(|own| !is_added(own) || formats(own).iter().any(|format| wanted.contains(format)));
+    documents.retain(|document| {
+        !is_added(document) || formats(document).iter().any(|format| wanted.contains(format))
+    });
 }
 
 /// The formats that a runtime lists.

@@ -30,8 +30,8 @@ fn repository_within(files: &[(&str, &str)], within: Option<&str>) -> World {
 
 /// Codes of findings, with those of a severity alone.
 fn codes(world: &World, severity: Severity) -> Vec<&'static str> {
-    let all = world.diagnostics.iter().filter(|own| own.severity == severity);
-    all.map(|own| own.code.as_str()).collect()
+    let all = world.diagnostics.iter().filter(|finding| finding.severity == severity);
+    all.map(|finding| finding.code.as_str()).collect()
 }
 
 const RUNTIME: &str = "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: own}\nspec: {containers: [{name: kserve-container, image: a/b:1}]}\n";
@@ -45,8 +45,9 @@ fn service(name: &str, namespace: &str) -> String {
 /// The namespace of the runtime.
 fn home(files: &[(&str, &str)]) -> String {
     let world = repository(files);
-    let own = world.catalog.all_runtimes().find(|own| own.object.id.name == "own").unwrap();
-    own.object.id.scope.namespace().unwrap().to_string()
+    let runtime =
+        world.catalog.all_runtimes().find(|runtime| runtime.object.id.name == "own").unwrap();
+    runtime.object.id.scope.namespace().unwrap().to_string()
 }
 
 #[test]
@@ -95,10 +96,10 @@ fn a_model_booster_of_another_shape_is_checked_by_its_definition_and_not_planned
     let many = crd(
         "backends: {type: array, items: {type: object, properties: {name: {type: string}, type: {type: string}}}}",
     );
-    let own = repository(&[("crd.yaml", &many), ("b.yaml", booster)]);
-    assert_eq!(codes(&own, Severity::Error), [""; 0]);
-    assert!(codes(&own, Severity::Warning).contains(&"newer-than-known"));
-    assert!(own.catalog.model_servings().is_empty());
+    let world = repository(&[("crd.yaml", &many), ("b.yaml", booster)]);
+    assert_eq!(codes(&world, Severity::Error), [""; 0]);
+    assert!(codes(&world, Severity::Warning).contains(&"newer-than-known"));
+    assert!(world.catalog.model_servings().is_empty());
     // What its own definition lacks is an error.
     let other = booster.replace("type: vLLM", "tipe: vLLM");
     let wrong = repository(&[("crd.yaml", &many), ("b.yaml", &other)]);
@@ -132,7 +133,7 @@ fn texts_that_another_program_completes_are_no_mistakes() {
     }
     let whole = repository(&[("b/a.yaml", part)]);
     assert!(codes(&whole, Severity::Error).contains(&"required-field"));
-    assert!(whole.diagnostics.iter().any(|own| own.code == Code::RequiredField));
+    assert!(whole.diagnostics.iter().any(|finding| finding.code == Code::RequiredField));
 }
 
 const NODE: &str =
@@ -148,13 +149,14 @@ fn images(files: &[(&str, &str)], within: Option<&str>) -> Vec<String> {
     let views = world.views.iter().map(|view| &view.catalog);
     let mut found: Vec<String> = std::iter::once(&world.catalog)
         .chain(views)
-        .flat_map(|catalog| catalog.services().map(move |own| (catalog, own)))
-        .map(|(catalog, own)| {
-            let place = own.documented.object.name_span();
+        .flat_map(|catalog| catalog.services().map(move |views| (catalog, views)))
+        .map(|(catalog, views)| {
+            let place = views.documented.object.name_span();
             let directory = world.sources.get(place.source).directory().unwrap_or_default();
-            let own = catalog.all_runtimes().find(|own| own.object.id.name == "own").unwrap();
+            let runtime =
+                catalog.all_runtimes().find(|runtime| runtime.object.id.name == "own").unwrap();
             let image =
-                own.object.node.at(&["spec", "containers"]).unwrap().items()[0].get("image");
+                runtime.object.node.at(&["spec", "containers"]).unwrap().items()[0].get("image");
             format!("{directory} {}", image.unwrap().as_str().unwrap())
         })
         .collect();
@@ -175,9 +177,9 @@ fn a_service_uses_the_runtime_of_its_directory_then_of_those_above() {
     assert_eq!(images(&near, None), ["dev/ x:1", "prod/ x:2"]);
     let above = [("dev/deep/a.yaml", service.as_str()), ("dev/own.yaml", &one), ("own.yaml", &two)];
     assert_eq!(images(&above, None), ["dev/deep/ x:1"]);
-    let asked = [("a.yaml", service.as_str()), ("dev/own.yaml", &one), ("prod/own.yaml", &two)];
-    assert_eq!(images(&asked, None), ["./ x:1"]);
-    assert_eq!(images(&asked, Some("prod")), ["./ x:2"]);
+    let requested = [("a.yaml", service.as_str()), ("dev/own.yaml", &one), ("prod/own.yaml", &two)];
+    assert_eq!(images(&requested, None), ["./ x:1"]);
+    assert_eq!(images(&requested, Some("prod")), ["./ x:2"]);
 }
 
 #[test]
@@ -201,8 +203,8 @@ fn the_state_of_a_cluster_is_not_read_from_tests() {
     let found: Vec<_> = world
         .diagnostics
         .iter()
-        .filter(|own| own.code == Code::CopiesLeftOut)
-        .map(|own| own.message.clone())
+        .filter(|finding| finding.code == Code::CopiesLeftOut)
+        .map(|finding| finding.message.clone())
         .collect();
     assert_eq!(found, ["copies: 2 objects of a cluster's state are not counted"]);
     let world = repository(&[("a/node.yaml", NODE), ("a/quota.yaml", quota)]);
@@ -231,14 +233,14 @@ fn template(object: &str) -> String {
 
 #[test]
 fn an_object_of_a_template_counts_only_alone() {
-    let (stands, made, service) = (runtime("x:1"), template(&runtime("x:2")), service("a", ""));
+    let (stands, created, service) = (runtime("x:1"), template(&runtime("x:2")), service("a", ""));
     for (first, second) in [("a.yaml", "b.yaml"), ("b.yaml", "a.yaml")] {
         let both =
-            [("s/s.yaml", service.as_str()), (first, stands.as_str()), (second, made.as_str())];
+            [("s/s.yaml", service.as_str()), (first, stands.as_str()), (second, created.as_str())];
         assert_eq!(images(&both, None), ["s/ x:1"], "{first}");
         assert!(!codes(&repository(&both), Severity::Warning).contains(&"duplicate-object"));
     }
-    assert_eq!(images(&[("s.yaml", &service), ("t.yaml", &made)], None), ["./ x:2"]);
+    assert_eq!(images(&[("s.yaml", &service), ("t.yaml", &created)], None), ["./ x:2"]);
     // Two that stand are a duplicate.
     let other = runtime("x:3");
     let both = [("a.yaml", stands.as_str()), ("b.yaml", other.as_str())];
@@ -258,8 +260,8 @@ fn what_becomes_of_each_kind_is_counted() {
         ("f.yaml", foreign),
     ]);
     let row = |kind: &str| {
-        let own = world.input.iter().find(|row| row.kind == kind)?;
-        Some((own.handling.as_str(), own.count))
+        let row = world.input.iter().find(|row| row.kind == kind)?;
+        Some((row.handling.as_str(), row.count))
     };
     assert_eq!(row("InferenceService"), Some(("planned", 1)));
     assert_eq!(row("ServingRuntime"), Some(("used", 1)));

@@ -197,7 +197,7 @@ impl<'a> Events<'a> {
                 }
                 Kind::TagDirective(handle, prefix) => {
                     let (handle, prefix) = (*handle, prefix.clone());
-                    if self.tags.iter().any(|(known, _)| *known == handle) {
+                    if self.tags.iter().any(|(tag, _)| *tag == handle) {
                         return Self::fault("found duplicate %TAG directive", at);
                     }
                     self.tags.push((handle, prefix));
@@ -207,7 +207,7 @@ impl<'a> Events<'a> {
             self.scanner.take();
         }
         for (handle, prefix) in [("!", "!"), ("!!", "tag:yaml.org,2002:")] {
-            if !self.tags.iter().any(|(known, _)| *known == handle) {
+            if !self.tags.iter().any(|(tag, _)| *tag == handle) {
                 self.tags.push((handle, Cow::Borrowed(prefix)));
             }
         }
@@ -240,11 +240,11 @@ impl<'a> Events<'a> {
                         let prefix = self
                             .tags
                             .iter()
-                            .find(|(known, _)| *known == handle)
+                            .find(|(tag, _)| *tag == handle)
                             .map_or("", |(_, prefix)| prefix);
                         if prefix.is_empty()
                             && (suffix.is_empty()
-                                || !self.tags.iter().any(|(known, _)| *known == handle))
+                                || !self.tags.iter().any(|(tag, _)| *tag == handle))
                         {
                             return Self::fault("found undefined tag handle", at);
                         }

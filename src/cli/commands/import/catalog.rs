@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             help: Some("name the files of the models with `-f`".into()),
         });
     }
-    let known = facts(&models, args, &mut run)?;
+    let facts = facts(&models, args, &mut run)?;
     let mut completed: Vec<Completed> = Vec::new();
     let mut repairs: Vec<(usize, Diagnostic)> = Vec::new();
     for document in models {
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         };
         if let Some(hub) = hub(&document.node) {
             row.state = State::Failed;
-            if let Some(facts) = known.get(&hub.to_string()).and_then(Option::as_ref) {
+            if let Some(facts) = facts.get(&hub.to_string()).and_then(Option::as_ref) {
                 let text = run.sources.get(document.source).text.clone();
                 let checked = import::patch(
                     document.source,
@@ -105,7 +105,7 @@ fn facts(
         }
     }
     let files = Origins::of(args, run.limits)?.all(&ids);
-    let mut known = BTreeMap::new();
+    let mut by_key = BTreeMap::new();
     for (id, files) in ids.into_iter().zip(files) {
         let place =
             models.iter().find(|document| hub(&document.node) == Some(id)).and_then(|document| {
@@ -118,9 +118,9 @@ fn facts(
                 None
             }
         };
-        known.insert(id.to_string(), facts);
+        by_key.insert(id.to_string(), facts);
     }
-    Ok(known)
+    Ok(by_key)
 }
 
 /// Writes the files; what could not be written is a finding, and its models have failed.

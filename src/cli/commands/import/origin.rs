@@ -161,8 +161,8 @@ pub(super) fn local(
         Ok(Source::new(path.display().to_string(), kind, text))
     };
     let config = read(path)?;
-    let beside = path.with_file_name(INDEX);
-    Ok(Files { config, index: beside.is_file().then(|| read(&beside)) })
+    let path = path.with_file_name(INDEX);
+    Ok(Files { config, index: path.is_file().then(|| read(&path)) })
 }
 
 /// The finding about a refusal of the Hub, with the next step.

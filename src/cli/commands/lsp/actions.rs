@@ -20,21 +20,22 @@ pub(super) fn actions(
     let wanted = |kind: &CodeActionKind| {
         params.context.only.as_ref().is_none_or(|only| {
             // `source` requests `source.fixAll`, too.
-            only.iter().any(|own| {
+            only.iter().any(|code_action_kind| {
                 kind.as_str()
-                    .strip_prefix(own.as_str())
+                    .strip_prefix(code_action_kind.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             })
         })
     };
-    let asked = Span {
+    let requested = Span {
         end: context.place(id, params.range.end).start,
         ..context.place(id, params.range.start)
     };
     let mut found = Vec::new();
     let repaired = context.found.iter().filter(|finding| {
-        let here =
-            |span: Span| span.source == id && span.start <= asked.end && asked.start <= span.end;
+        let here = |span: Span| {
+            span.source == id && span.start <= requested.end && requested.start <= span.end
+        };
         !finding.fix.is_empty() && finding.span().is_some_and(here)
     });
     for finding in repaired.filter(|_| wanted(&CodeActionKind::QUICKFIX)) {

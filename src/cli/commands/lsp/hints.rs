@@ -44,19 +44,19 @@ fn hint(context: &Context, planned: &Planned<'_>) -> Option<(Span, String)> {
     }
     if !planned.resolution.configs.is_empty() {
         let configs = planned.resolution.configs.iter();
-        let names: Vec<&str> = configs.map(|own| own.name.as_str()).collect();
+        let names: Vec<&str> = configs.map(|config| config.name.as_str()).collect();
         return Some((service.object.name_span(), names.join(" + ")));
     }
     if let Some(runtime) = &service.runtime {
         let session = &context.session;
         let model = planned.resolution.model?;
         let ranked = runtimes_for_model(&session.world.catalog, session.semantics, model)?.ok()?;
-        let own = planned.resolution.chosen()?;
+        let chosen = planned.resolution.chosen()?;
         let rank = ranked
             .candidates
             .iter()
             .take(ranked.eligible)
-            .position(|candidate| candidate.runtime.object.id == own.object.id);
+            .position(|candidate| candidate.runtime.object.id == chosen.object.id);
         let text = match rank {
             Some(rank) => format!("would rank {} of {}", rank + 1, ranked.eligible),
             None => format!("would not be selected, {} could", ranked.eligible),

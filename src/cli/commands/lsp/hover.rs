@@ -133,8 +133,8 @@ fn engines(context: &Context, object: &Object, cursor: &Cursor) -> String {
     let session = &context.session;
     let (catalog, sources) = (&session.world.catalog, &session.world.sources);
     let is = |other: &Object| other.api == object.api && other.id == object.id;
-    let own = catalog.services().find(|views| is(&views.of(session.semantics).object));
-    let planned: Vec<Planned<'_>> = if let Some(views) = own {
+    let views = catalog.services().find(|views| is(&views.of(session.semantics).object));
+    let planned: Vec<Planned<'_>> = if let Some(views) = views {
         vec![Planner::new(catalog, session.semantics).plan(views, Depth::Plan)]
     } else if let Some(runtime) = catalog.all_runtimes().find(|runtime| is(&runtime.object)) {
         let users = users_of_runtime(catalog, session.semantics, runtime).into_iter();

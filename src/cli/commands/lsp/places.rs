@@ -29,11 +29,11 @@ pub(super) fn references(context: &Context, params: &ReferenceParams) -> Option<
     let catalog = &context.session.world.catalog;
     let planned = planned(context, &catalog.services().collect::<Vec<_>>());
     let named = namings(catalog, &planned);
-    let own = named.iter().filter(|naming| {
+    let named = named.iter().filter(|naming| {
         let is = |other: &crate::api::Object| other.api == target.api && other.id == target.id;
         naming.target.is_some_and(is)
     });
     let definition = params.context.include_declaration.then(|| target.name_span());
-    let spans = definition.into_iter().chain(own.map(|naming| naming.span));
+    let spans = definition.into_iter().chain(named.map(|naming| naming.span));
     Some(spans.filter_map(|span| context.location(span)).collect())
 }

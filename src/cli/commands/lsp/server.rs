@@ -155,8 +155,8 @@ impl Server {
             self.is_stale = false;
         }
         self.is_unsaid = false;
-        if let Some(said) = self.said.take() {
-            log(out, &said)?;
+        if let Some(message) = self.said.take() {
+            log(out, &message)?;
         }
         let Some(context) = &self.context else { return Ok(()) };
         let found = diagnostics::by_file(context);
@@ -164,7 +164,7 @@ impl Server {
         let gone: Vec<PathBuf> = gone.cloned().collect();
         for (path, diagnostics) in found
             .iter()
-            .map(|(path, own)| (path, own.clone()))
+            .map(|(path, findings)| (path, findings.clone()))
             .chain(gone.iter().map(|path| (path, Vec::new())))
         {
             let is_new = self.shown.get(path).is_none_or(|shown| *shown != diagnostics);
@@ -376,8 +376,8 @@ impl Server {
     fn changed(&self, params: &DidChangeTextDocumentParams) -> Result<Arc<str>, String> {
         let uri = &params.text_document.uri;
         let path = path_of(uri).ok_or("the document is no file")?;
-        let known = self.known.files.open(&path).ok_or("the document is not open")?;
-        let mut text = known.clone();
+        let open = self.known.files.open(&path).ok_or("the document is not open")?;
+        let mut text = open.clone();
         for change in &params.content_changes {
             let Some(range) = change.range else {
                 text = change.text.as_str().into();

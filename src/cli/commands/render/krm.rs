@@ -118,8 +118,8 @@ fn flags(list: &Node) -> (Vec<OsString>, Vec<Diagnostic>) {
             );
         }
     }
-    let known = known();
-    let names: Vec<&str> = known.iter().map(String::as_str).collect();
+    let name = config_keys();
+    let names: Vec<&str> = name.iter().map(String::as_str).collect();
     for entry in config.get(holder).into_iter().flat_map(Node::entries) {
         let key = entry.key.as_str();
         let path = FieldPath::root().field(holder).field(key);
@@ -143,30 +143,30 @@ fn flags(list: &Node) -> (Vec<OsString>, Vec<Diagnostic>) {
     (flags, problems)
 }
 
-fn unknown(key: &str, path: &FieldPath, known: &[&str]) -> Diagnostic {
+fn unknown(key: &str, path: &FieldPath, name: &[&str]) -> Diagnostic {
     let finding = Diagnostic::new(
         Code::UnknownField,
         format!("`{key}` is no flag of `ome render` that a functionConfig may set"),
     )
     .path(path.to_string());
-    match nearest(key, known.iter().copied()) {
+    match nearest(key, name.iter().copied()) {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding.help(format!("known are {}", known.join(", "))),
+        None => finding.help(format!("known are {}", name.join(", "))),
     }
 }
 
 /// The keys of a functionConfig.
-fn known() -> Vec<String> {
+fn config_keys() -> Vec<String> {
     let command = command();
     let render =
         command.find_subcommand("render").into_iter().flat_map(clap::Command::get_arguments);
-    let mut known: Vec<String> = render
+    let mut rendered: Vec<String> = render
         .filter_map(clap::Arg::get_long)
         .filter(|name| !NOT_HERE.contains(name))
         .map(camel)
         .collect();
-    known.push("services".to_owned());
-    known
+    rendered.push("services".to_owned());
+    rendered
 }
 
 /// The words of one key: `true` is a flag, a list repeats it.

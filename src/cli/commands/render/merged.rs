@@ -32,10 +32,10 @@ pub(super) fn merged<'a>(
     renderer.in_windows(
         selected,
         |views| renderer.merged(views),
-        |made| -> Result<(), Failure> {
-            failed |= made.parts.is_none();
-            found.extend(made.diagnostics.iter().cloned());
-            services.extend(made.parts.is_some().then_some(made));
+        |service| -> Result<(), Failure> {
+            failed |= service.parts.is_none();
+            found.extend(service.diagnostics.iter().cloned());
+            services.extend(service.parts.is_some().then_some(service));
             Ok(())
         },
     )?;

@@ -98,7 +98,7 @@ impl<'a> Pass<'a> {
 
     /// Whether an object of the input is printed itself. A ModelServing is printed once.
     fn is_kept(&self, item: &Item) -> bool {
-        let same = |made: &&(Node, String)| identity(&made.0) == identity(&item.node);
+        let same = |created: &&(Node, String)| identity(&created.0) == identity(&item.node);
         !item.is_rendered()
             || (self.keep == PassThrough::All && !self.made_of(item).iter().any(same))
     }
@@ -155,19 +155,19 @@ impl<'a> Pass<'a> {
     pub(super) fn answer(self, found: &[Diagnostic], io: &mut Io<'_>) -> Result<(), Failure> {
         let documents = || self.texts.iter().flat_map(|text| &text.documents);
         let mut items: Vec<&Node> = Vec::new();
-        let mut known: Vec<&Node> = Vec::new();
+        let mut nodes: Vec<&Node> = Vec::new();
         for document in documents() {
             let config = document.root.as_ref().and_then(|root| root.get("functionConfig"));
-            known.extend(config);
+            nodes.extend(config);
             for item in &document.items {
-                known.push(&item.node);
+                nodes.push(&item.node);
                 if self.is_kept(item) {
                     items.push(&item.node);
                 }
                 items.extend(self.made_of(item).into_iter().map(|(node, _)| node));
             }
         }
-        let answer = krm::answer(&items, &krm::results(found, &known));
+        let answer = krm::answer(&items, &krm::results(found, &nodes));
         io.print_data(&stream::document(&answer, self.format))?;
         Ok(())
     }

@@ -159,7 +159,7 @@ impl Sink<'_> {
                 for difference in &differences {
                     io.print(&screen::unobeyed(&format!("{difference}\n")))?;
                 }
-                let is_edited = |own: &Difference| own.state == State::Edited;
+                let is_edited = |difference: &Difference| difference.state == State::Edited;
                 if differences.iter().any(is_edited) {
                     io.say_line("files that were edited by hand are written with `--force` alone");
                 }

@@ -75,13 +75,13 @@ impl Played<'_> {
         let is_named = |object, namespace| only || session.is_named(service, object, namespace);
         let services = self.services.iter().enumerate();
         let services: Vec<usize> = services
-            .filter(|(_, own)| is_named(&own.object, &own.namespace))
+            .filter(|(_, service)| is_named(&service.object, &service.namespace))
             .map(|(at, _)| at)
             .collect();
         let servings = self.servings.iter().enumerate();
         let servings: Vec<(usize, &ModelServing)> = servings
-            .filter(|(_, own)| is_named(&own.object, &own.namespace))
-            .map(|(at, own)| (self.services.len() + at, *own))
+            .filter(|(_, serving)| is_named(&serving.object, &serving.namespace))
+            .map(|(at, serving)| (self.services.len() + at, *serving))
             .collect();
         if services.is_empty() && servings.is_empty() {
             let message = if service.is_empty() {
@@ -99,9 +99,9 @@ impl Played<'_> {
             found.extend(services.into_iter().map(|at| (at, Target::Component(kind))));
         }
         let mut roles: Vec<&str> = Vec::new();
-        for (at, own) in &servings {
-            roles.extend(own.roles.iter().map(|role| role.name.value.as_str()));
-            let role = own.roles.iter().find(|role| role.name.value == component);
+        for (at, serving) in &servings {
+            roles.extend(serving.roles.iter().map(|role| role.name.value.as_str()));
+            let role = serving.roles.iter().find(|role| role.name.value == component);
             let target = role.map(|role| Target::Role(role.name.value.clone()));
             let target = target.or((component == GROUPS).then_some(Target::Groups));
             found.extend(target.map(|target| (*at, target)));

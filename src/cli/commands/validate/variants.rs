@@ -16,7 +16,7 @@ pub(super) fn planned(session: &Session) -> Vec<(&Object, Vec<Diagnostic>)> {
         let planner = Planner::new(&view.catalog, session.semantics);
         let planned = planner.plan_all(&services, Depth::Plan);
         let objects = services.iter().map(|views| &views.of(session.semantics).object);
-        all.extend(objects.zip(planned.into_iter().map(|own| own.diagnostics)));
+        all.extend(objects.zip(planned.into_iter().map(|planned| planned.diagnostics)));
     }
     all
 }

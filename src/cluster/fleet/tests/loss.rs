@@ -10,14 +10,14 @@ fn running(nodes: &[(i64, i64)], pods: &[(i64, i64, usize)]) -> Fleet {
     let mut free = nodes.to_vec();
     let mut workloads = Vec::new();
     for (gpus, cpu, replicas) in pods {
-        let mut own = workload(*gpus, *cpu, 0);
+        let mut requests = workload(*gpus, *cpu, 0);
         for replica in 0..*replicas {
             let Some(at) = free.iter().rposition(|free| free.0 >= *gpus && free.1 >= *cpu) else {
                 break;
             };
             free[at] = (free[at].0 - gpus, free[at].1 - cpu);
-            own.replicas = workload(*gpus, *cpu, replica + 1).replicas;
-            own.running.push(Running {
+            requests.replicas = workload(*gpus, *cpu, replica + 1).replicas;
+            requests.running.push(Running {
                 node: format!("n{at}").into(),
                 started: None,
                 replica: None,
@@ -25,7 +25,7 @@ fn running(nodes: &[(i64, i64)], pods: &[(i64, i64, usize)]) -> Fleet {
                 number: 0,
             });
         }
-        workloads.push(own);
+        workloads.push(requests);
     }
     fleet(nodes, workloads)
 }
@@ -72,11 +72,11 @@ proptest! {
             prop_assert_eq!(lost.pending.len(), again.pending().count());
             let mut free = nodes.clone();
             let mut ran = Vec::new();
-            for own in &fleet.workloads {
-                let requests = &own.templates[0].requests;
+            for workload in &fleet.workloads {
+                let requests = &workload.templates[0].requests;
                 let of = |name: &str| requests.get(name).copied().unwrap_or(0);
                 let size = (of(super::GPU), of("cpu") / 1000);
-                for pod in &own.running {
+                for pod in &workload.running {
                     if pod.node == name {
                         ran.push(size);
                     } else {
@@ -104,5 +104,5 @@ fn pods_of_a_node_go_with_it() {
     let node = standing.placed().scheduler.node_id("n0");
     let nodes: Vec<_> = node.into_iter().collect();
     assert_eq!(standing.lose(&fleet, &nodes, |_| false).pending, vec![[0, 1, 0]]);
-    assert_eq!(standing.lose(&fleet, &nodes, |own| own == 0).pending, Vec::<[usize; 3]>::new());
+    assert_eq!(standing.lose(&fleet, &nodes, |index| index == 0).pending, Vec::<[usize; 3]>::new());
 }

@@ -74,10 +74,10 @@ fn large_fleet_verdicts_are_proven_by_totals_or_equal_pods() {
         ip: "0.0.0.0".into(),
         port: 80,
     });
-    for own in [ports, app("a", 0, required("podAntiAffinity", "a", HOST))] {
-        let own = Workload { replicas: workload(0, 0, 10).replicas, ..own };
+    for packed in [ports, app("a", 0, required("podAntiAffinity", "a", HOST))] {
+        let workload = Workload { replicas: workload(0, 0, 10).replicas, ..packed };
         let machines = (0..9).map(|at| machine(at, (0, 64, 0, 0, false))).collect();
-        let fleet = Fleet { machines, workloads: vec![own], ..Fleet::default() };
+        let fleet = Fleet { machines, workloads: vec![workload], ..Fleet::default() };
         assert_eq!(verdict(&fleet), proven(false));
     }
     // A pod that fits on no node.
@@ -131,8 +131,8 @@ fn pods_that_run_keep_their_nodes_unless_they_may_move() {
     let b = placed.scheduler.node_id("b").unwrap();
     assert_eq!(placed.scheduler.pods_on(b).len(), 2);
     // A pod of a known replica keeps its node.
-    let own = Running { replica: Some(1), ..running("b") };
-    fleet.workloads[0] = Workload { running: vec![own], ..workload(4, 0, 2) };
+    let running = Running { replica: Some(1), ..running("b") };
+    fleet.workloads[0] = Workload { running: vec![running], ..workload(4, 0, 2) };
     let placed = fleet.place(Manner::default());
     assert_eq!((on(&placed), kept(&placed)), (vec!["a".into(), "b".into()], vec![false, true]));
 }
@@ -140,7 +140,7 @@ fn pods_that_run_keep_their_nodes_unless_they_may_move() {
 #[test]
 fn workloads_come_by_priority_then_those_that_run() {
     let priority = |priority: i32| app("p", 1, json!({ "priority": priority }));
-    let runs = |own: Workload| Workload { running: vec![running("a")], ..own };
+    let runs = |workload: Workload| Workload { running: vec![running("a")], ..workload };
     let workloads = vec![priority(-5), priority(0), runs(priority(0)), priority(5), priority(5)];
     assert_eq!(named(&[("a", 1)], workloads).sequence(), [3, 4, 2, 1, 0]);
 }
@@ -150,7 +150,7 @@ fn replicas_are_held_placed_whole_or_pod_by_pod() {
     let replica =
         |pods: usize, together: usize, held: bool| Replica { pods: vec![0; pods], together, held };
     let of = |replica: Replica| Workload { replicas: vec![replica], ..workload(1, 0, 1) };
-    for (own, expected) in [
+    for (replica, expected) in [
         (replica(2, 0, false), vec!["a", "-"]),
         (replica(2, 2, false), vec!["-", "-"]),
         (replica(2, 1, false), vec!["a", "-"]),
@@ -158,10 +158,10 @@ fn replicas_are_held_placed_whole_or_pod_by_pod() {
         (replica(1, 0, true), vec!["-"]),
         (replica(2, 2, true), vec!["-", "-"]),
     ] {
-        let held = own.held;
-        let placed = named(&[("a", 1)], vec![of(own.clone())]).place(Manner::default());
-        assert_eq!(on(&placed), expected, "{own:?}");
-        assert_eq!(placed.all().all(|(_, slot)| slot.pod.is_none()), held, "{own:?}");
+        let held = replica.held;
+        let placed = named(&[("a", 1)], vec![of(replica.clone())]).place(Manner::default());
+        assert_eq!(on(&placed), expected, "{replica:?}");
+        assert_eq!(placed.all().all(|(_, slot)| slot.pod.is_none()), held, "{replica:?}");
     }
     // Replicas that are not whole come before the other pods of all.
     let two = Workload { replicas: vec![replica(2, 1, false); 2], ..workload(1, 0, 1) };

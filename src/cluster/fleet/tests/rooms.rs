@@ -6,16 +6,17 @@ use crate::cluster::admission::Usage;
 
 /// A fleet whose namespace may have so many devices.
 fn limited(most: i64, nodes: &[(i64, i64)], mut workloads: Vec<Workload>) -> Fleet {
-    for own in &mut workloads {
-        let gpus = own.templates[0].requests.get(GPU).copied().unwrap_or(0).to_string();
+    for workload in &mut workloads {
+        let gpus = workload.templates[0].requests.get(GPU).copied().unwrap_or(0).to_string();
         let spec =
             json!({ "containers": [{ "name": "a", "resources": { "requests": { GPU: gpus } } }] });
         let usage = Some(Arc::new(Usage::of_pod(&read(&spec))));
-        let with = |own: &PodTemplate| {
-            let spec = PodSpec { usage: usage.clone(), ..PodSpec::clone(&own.spec) };
-            PodTemplate { spec: Arc::new(spec), namespace: "ml".into(), ..own.clone() }
+        let with = |template: &PodTemplate| {
+            let spec = PodSpec { usage: usage.clone(), ..PodSpec::clone(&template.spec) };
+            PodTemplate { spec: Arc::new(spec), namespace: "ml".into(), ..template.clone() }
         };
-        own.templates = own.templates.iter().map(|own| Arc::new(with(own))).collect();
+        workload.templates =
+            workload.templates.iter().map(|template| Arc::new(with(template))).collect();
     }
     let mut fleet = fleet(nodes, workloads);
     fleet.options.add(&read(&json!({
@@ -90,9 +91,9 @@ proptest! {
 
 #[test]
 fn pods_that_are_spread_keep_their_nodes_in_any_order() {
-    let own = json!({ "matchLabels": { "app": "a" } });
+    let value = json!({ "matchLabels": { "app": "a" } });
     let spread = json!({ "topologySpreadConstraints": [{ "maxSkew": 1, "topologyKey": ZONE,
-        "whenUnsatisfiable": "DoNotSchedule", "labelSelector": own }] });
+        "whenUnsatisfiable": "DoNotSchedule", "labelSelector": value }] });
     // Two of the first zone are listed before the one of the second zone.
     let run = |node: &str, number: usize| Running {
         node: node.into(),

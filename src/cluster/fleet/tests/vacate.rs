@@ -53,8 +53,8 @@ fn every_set(nodes: &[Drawn]) -> Vec<Option<usize>> {
         let pods: Vec<(i64, i64)> =
             (0..nodes.len()).filter(is_in).flat_map(|at| nodes[at].1.clone()).collect();
         if possible(&mut free, &pods) {
-            let own = &mut best[set.count_ones() as usize];
-            *own = Some(own.unwrap_or(usize::MAX).min(pods.len()));
+            let best = &mut best[set.count_ones() as usize];
+            *best = Some(best.unwrap_or(usize::MAX).min(pods.len()));
         }
     }
     best
@@ -90,17 +90,17 @@ fn fewest(board: &Board) -> Option<usize> {
             }
         }
         let fits = |node: usize, shape: usize| {
-            (0..2).all(|own| {
-                board.request[shape][own] == 0 || free[node][own] >= board.request[shape][own]
+            (0..2).all(|index| {
+                board.request[shape][index] == 0 || free[node][index] >= board.request[shape][index]
             })
         };
         if (0..free.len()).any(|node| fits(node, 0)) {
             return Some(moves);
         }
-        for (own, pod) in board.pods.iter().enumerate() {
-            for to in (0..free.len()).filter(|to| *to != at[own] && fits(*to, pod.shape)) {
+        for (pods, pod) in board.pods.iter().enumerate() {
+            for to in (0..free.len()).filter(|to| *to != at[pods] && fits(*to, pod.shape)) {
                 let mut next = at.clone();
-                next[own] = to;
+                next[pods] = to;
                 if seen.insert(next.clone()) {
                     queue.push_back((next, moves + 1));
                 }
@@ -140,8 +140,8 @@ proptest! {
     fn no_fewer_moves_make_room(nodes in nodes(4), gpus in 1_i64..9) {
         let mut request = vec![vec![gpus, 1]];
         let mut pods = Vec::new();
-        for (node, (_, own)) in nodes.iter().enumerate() {
-            for (gpus, cpu) in own {
+        for (node, (_, nodes)) in nodes.iter().enumerate() {
+            for (gpus, cpu) in nodes {
                 pods.push(BoardPod { node, shape: request.len() });
                 request.push(vec![*gpus, *cpu]);
             }

@@ -55,10 +55,10 @@ struct Class {
 impl Published {
     /// The devices of ResourceSlices, and the DeviceClasses.
     pub fn read(objects: &[Object]) -> Self {
-        let classes = objects.iter().filter(|own| own.id.kind == "DeviceClass");
-        let classes = classes.filter_map(|own| {
+        let classes = objects.iter().filter(|object| object.id.kind == "DeviceClass");
+        let classes = classes.filter_map(|object| {
             let is_accelerator = OnceLock::new();
-            Some((own.id.name.clone(), Class { by: class(&own.node)?, is_accelerator }))
+            Some((object.id.name.clone(), Class { by: class(&object.node)?, is_accelerator }))
         });
         Self { devices: devices(objects), classes: classes.collect() }
     }
@@ -70,9 +70,9 @@ impl Published {
 
     /// What a claim asks for by one of its requests, or by all; none where the number or the class
     /// is decided by the allocation.
-    pub fn asked(&self, claim: &Node, request: Option<&str>) -> Option<Vec<Asked>> {
+    pub fn requests_of(&self, claim: &Node, request: Option<&str>) -> Option<Vec<Asked>> {
         let spec = DeviceSpec::read(claim);
-        let asked = |request: &super::objects::Request| {
+        let requests = |request: &super::objects::Request| {
             let [only] = request.alternatives.as_slice() else { return None };
             Some(Asked {
                 class: only.class.clone(),
@@ -84,17 +84,18 @@ impl Published {
                 is_known: self.classes.contains_key(&only.class),
             })
         };
-        let named = |own: &&super::objects::Request| request.is_none_or(|name| own.name == name);
-        spec.requests.iter().filter(named).map(asked).collect()
+        let named =
+            |other: &&super::objects::Request| request.is_none_or(|name| other.name == name);
+        spec.requests.iter().filter(named).map(requests).collect()
     }
 
     /// Whether devices of a class are accelerators: by the driver of one that is published, else by
     /// the name of the class. A claim may ask for network cards and channels, too.
     pub fn is_accelerator(&self, class: &str) -> bool {
-        let Some(own) = self.classes.get(class) else { return facts::is_device_driver(class) };
-        *own.is_accelerator.get_or_init(|| {
+        let Some(record) = self.classes.get(class) else { return facts::is_device_driver(class) };
+        *record.is_accelerator.get_or_init(|| {
             let mut all = self.devices.values().flatten();
-            let one = all.find(|device| device.is_selected(&own.by) == Some(true));
+            let one = all.find(|device| device.is_selected(&record.by) == Some(true));
             facts::is_device_driver(one.map_or(class, |one| &one.driver))
         })
     }
@@ -124,20 +125,21 @@ impl Asked {
 
 /// The devices of each node: those of the newest generation of each pool.
 fn devices(objects: &[Object]) -> BTreeMap<EcoString, Vec<NodeDevice>> {
-    let of_kind = |kind: &'static str| objects.iter().filter(move |own| own.id.kind == kind);
-    let slices: Vec<Slice> = of_kind("ResourceSlice").map(|own| Slice::read(&own.node)).collect();
+    let of_kind = |kind: &'static str| objects.iter().filter(move |object| object.id.kind == kind);
+    let slices: Vec<Slice> =
+        of_kind("ResourceSlice").map(|object| Slice::read(&object.node)).collect();
     let mut newest: HashMap<(&EcoString, &EcoString), i64> = HashMap::new();
     for slice in &slices {
-        let known = newest.entry((&slice.driver, &slice.pool)).or_insert(slice.generation);
-        *known = slice.generation.max(*known);
+        let newest = newest.entry((&slice.driver, &slice.pool)).or_insert(slice.generation);
+        *newest = slice.generation.max(*newest);
     }
     let allocated: BTreeSet<[EcoString; 3]> = of_kind("ResourceClaim")
-        .filter_map(|own| own.node.at(&["status", "allocation", "devices", "results"]))
+        .filter_map(|object| object.node.at(&["status", "allocation", "devices", "results"]))
         .flat_map(Node::items)
-        .filter(|own| own.get("adminAccess").and_then(Node::as_bool) != Some(true))
-        .map(|own| {
+        .filter(|kind| kind.get("adminAccess").and_then(Node::as_bool) != Some(true))
+        .map(|kind| {
             ["driver", "pool", "device"]
-                .map(|key| own.get(key).and_then(Node::scalar_text).unwrap_or_default())
+                .map(|key| kind.get(key).and_then(Node::scalar_text).unwrap_or_default())
         })
         .collect();
     let mut found: BTreeMap<EcoString, Vec<NodeDevice>> = BTreeMap::new();
@@ -147,8 +149,9 @@ fn devices(objects: &[Object]) -> BTreeMap<EcoString, Vec<NodeDevice>> {
         for device in slice.devices.iter().filter(|_| is_newest) {
             let value = |kind: &str, name: &str| {
                 let domains = device.tree.get(kind).map(Node::entries);
-                let mut own = domains.into_iter().flatten().filter_map(|own| own.node.get(name));
-                own.find_map(Node::scalar_text).filter(|text| !text.is_empty())
+                let mut domains =
+                    domains.into_iter().flatten().filter_map(|entry| entry.node.get(name));
+                domains.find_map(Node::scalar_text).filter(|text| !text.is_empty())
             };
             let attribute = |name: &str| value("attributes", name);
             let memory = value("capacity", "memory");

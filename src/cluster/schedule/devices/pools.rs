@@ -87,17 +87,17 @@ impl Pools {
             }
         }
         // Nodes that see the same slices share the pools.
-        let mut known: HashMap<Vec<usize>, Vec<Arc<Pool>>> = HashMap::new();
+        let mut by_key: HashMap<Vec<usize>, Vec<Arc<Pool>>> = HashMap::new();
         self.by_node = nodes
             .ids()
             .map(|node| {
                 let machine = nodes.machine(node);
-                let own = named.get(&machine.name).into_iter().flatten().copied();
+                let named = named.get(&machine.name).into_iter().flatten().copied();
                 let others = shared.iter().copied().filter(|at| slices[*at].nodes.holds(machine));
-                let mut seen: Vec<usize> = own.chain(others).collect();
+                let mut seen: Vec<usize> = named.chain(others).collect();
                 seen.sort_unstable();
                 let pools =
-                    known.entry(seen).or_insert_with_key(|seen| pools(slices, seen, numbers));
+                    by_key.entry(seen).or_insert_with_key(|seen| pools(slices, seen, numbers));
                 pools.clone()
             })
             .collect();

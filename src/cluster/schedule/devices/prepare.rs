@@ -35,34 +35,34 @@ impl Devices {
     ) -> PodDevices {
         let Self { all, numbers, pools, .. } = self;
         pools.gather(all, numbers, nodes);
-        let mut own = PodDevices::default();
+        let mut devices = PodDevices::default();
         for id in claims.iter().flatten() {
             let claim = &self.claims[*id];
             if !claim.exists {
                 continue;
             }
             if claim.allocation.is_some() {
-                own.allocated.push(*id);
+                devices.allocated.push(*id);
                 continue;
             }
             let classes = claim.spec.requests.iter().flat_map(|request| &request.alternatives);
             let missing = classes.into_iter().find(|one| !self.classes.contains_key(&one.class));
             if let Some(one) = missing
-                && own.refused.is_none()
+                && devices.refused.is_none()
             {
-                own.refused = Some(eco_format!(
+                devices.refused = Some(eco_format!(
                     "request {}: device class {} does not exist",
                     one.name,
                     one.class
                 ));
             }
-            own.wanted.push(Wanted {
+            devices.wanted.push(Wanted {
                 claim: *id,
                 name: eco_format!("{}/{}", claim.namespace, claim.name),
                 spec: Arc::clone(&claim.spec),
             });
         }
-        own
+        devices
     }
 
     /// Takes back an allocation.
@@ -97,7 +97,8 @@ impl PodDevices {
         }
         let reaches = |claim: &ClaimId| {
             let allocation = devices.claims[*claim].allocation.as_ref();
-            allocation.is_none_or(|own| own.nodes.iter().all(|reach| reach.holds(machine)))
+            allocation
+                .is_none_or(|allocation| allocation.nodes.iter().all(|reach| reach.holds(machine)))
         };
         let apart: Vec<ClaimId> =
             self.allocated.iter().filter(|claim| !reaches(claim)).copied().collect();

@@ -116,8 +116,8 @@ impl<'r> Start<'r> {
             classes.add(&node(object));
             options.add(&node(object));
             if object["kind"] == "Namespace" {
-                let own = labels(node(object).at(&["metadata", "labels"]));
-                options.namespaces.insert(text(&object["metadata"]["name"]).into(), own);
+                let labels = labels(node(object).at(&["metadata", "labels"]));
+                options.namespaces.insert(text(&object["metadata"]["name"]).into(), labels);
             }
         }
         options.storage.complete();
@@ -148,9 +148,10 @@ impl<'r> Start<'r> {
 pub(crate) fn template(pod: &Value, classes: &Admission) -> PodTemplate {
     let tree = node(pod);
     let labels = labels(tree.at(&["metadata", "labels"]));
-    let mut own = PodTemplate::read(namespace(pod), labels, &node(&pod["spec"]), classes).unwrap();
-    own.name = text(&pod["metadata"]["name"]).into();
-    own
+    let mut template =
+        PodTemplate::read(namespace(pod), labels, &node(&pod["spec"]), classes).unwrap();
+    template.name = text(&pod["metadata"]["name"]).into();
+    template
 }
 
 /// The namespace of an object.

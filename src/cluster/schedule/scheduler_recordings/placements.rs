@@ -61,8 +61,11 @@ fn counts(outcome: &Value) -> Value {
         let services = services.as_object().unwrap();
         services
             .iter()
-            .map(|(name, own)| {
-                (name.clone(), json!({"scheduled": own["scheduled"], "pending": own["pending"]}))
+            .map(|(name, service)| {
+                (
+                    name.clone(),
+                    json!({"scheduled": service["scheduled"], "pending": service["pending"]}),
+                )
             })
             .collect::<Map<String, Value>>()
             .into()
@@ -80,24 +83,24 @@ pub(crate) fn check(
     row: &Row,
     play: impl Fn(&Row, &mut dyn TieBreak) -> Value,
 ) -> Result<(), String> {
-    let own = play(row, &mut First);
+    let value = play(row, &mut First);
     let expect = comparable(&row.expect);
-    if row.counts_deterministic && counts(&own) != counts(&expect) {
-        return Err(format!("\n  recorded {expect}\n  played   {own}"));
+    if row.counts_deterministic && counts(&value) != counts(&expect) {
+        return Err(format!("\n  recorded {expect}\n  played   {value}"));
     }
     if row.deterministic {
         // Several runs alike prove nothing where nodes are equal: it must be possible.
-        let possible = own == expect || ties::any(MOST, |ties| play(row, ties) == expect);
+        let possible = value == expect || ties::any(MOST, |ties| play(row, ties) == expect);
         return if possible {
             Ok(())
         } else {
-            Err(format!("\n  recorded {expect}\n  played   {own}"))
+            Err(format!("\n  recorded {expect}\n  played   {value}"))
         };
     }
     for outcome in &row.outcomes {
         let outcome = comparable(&outcome["expect"]);
         if !ties::any(MOST, |ties| play(row, ties) == outcome) {
-            return Err(format!("\n  recorded {outcome}\n  played   {own}"));
+            return Err(format!("\n  recorded {outcome}\n  played   {value}"));
         }
     }
     Ok(())

@@ -75,7 +75,7 @@ impl<'r> Cluster<'r> {
                     }
                     PodState::Waiting => {
                         let why = self.start.scheduler.rejection(*pod);
-                        let message = why.map(|own| own.message.to_string());
+                        let message = why.map(|rejection| rejection.message.to_string());
                         service.waiting.push(message.unwrap_or_default());
                     }
                     PodState::Reserved(_) | PodState::Terminating(_) | PodState::Gone => {}

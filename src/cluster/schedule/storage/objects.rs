@@ -60,25 +60,25 @@ impl ClaimSpec {
 impl Disk {
     fn read(volume: &Node) -> Option<Self> {
         let of = |kind: &str, keys: &[&str]| {
-            let own = volume.get(kind)?;
+            let volume = volume.get(kind)?;
             let mut identity = vec![EcoString::from(kind)];
-            identity.extend(keys.iter().map(|key| text(own.get(key))));
-            let read_only = own.get("readOnly").and_then(Node::as_bool) == Some(true);
+            identity.extend(keys.iter().map(|key| text(volume.get(key))));
+            let read_only = volume.get("readOnly").and_then(Node::as_bool) == Some(true);
             Some(Self { identity, any_of: Vec::new(), read_only })
         };
         let shared = of("gcePersistentDisk", &["pdName"]).or_else(|| of("iscsi", &["iqn"]));
         let ceph = || {
-            let mut own = of("rbd", &["pool", "image"])?;
-            own.any_of = volume.get("rbd")?.texts("monitors").collect();
+            let mut disk = of("rbd", &["pool", "image"])?;
+            disk.any_of = volume.get("rbd")?.texts("monitors").collect();
             // Both have defaults (pkg/apis/core/v1/defaults.go).
-            if own.identity[1].is_empty() {
-                own.identity[1] = "rbd".into();
+            if disk.identity[1].is_empty() {
+                disk.identity[1] = "rbd".into();
             }
-            Some(own)
+            Some(disk)
         };
         // A disk of EBS is attached once, even for reading.
         let ebs = || {
-            of("awsElasticBlockStore", &["volumeID"]).map(|own| Self { read_only: false, ..own })
+            of("awsElasticBlockStore", &["volumeID"]).map(|disk| Self { read_only: false, ..disk })
         };
         shared.or_else(ceph).or_else(ebs)
     }
@@ -111,8 +111,8 @@ pub(in crate::cluster::schedule) fn volumes_of(
                 };
                 Some(PodVolume::Ephemeral(text(volume.get("name")), Arc::new(spec)))
             };
-            let own = claim.map(PodVolume::Claim).or_else(ephemeral);
-            own.or_else(|| Disk::read(volume).map(PodVolume::Disk))
+            let pod_volume = claim.map(PodVolume::Claim).or_else(ephemeral);
+            pod_volume.or_else(|| Disk::read(volume).map(PodVolume::Disk))
         })
         .collect()
 }
@@ -153,7 +153,9 @@ impl StorageClass {
         self.topologies.is_empty()
             || self.topologies.iter().any(|term| {
                 term.iter().all(|(key, values)| {
-                    machine.label(key).is_some_and(|own| values.iter().any(|value| value == own))
+                    machine
+                        .label(key)
+                        .is_some_and(|label| values.iter().any(|value| value == label))
                 })
             })
     }
@@ -224,8 +226,8 @@ impl Volume {
         }
         PLACES.iter().any(|(key, other)| {
             let Some(places) = self.labels.get(*key) else { return false };
-            let own = machine.label(key).or_else(|| machine.label(other));
-            !own.is_some_and(|own| places.split("__").any(|place| place == own))
+            let label = machine.label(key).or_else(|| machine.label(other));
+            !label.is_some_and(|name| places.split("__").any(|place| place == name))
         })
     }
 

@@ -16,9 +16,10 @@ fn a_pod_that_runs_keeps_the_devices_of_its_claim() {
     }
     let machines = [machine("a", "", "", "allocatable: {cpu: 8}")];
     let mut cluster = Bench { scheduler: Scheduler::new(machines, &options) };
-    let mut own = template("", "resourceClaims: [{name: one, resourceClaimTemplateName: one}]");
-    own.name = "llm-*".into();
-    let id = cluster.take(own);
+    let mut template =
+        template("", "resourceClaims: [{name: one, resourceClaimTemplateName: one}]");
+    template.name = "llm-*".into();
+    let id = cluster.take(template);
     let node = cluster.id("a");
     let pod = cluster.scheduler.add_to(id, node).expect("it runs there already");
     // The device is not free for another pod before this one is gone.

@@ -21,7 +21,7 @@ fn evicted(nodes: &[(&str, i64)], running: &[Runs<'_>], wanted: i64) -> (String,
         .collect();
     let pod = bench.add("", &gpus(wanted, 100));
     bench.scheduler.schedule();
-    let place = |pod: PodId| pods.iter().position(|known| *known == pod).unwrap();
+    let place = |pod: PodId| pods.iter().position(|pod_id| *pod_id == pod).unwrap();
     let victims = bench.scheduler.evictions().iter().map(|one| place(one.victim)).collect();
     let on = bench.scheduler.nominated(pod).map(|on| bench.scheduler.node(on).name.to_string());
     (on.unwrap_or_default(), victims)
@@ -206,8 +206,8 @@ fn preemption_resolves_anti_affinity_spread_and_port_conflicts() {
             machine("b", "zone: y", "taints: [{key: k, effect: NoSchedule}]", ""),
         ]);
         let victim = bench.run(labels, &running, "a");
-        let own = if labels == "app: s" { labels } else { "app: api" };
-        let pod = bench.add(own, &format!("priority: 5, {spec}"));
+        let labels = if labels == "app: s" { labels } else { "app: api" };
+        let pod = bench.add(labels, &format!("priority: 5, {spec}"));
         bench.scheduler.schedule();
         assert_eq!(bench.place(victim), "ends", "{spec}");
         bench.scheduler.finish(victim);
@@ -411,10 +411,10 @@ impl TieBreak for Asked {
 #[test]
 fn the_tie_callback_gets_two_or_more_nodes_and_may_be_invalid() {
     let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
-    let mut asked = Asked(Vec::new());
+    let mut requested = Asked(Vec::new());
     let pods = [0, 0, 5].map(|priority| {
         let pod = bench.add("", &gpus(1, priority));
-        bench.scheduler.schedule_with(&mut asked);
+        bench.scheduler.schedule_with(&mut requested);
         pod
     });
     // Of two nodes to free one is better.
@@ -426,7 +426,7 @@ fn the_tie_callback_gets_two_or_more_nodes_and_may_be_invalid() {
     }
     assert_eq!((once.0, one.scheduler.ties()), (vec![2], 1));
     // Two nodes for the first pod, one for the second; two to free for the third.
-    assert_eq!(asked.0, [2, 2]);
+    assert_eq!(requested.0, [2, 2]);
     assert_eq!(pods.map(|pod| bench.place(pod))[..2], ["ends", "b"]);
 }
 

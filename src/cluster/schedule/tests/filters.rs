@@ -123,12 +123,12 @@ fn filters_check_host_ports_resources_and_pod_count() {
     assert_eq!(bench.answers("", &asks("cpu: 2, nvidia.com/gpu: 2")), "III");
     let spec = asks("cpu: 2, nvidia.com/gpu: 2");
     let answers = bench.examine(template("", &spec));
-    let told: Vec<String> = answers[0].reasons.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["Insufficient cpu", "Insufficient nvidia.com/gpu", "Too many pods"]);
+    let reasons: Vec<String> = answers[0].reasons.iter().map(ToString::to_string).collect();
+    assert_eq!(reasons, ["Insufficient cpu", "Insufficient nvidia.com/gpu", "Too many pods"]);
     let lacks: Vec<(&str, i64, i64, i64)> = answers[0]
         .lacks
         .iter()
-        .map(|own| (own.resource.as_str(), own.asked, own.left, own.allocatable))
+        .map(|lack| (lack.resource.as_str(), lack.asked, lack.left, lack.allocatable))
         .collect();
     assert_eq!(lacks, [("cpu", 2000, 1000, 4000), ("nvidia.com/gpu", 2, 1, 2)]);
     assert_eq!(bench.scheduler.room(bench.id("a"), "cpu"), (4000, 3000));
@@ -160,7 +160,7 @@ fn required_affinity_finds_its_pods_by_domain_and_namespace() {
     let keyed = |key: &str, field: &str| {
         format!("{{topologyKey: {key}, labelSelector: {{}}, {field}: [tier]}}")
     };
-    for (own, terms, answers) in [
+    for (name, terms, answers) in [
         ("", vec![beside("db", "zone")], "..AA"),
         ("", vec![beside("db", HOST)], ".AAA"),
         ("", vec![beside("cache", "zone")], "AA.A"),
@@ -184,15 +184,17 @@ fn required_affinity_finds_its_pods_by_domain_and_namespace() {
         ("tier: x", vec![keyed("zone", "mismatchLabelKeys")], "..AA"),
         ("tier: x", vec![keyed("zone", "no")], "...A"),
     ] {
-        assert_eq!(bench.answers(own, &affinity(&terms)), answers, "{own}: {terms:?}");
+        assert_eq!(bench.answers(name, &affinity(&terms)), answers, "{name}: {terms:?}");
     }
 }
 
 #[test]
 fn namespaces_are_selected_by_their_labels() {
-    let own = labels(Some(&node("{team: z}")));
-    let options =
-        Options { namespaces: [("other".into(), own)].into_iter().collect(), ..Options::default() };
+    let labels = labels(Some(&node("{team: z}")));
+    let options = Options {
+        namespaces: [("other".into(), labels)].into_iter().collect(),
+        ..Options::default()
+    };
     let nodes = [machine("a", "zone: x", "", ""), machine("b", "zone: y", "", "")];
     let mut bench = Bench { scheduler: Scheduler::new(nodes, &options) };
     let other = bench.take(in_namespace("other", "app: db", ""));
@@ -217,7 +219,7 @@ fn anti_affinity_keeps_both_sides_apart() {
     let guard = bench.run("app: db", &lonely, "c");
     bench.run("app: web", "", "a");
     let anti = |app: &str, key: &str| required("podAntiAffinity", &[beside(app, key)]);
-    for (own, spec, answers) in [
+    for (name, spec, answers) in [
         ("app: web", String::new(), "..E."),
         ("app: x", String::new(), "...."),
         ("", anti("web", HOST), "B..."),
@@ -226,7 +228,7 @@ fn anti_affinity_keeps_both_sides_apart() {
         ("", anti("none", "zone"), "...."),
         ("app: web", anti("web", "zone"), "BBE."),
     ] {
-        assert_eq!(bench.answers(own, &spec), answers, "{own}: {spec}");
+        assert_eq!(bench.answers(name, &spec), answers, "{name}: {spec}");
     }
     bench.scheduler.delete(guard);
     assert_eq!(bench.answers("app: web", ""), "..E.", "it holds until it is gone");
@@ -249,7 +251,7 @@ fn hard_spread_constraints_ignore_ineligible_domains() {
     bench.run("app: other", "", "b");
     let elsewhere = bench.take(in_namespace("other", "app: s", ""));
     bench.scheduler.run(elsewhere, "b", None).unwrap();
-    for (own, selector, constraint, answers) in [
+    for (name, selector, constraint, answers) in [
         // Zones x, y, z and w have 2, 1, 0 and 0.
         ("app: s", "", spread("zone", 1, ""), "SS.LT"),
         ("app: s", "", spread("zone", 2, ""), "S..LT"),
@@ -290,7 +292,7 @@ fn hard_spread_constraints_ignore_ineligible_domains() {
         ),
     ] {
         let spec = format!("{selector}{}", constraints(std::slice::from_ref(&constraint)));
-        assert_eq!(bench.answers(own, &spec), answers, "{own}: {spec}");
+        assert_eq!(bench.answers(name, &spec), answers, "{name}: {spec}");
     }
     // A node without the labels of all constraints counts for none.
     let both = constraints(&[spread("zone", 1, ""), spread("rack", 1, "")]);

@@ -48,10 +48,10 @@ fn template(labels: &str, spec: &str) -> PodTemplate {
     in_namespace("ml", labels, spec)
 }
 
-fn in_namespace(namespace: &str, own: &str, spec: &str) -> PodTemplate {
-    let own = labels(Some(&node(&format!("{{{own}}}"))));
+fn in_namespace(namespace: &str, text: &str, spec: &str) -> PodTemplate {
+    let labels = labels(Some(&node(&format!("{{{text}}}"))));
     let spec = node(&format!("{{{spec}}}"));
-    PodTemplate::read(namespace, own, &spec, &Admission::partial())
+    PodTemplate::read(namespace, labels, &spec, &Admission::partial())
         .unwrap_or_else(|error| panic!("{error:?}"))
 }
 
@@ -99,9 +99,11 @@ impl Bench {
             PodState::Bound(on) | PodState::Reserved(on) => {
                 self.scheduler.node(on).name.to_string()
             }
-            PodState::Waiting => {
-                self.scheduler.rejection(pod).map(|own| own.message.to_string()).unwrap_or_default()
-            }
+            PodState::Waiting => self
+                .scheduler
+                .rejection(pod)
+                .map(|rejection| rejection.message.to_string())
+                .unwrap_or_default(),
             PodState::Terminating(_) => "ends".to_owned(),
             PodState::Gone => "gone".to_owned(),
         }

@@ -55,10 +55,10 @@ fn the_least_used_and_most_balanced_node_scores_highest() {
 fn pod_level_resources_count_after_the_pod_is_bound() {
     let sized = |name: &str| machine(name, "", "", "allocatable: {cpu: 10, memory: 2000Mi}");
     let mut bench = Bench::new([sized("a"), sized("b")]);
-    let own = "resources: {requests: {cpu: 5}}, containers: [{}]";
+    let text = "resources: {requests: {cpu: 5}}, containers: [{}]";
     // The new pod counts as 100m and 200Mi, and requests 5 processors: 94 + (100 - 25).
-    assert_eq!(bench.scores("", own), [94 + 75; 2]);
-    bench.run("", own, "a");
+    assert_eq!(bench.scores("", text), [94 + 75; 2]);
+    bench.run("", text, "a");
     // Then 5 processors and 200Mi are held: (49 + 80) / 2.
     assert_eq!(bench.scores("", "containers: [{}]"), [64, 94]);
 }

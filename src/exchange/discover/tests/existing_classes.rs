@@ -27,14 +27,18 @@ fn a_user_defined_class_replaces_the_discovered_one() {
         ("mine", json!({}), false),
         ("mine", json!({"nodeSelector": {SELECTOR.0: "NVIDIA-L4"}}), false),
     ] {
-        let own = class(
+        let class = class(
             name,
             false,
             &json!({"discovery": discovery, "capabilities": {"memoryGB": "80Gi"}}),
         );
-        let (discovered, said) = found(&[own, h100("h1")]);
+        let (discovered, findings) = found(&[class, h100("h1")]);
         assert_eq!(discovered.classes.len(), if covers { 1 } else { 2 }, "{name} {discovery}");
-        assert_eq!(codes(&said).contains(&"discovery-overridden"), covers, "{name} {discovery}");
+        assert_eq!(
+            codes(&findings).contains(&"discovery-overridden"),
+            covers,
+            "{name} {discovery}"
+        );
         assert_eq!(one(&discovered, name).action, Action::Kept);
     }
 }
@@ -42,7 +46,7 @@ fn a_user_defined_class_replaces_the_discovered_one() {
 #[test]
 fn a_discovered_class_that_duplicates_a_user_class_is_reported() {
     let spec = json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": "80Gi"}});
-    let (discovered, said) = found(&[
+    let (discovered, findings) = found(&[
         class("mine", false, &spec),
         class("nvidia-h100-80gb-hbm3", true, &spec),
         h100("h1"),
@@ -50,7 +54,7 @@ fn a_discovered_class_that_duplicates_a_user_class_is_reported() {
     let actions: Vec<Action> = discovered.classes.iter().map(|class| class.action).collect();
     assert_eq!(actions, [Action::Kept, Action::Unchanged]);
     assert_eq!(
-        said[0].help.as_deref(),
+        findings[0].help.as_deref(),
         Some("delete class `nvidia-h100-80gb-hbm3`, which follows the same nodes")
     );
 }
@@ -68,14 +72,14 @@ fn class_drift_is_reported_only_where_nodes_contradict_the_class() {
         (json!({"computeCapability": "8.0"}), true),
     ] {
         for name in ["nvidia-h100-80gb-hbm3", "mine"] {
-            let own = class(
+            let class = class(
                 name,
                 false,
                 &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": capabilities}),
             );
-            let (discovered, said) = found(&[own, h100("h1")]);
+            let (discovered, findings) = found(&[class, h100("h1")]);
             assert_eq!(
-                (discovered.classes.len(), codes(&said).contains(&"class-drift")),
+                (discovered.classes.len(), codes(&findings).contains(&"class-drift")),
                 (1, drifts),
                 "{name} {capabilities}"
             );
@@ -119,9 +123,9 @@ fn an_auto_discovered_class_is_updated_from_its_nodes() {
         (1, Action::Update)
     );
     // OEP-0003, Auto-Discovery Examples: without nodes it is an orphan.
-    let (discovered, said) = found(&[class("gpu-h100", true, &spec("80Gi"))]);
+    let (discovered, findings) = found(&[class("gpu-h100", true, &spec("80Gi"))]);
     assert_eq!(
-        (one(&discovered, "gpu-h100").action, codes(&said)),
+        (one(&discovered, "gpu-h100").action, codes(&findings)),
         (Action::Orphan, vec!["availability-not-checked"])
     );
 }
@@ -137,7 +141,7 @@ fn a_class_of_two_products_has_their_common_values() {
         &json!({GPU: "8"}),
     );
     let spec = json!({"vendor": "amd", "discovery": {"nodeSelectorTerms": both.clone()}, "capabilities": {"memoryGB": "64Gi"}, "resources": [{"name": GPU}]});
-    let (discovered, said) = found(&[class("gpus", true, &spec), a100.clone(), h100("h1")]);
+    let (discovered, findings) = found(&[class("gpus", true, &spec), a100.clone(), h100("h1")]);
     let class_of_both = one(&discovered, "gpus");
     assert_eq!(
         (
@@ -148,7 +152,7 @@ fn a_class_of_two_products_has_their_common_values() {
         ),
         (1, Action::Update, json!("nvidia"), json!("64Gi"))
     );
-    assert_eq!(codes(&said), ["nodes-differ"]);
+    assert_eq!(codes(&findings), ["nodes-differ"]);
 
     // A class with the name of one product belongs to that product; the other gets its own class.
     let named = class(

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn helm_values_become_classes() {
     // OEP-0003, Deployment Strategies; docs/decisions.md#class-templates.
-    let (discovered, said) = of_values(
+    let (discovered, findings) = of_values(
         "acceleratorClasses: {intel: [{model: Max 1550, memory: 128Gi}, {model: gaudi3}], nvidia: [{model: a100, memory: 40Gi}, {model: a100, memory: 80Gi}]}",
     );
     let names: Vec<&str> = discovered.classes.iter().map(|class| class.name.as_str()).collect();
@@ -20,7 +20,7 @@ fn helm_values_become_classes() {
     // SXM and PCIe differ in their capabilities; the class has those that both have.
     let both = one(&discovered, "nvidia-a100-80gb");
     assert_eq!(
-        (at(&both, &["capabilities", "memoryBandwidthGBps"]), codes(&said)),
+        (at(&both, &["capabilities", "memoryBandwidthGBps"]), codes(&findings)),
         (json!("1935"), vec![])
     );
 }
@@ -59,8 +59,8 @@ fn unusable_helm_values_are_reported() {
         ("acceleratorClasses: {amd: [{model: mi250x, memory: 128Gi}]}", vec!["counted-per-die"], 1),
         ("acceleratorClasses: {nvidia: }", vec![], 0),
     ] {
-        let (discovered, said) = of_values(text);
-        assert_eq!((codes(&said), discovered.classes.len()), (expected, classes), "{text}");
+        let (discovered, findings) = of_values(text);
+        assert_eq!((codes(&findings), discovered.classes.len()), (expected, classes), "{text}");
     }
 }
 

@@ -55,12 +55,12 @@ pub(super) static FAMILIES: &[Family] = &[
         types: &["mllama_text_model"],
         architecture: "MllamaForConditionalGeneration",
         mixer: |config, sizes, layer| {
-            let own = Grouped::of(sizes, false, false);
+            let groups = Grouped::of(sizes, false, false);
             if config.lists("cross_attention_layers", layer).unwrap_or(false) {
                 let rest = 2 * sizes.head + 2;
-                Mixer::Grouped(Grouped { rest, window: Some(0), ..own })
+                Mixer::Grouped(Grouped { rest, window: Some(0), ..groups })
             } else {
-                Mixer::Grouped(own)
+                Mixer::Grouped(groups)
             }
         },
         ..LLAMA

@@ -294,8 +294,8 @@ fn ling(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
     let group = config.need_small(&["layer_group_size"]).max(1);
     let whole = config.flag("no_kda_lora", true);
     if (layer + 1).is_multiple_of(group) || layer >= sizes.layers / group * group {
-        let own = latent(config, sizes);
-        return Mixer::Latent(Latent { gate: own.heads, ..own });
+        let latent = latent(config, sizes);
+        return Mixer::Latent(Latent { gate: latent.heads, ..latent });
     }
     Mixer::Delta(Delta {
         key_heads: sizes.heads,
@@ -319,10 +319,10 @@ fn kimi(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
     let whole = part.flag("use_full_rank_gate", false);
     config.absorb(part);
     if attends {
-        let own = latent(config, sizes);
+        let latent = latent(config, sizes);
         let is_gated = config.flag("mla_use_output_gate", false);
-        let gate = if is_gated { own.heads * own.value } else { 0 };
-        return Mixer::Latent(Latent { gate, ..own });
+        let gate = if is_gated { latent.heads * latent.value } else { 0 };
+        return Mixer::Latent(Latent { gate, ..latent });
     }
     Mixer::Delta(Delta {
         key_heads: heads,

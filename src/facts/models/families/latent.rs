@@ -27,9 +27,9 @@ const DEEPSEEK_V32: Family = Family {
     mixer: |config, sizes, layer| {
         let is_shared =
             config.element("indexer_types", layer).and_then(|kind| kind.as_str()) == Some("shared");
-        let own = latent(config, sizes);
-        let index = (!is_shared).then(|| index(config, own.query_rank));
-        Mixer::Latent(Latent { index, ..own })
+        let latent = latent(config, sizes);
+        let index = (!is_shared).then(|| index(config, latent.query_rank));
+        Mixer::Latent(Latent { index, ..latent })
     },
     drafts: |family, config, sizes| next_tokens(family, config, sizes, 2, true),
     ..DEEPSEEK_V3
@@ -78,7 +78,7 @@ pub(super) static FAMILIES: &[Family] = &[
         mixer: |config, sizes, layer| {
             let ratio = config.number_of("compress_ratios", layer).unwrap_or(0);
             let query_rank = config.need(&["q_lora_rank"]);
-            let own = Compressed {
+            let compressed = Compressed {
                 heads: sizes.heads,
                 head: sizes.head,
                 query_rank,
@@ -88,8 +88,8 @@ pub(super) static FAMILIES: &[Family] = &[
                 window: config.need(&["sliding_window"]),
                 index: None,
             };
-            let index = own.overlaps().then(|| index(config, Some(query_rank)));
-            Mixer::Compressed(Compressed { index, ..own })
+            let index = compressed.overlaps().then(|| index(config, Some(query_rank)));
+            Mixer::Compressed(Compressed { index, ..compressed })
         },
         feed_forward: |config, sizes, layer| {
             let experts = config.need(&["n_routed_experts"]);

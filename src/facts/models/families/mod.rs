@@ -148,10 +148,10 @@ impl Family {
     /// One layer, with its window.
     pub(super) fn layer(&self, config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Layer {
         let mut mixer = (self.mixer)(config, sizes, layer);
-        if let Mixer::Grouped(own) = &mut mixer
-            && own.window.is_none()
+        if let Mixer::Grouped(groups) = &mut mixer
+            && groups.window.is_none()
         {
-            own.window = self.window.of(config, layer);
+            groups.window = self.window.of(config, layer);
         }
         Layer {
             mixer,

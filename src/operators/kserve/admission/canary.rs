@@ -100,11 +100,11 @@ pub(super) fn service(
             }
         }
         let least = |predictor: &Node| predictor.get("minReplicas").and_then(Node::as_int);
-        if let (Some(own), stable) = (least(predictor), least(stable).unwrap_or(1))
-            && own > stable
+        if let (Some(canary), stable) = (least(predictor), least(stable).unwrap_or(1))
+            && canary > stable
         {
             let message = format!(
-                "canary minReplicas {own} must not exceed those of the stable predictor, {stable}"
+                "canary minReplicas {canary} must not exceed those of the stable predictor, {stable}"
             );
             judge.value(
                 format!("{path}.minReplicas"),

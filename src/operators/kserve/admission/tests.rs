@@ -238,9 +238,9 @@ fn invalid_multi_node_specs_are_refused() {
             &path,
         );
     }
-    let known = &format!("{NONE}, serving.kserve.io/gpu-resource-types: '[\"acme.com/npu\"]'");
+    let name = &format!("{NONE}, serving.kserve.io/gpu-resource-types: '[\"acme.com/npu\"]'");
     let npu = "{predictor: {model: {modelFormat: {name: f}, storageUri: 'pvc://c', resources: {limits: {acme.com/npu: 1, cpu: 1}}}, workerSpec: {}}}";
-    assert!(found(known, npu).is_empty());
+    assert!(found(name, npu).is_empty());
 }
 
 // Rules 7 and 8.

@@ -192,26 +192,29 @@ impl Logger {
             batch_size: settings.batch_size,
             batch_interval: settings.batch_interval.clone(),
         };
-        let Some(own) = facts.predictor.get("logger").filter(|own| own.as_map().is_some()) else {
+        let Some(predictor) = facts.predictor.get("logger").filter(|fact| fact.as_map().is_some())
+        else {
             return logger;
         };
         // A predictor with a logger stores requests where its logger sets it, or not at all.
         let written = |node: Option<&Node>| node.and_then(Node::scalar_text).unwrap_or_default();
-        logger.store = own.get("storage").filter(|store| store.as_map().is_some()).map(|store| {
-            let account = store.get("serviceAccountName").filter(|name| name.as_str() != Some(""));
-            Store {
-                path: written(store.get("path")),
-                format: written(store.at(&["parameters", "format"])),
-                account: account.cloned().unwrap_or_else(usual),
-            }
-        });
-        if let Some(url) = own.get("marshallerUrl") {
+        logger.store =
+            predictor.get("storage").filter(|store| store.as_map().is_some()).map(|store| {
+                let account =
+                    store.get("serviceAccountName").filter(|name| name.as_str() != Some(""));
+                Store {
+                    path: written(store.get("path")),
+                    format: written(store.at(&["parameters", "format"])),
+                    account: account.cloned().unwrap_or_else(usual),
+                }
+            });
+        if let Some(url) = predictor.get("marshallerUrl") {
             logger.marshaller = url.scalar_text().unwrap_or_default();
         }
-        if let Some(size) = own.get("batchSize").and_then(Node::as_int) {
+        if let Some(size) = predictor.get("batchSize").and_then(Node::as_int) {
             logger.batch_size = size;
         }
-        if let Some(interval) = own.get("batchInterval") {
+        if let Some(interval) = predictor.get("batchInterval") {
             logger.batch_interval = interval.scalar_text().unwrap_or_default();
         }
         logger
@@ -407,14 +410,14 @@ mod tests {
         assert_eq!(logs["args"], serde_json::json!(expected));
         assert!(logs["env"].is_null(), "a server that is asked nothing is asked nothing here");
         assert_eq!(logs["readinessProbe"]["httpGet"]["path"], "/");
-        let own = agent(
+        let value = agent(
             &format!(
                 "{stored}, readinessProbe: {{periodSeconds: 5, httpGet: {{port: 1, path: /x}}}}, ports: [{{containerPort: 9000}}]"
             ),
             "batcher: {maxBatchSize: 4}",
         );
         assert_eq!(
-            own["args"],
+            value["args"],
             serde_json::json!([
                 "--enable-batcher",
                 "--max-batchsize",
@@ -424,8 +427,8 @@ mod tests {
             ])
         );
         let probe = r#"{"httpGet":{"path":"/x","port":1,"scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":5,"successThreshold":1,"failureThreshold":3}"#;
-        assert_eq!(own["env"][0]["value"], probe);
-        assert_eq!(own["readinessProbe"]["httpGet"]["path"], "/x");
+        assert_eq!(value["env"][0]["value"], probe);
+        assert_eq!(value["readinessProbe"]["httpGet"]["path"], "/x");
         let run = agent(
             &format!(
                 "{stored}, readinessProbe: {{exec: {{command: [a]}}}}, securityContext: {{runAsNonRoot: true}}"

@@ -282,37 +282,37 @@ impl Credentials<'_, '_> {
         };
         let named = self.annotations.get(&settings.annotation).cloned();
         let name = named.as_ref().and_then(Node::scalar_text).unwrap_or(usual);
-        let own = !storage.key.is_empty();
-        let key = match (own, kind.is_empty()) {
+        let is_own = !storage.key.is_empty();
+        let key = match (is_own, kind.is_empty()) {
             (true, _) => storage.key.clone(),
             (false, true) => "default".into(),
             (false, false) => eco_format!("default_{kind}"),
         };
         let secret = self.look_up("Secret", &name);
-        let known = secret.is_some();
+        let is_known = secret.is_some();
         let written = Node::new(Value::Null, storage.origin);
-        if !known {
-            self.miss("Secret", &name, named.as_ref().or(own.then_some(&written)));
+        if !is_known {
+            self.miss("Secret", &name, named.as_ref().or(is_own.then_some(&written)));
         }
         let fault = |facts: &Facts<'_>, message: String| {
             Err(Failure { span: storage.origin.span(), ..facts.invalid(message) })
         };
-        if let Some(secret) = secret.as_ref().filter(|_| own)
+        if let Some(secret) = secret.as_ref().filter(|_| is_own)
             && !holds(secret, &key)
         {
             let message = format!("specified storage key {key} not found in storage secret {name}");
             return fault(self.facts, message);
         }
-        if secret.as_ref().map_or(own, |secret| holds(secret, &key)) {
+        if secret.as_ref().map_or(is_own, |secret| holds(secret, &key)) {
             if let Some(secret) = secret.as_ref().filter(|_| kind.is_empty()) {
                 let text = content(secret, &key).unwrap_or_default();
-                let Ok(said) = serde_json::from_str::<BTreeMap<String, String>>(&text) else {
+                let Ok(content) = serde_json::from_str::<BTreeMap<String, String>>(&text) else {
                     return fault(
                         self.facts,
                         format!("invalid json encountered in key {key} of storage secret {name}"),
                     );
                 };
-                if let Some(found) = said.get("type") {
+                if let Some(found) = content.get("type") {
                     kind = found.as_str().into();
                     if !TYPES.contains(&kind.as_str()) {
                         return fault(
@@ -324,10 +324,10 @@ impl Credentials<'_, '_> {
                         );
                     }
                 }
-                if let Some(found) = said.get("bucket").filter(|_| bucket.is_empty()) {
+                if let Some(found) = content.get("bucket").filter(|_| bucket.is_empty()) {
                     bucket = found.as_str().into();
                 }
-                if let Some(bundle) = said.get("cabundle_configmap") {
+                if let Some(bundle) = content.get("cabundle_configmap") {
                     let variable =
                         variable("AWS_CA_BUNDLE_CONFIGMAP", bundle.as_str().into(), ORIGIN);
                     push(container, "env", variable);
@@ -350,7 +350,7 @@ impl Credentials<'_, '_> {
             None
         };
         match missing {
-            Some(message) if known => return fault(self.facts, message),
+            Some(message) if is_known => return fault(self.facts, message),
             Some(message) => self.incomplete(storage, message),
             None if open => {
                 let mut first = true;

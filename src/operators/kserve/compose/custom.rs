@@ -126,15 +126,15 @@ fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mu
     // Quirk: the annotation is used here even if another source decides the mode. A predictor that
     // is not ready has no host yet.
     let mesh = kind == ComponentKind::Transformer && facts.asks_for_modelmesh();
-    let said = |key: &str| {
+    let annotation = |key: &str| {
         let key = eco_format!("internal.serving.kserve.io/predictor-{key}");
         facts.annotations.get(&key).and_then(Node::scalar_text).unwrap_or_default()
     };
     if mesh {
-        host = said("host");
+        host = annotation("host");
     }
     let wanted = [
-        ("--protocol", mesh.then(|| said("protocol"))),
+        ("--protocol", mesh.then(|| annotation("protocol"))),
         ("--model_name", Some(facts.service.name().clone())),
         ("--predictor_host", Some(host)),
         ("--http_port", Some(EcoString::from("8080"))),
@@ -163,7 +163,7 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Fai
     }
     named(&mut container);
     resources(facts, &mut container);
-    let own: Vec<Node> = container.get("args").map(Node::items).unwrap_or_default().to_vec();
+    let nodes: Vec<Node> = container.get("args").map(Node::items).unwrap_or_default().to_vec();
     let mut args: Vec<Node> = Vec::new();
     let mut tell = |flag: EcoString, value: EcoString| {
         args.extend([Node::str(flag, origin), Node::str(value, origin)]);
@@ -171,7 +171,7 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Fai
     tell("--model_name".into(), facts.service.name().clone());
     tell("--http_port".into(), "8080".into());
     let given = |flag: &str| {
-        own.iter().any(|argument| argument.as_str().is_some_and(|text| text.starts_with(flag)))
+        nodes.iter().any(|argument| argument.as_str().is_some_and(|text| text.starts_with(flag)))
     };
     if !given("--predictor_host") {
         tell(
@@ -196,7 +196,7 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Fai
     for entry in &config {
         tell(eco_format!("--{}", entry.key), entry.node.scalar_text().unwrap_or_default());
     }
-    args.extend(own.iter().chain(&own).cloned());
+    args.extend(nodes.iter().chain(&nodes).cloned());
     let image = container.get("image").filter(|image| !image.is_empty()).cloned();
     let version = art
         .get("runtimeVersion")

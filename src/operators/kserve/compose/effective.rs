@@ -151,13 +151,13 @@ fn fetch(
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
-    let said = |key: &str| internal(annotations, key);
-    let named = said("storage-container-name").and_then(Node::as_str);
+    let annotation = |key: &str| internal(annotations, key);
+    let named = annotation("storage-container-name").and_then(Node::as_str);
     let container = storage_container(facts, named, uri.as_str().unwrap_or_default())?;
-    let storage = said("storage-spec").filter(|spec| spec.as_str() == Some("true"));
+    let storage = annotation("storage-spec").filter(|spec| spec.as_str() == Some("true"));
     let storage = storage.map(|spec| StorageKey {
-        key: said("storage-spec-key").and_then(Node::scalar_text).unwrap_or_default(),
-        parameters: said("storage-spec-param").map(parameters).unwrap_or_default(),
+        key: annotation("storage-spec-key").and_then(Node::scalar_text).unwrap_or_default(),
+        parameters: annotation("storage-spec-param").map(parameters).unwrap_or_default(),
         origin: facts.model("storage").map_or(spec.origin, |storage| storage.origin),
     });
     let request = Request {
@@ -208,19 +208,20 @@ fn behind_istio(annotations: &Map, pod: &mut Node) {
 fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
     /// Istio's default.
     const USUAL: i64 = 1337;
-    let said = |key: &str| annotations.get(key).and_then(Node::as_str);
+    let annotations = |key: &str| annotations.get(key).and_then(Node::as_str);
     let prepared = pod
         .get("initContainers")
         .is_some_and(|list| position(list.items(), "name", "istio-init").is_some());
-    if prepared || said("sidecar.istio.io/interceptionMode") != Some("REDIRECT") {
+    if prepared || annotations("sidecar.istio.io/interceptionMode") != Some("REDIRECT") {
         return None;
     }
-    let status: serde_json::Value = serde_json::from_str(said("sidecar.istio.io/status")?).ok()?;
+    let status: serde_json::Value =
+        serde_json::from_str(annotations("sidecar.istio.io/status")?).ok()?;
     let proxy = status["containers"][0].as_str()?;
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
-    let own =
+    let run_as_user =
         containers[position(containers, "name", proxy)?].at(&["securityContext", "runAsUser"]);
-    Some(own.cloned().unwrap_or_else(|| Node::int(USUAL, Origin::Derived(&KSERVE_ISTIO))))
+    Some(run_as_user.cloned().unwrap_or_else(|| Node::int(USUAL, Origin::Derived(&KSERVE_ISTIO))))
 }
 
 /// Annotations that enable the collection of a pod's metrics, with port and path. Knative writes
@@ -393,18 +394,18 @@ mod tests {
 
     #[test]
     fn missing_credentials_are_reported() {
-        let said = |predictor: &str, beside: &str| {
-            let findings = testing::expanded("storageUri: 's3://b/m'", predictor, beside).1;
+        let findings_of = |predictor: &str, more_fields: &str| {
+            let findings = testing::expanded("storageUri: 's3://b/m'", predictor, more_fields).1;
             findings
                 .iter()
                 .map(|finding| (finding.code.as_str(), finding.severity))
                 .collect::<Vec<_>>()
         };
         let code = "credentials-unresolved";
-        assert_eq!(said("", ""), [(code, Severity::Info)]);
-        assert_eq!(said("serviceAccountName: sa", ""), [(code, Severity::Warning)]);
+        assert_eq!(findings_of("", ""), [(code, Severity::Info)]);
+        assert_eq!(findings_of("serviceAccountName: sa", ""), [(code, Severity::Warning)]);
         assert_eq!(
-            said(
+            findings_of(
                 "",
                 "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\nsecrets: [{name: gone}]\n"
             ),
@@ -414,8 +415,9 @@ mod tests {
 
     #[test]
     fn storage_spec_fields_become_uri_and_variables() {
-        let first = |storage: &str, beside: &str| {
-            let (pod, findings) = testing::expanded(&format!("storage: {storage}"), "", beside);
+        let first = |storage: &str, more_fields: &str| {
+            let (pod, findings) =
+                testing::expanded(&format!("storage: {storage}"), "", more_fields);
             let pod = pod.to_json();
             let env: Vec<String> = pod["initContainers"][0]["env"]
                 .as_array()

@@ -29,13 +29,13 @@ pub(super) fn storage_container<'a>(
     named: Option<&str>,
     uri: &str,
 ) -> Result<Option<&'a Object>, Failure> {
-    let known = &facts.config.storage_containers;
+    let objects = &facts.config.storage_containers;
     let Some(name) = named.filter(|name| !name.is_empty()) else {
-        return Ok(known.iter().find(|object| fetches(object, uri)));
+        return Ok(objects.iter().find(|object| fetches(object, uri)));
     };
     let fault =
         |words: String| Err(facts.invalid(format!("ClusterStorageContainer \"{name}\"{words}")));
-    let Some(object) = known.iter().find(|object| object.id.name == name) else {
+    let Some(object) = objects.iter().find(|object| object.id.name == name) else {
         return fault(" not found".into());
     };
     let workload = object.spec("workloadType").and_then(Node::as_str).unwrap_or(INIT_CONTAINER);
@@ -142,13 +142,13 @@ pub(super) fn finish(
     ] {
         default_env(container, name, value.into(), &KSERVE_STORAGE);
     }
-    let said = |key: &str| fields::internal(annotations, key).and_then(Node::as_str);
-    if said("confidential-enabled") == Some("true") {
+    let fields = |key: &str| fields::internal(annotations, key).and_then(Node::as_str);
+    if fields("confidential-enabled") == Some("true") {
         let mut set = |name: &str, value: &str| {
             set_env(container, name, value.into(), &KSERVE_STORAGE, &mut ());
         };
         set("CONFIDENTIAL_ENABLED", "true");
-        if let Some(id) = said("confidential-resource-id").filter(|id| !id.is_empty()) {
+        if let Some(id) = fields("confidential-resource-id").filter(|id| !id.is_empty()) {
             set("CONFIDENTIAL_RESOURCE_ID", id);
         }
     }

@@ -39,8 +39,8 @@ pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<No
     let mut merged = match facts.policy.kserve().merge {
         MergeRule::Written => {
             let mut merged = merge::written(lower, upper, &mut ());
-            let own = upper.get("args").filter(|args| !args.is_empty());
-            if let (Some(args), Some(map)) = (own.or(lower.get("args")), merged.as_map_mut()) {
+            let args = upper.get("args").filter(|args| !args.is_empty());
+            if let (Some(args), Some(map)) = (args.or(lower.get("args")), merged.as_map_mut()) {
                 map.insert("args", args.clone());
             }
             merged
@@ -61,10 +61,10 @@ pub(crate) fn merged_typed(lower: &Node, upper: &Node) -> Result<Node, String> {
 
 /// Gives each variable either `value` or `valueFrom`: the one that the upper container sets.
 fn one_value(merged: &mut Node, upper: &Node) {
-    let own = upper.get("env").map(Node::items).unwrap_or_default();
-    let places = Places::of(own.iter().map(|variable| Some(text(variable, "name"))));
+    let env = upper.get("env").map(Node::items).unwrap_or_default();
+    let places = Places::of(env.iter().map(|variable| Some(text(variable, "name"))));
     each_mut(merged, "env", |variable| {
-        let written = places.get(text(variable, "name")).map(|index| &own[index]);
+        let written = places.get(text(variable, "name")).map(|index| &env[index]);
         if let (Some(written), Some(map)) = (written, variable.as_map_mut())
             && map.contains_key("value")
             && map.contains_key("valueFrom")

@@ -102,8 +102,8 @@ pub(super) fn annotations<R: Record>(
     let mut service = facts.allowed_annotations(Some(&facts.annotations));
     internal(facts, kind, spec, &mut service);
     let service = Node::new(Value::Map(service), facts.service.object.node.origin);
-    let own = spec.get("annotations").map(allowed);
-    let layers = [runtime.as_ref(), Some(&service), own.as_ref()];
+    let annotations = spec.get("annotations").map(allowed);
+    let layers = [runtime.as_ref(), Some(&service), annotations.as_ref()];
     layered(kind, "annotations", layers, rec, |_, _| {})
 }
 

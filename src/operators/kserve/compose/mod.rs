@@ -272,7 +272,7 @@ pub(crate) fn components<R: Record>(
     };
     let (facts, container) = of(policy, service, predictor, runtime, config);
     let mut findings = Vec::new();
-    let mut made = Vec::new();
+    let mut components = Vec::new();
     if facts.mode == DeploymentMode::ModelMesh {
         // A transformer is built, and waits for a predictor that another controller runs.
         if let Some(transformer) = service.component(ComponentKind::Transformer) {
@@ -280,7 +280,7 @@ pub(crate) fn components<R: Record>(
             facts.bundle()?;
             storage::stored(&facts, ComponentKind::Transformer, transformer)?;
         }
-        return Ok(Checked::clean(made));
+        return Ok(Checked::clean(components));
     }
     fail(&config.run_error)?;
     facts.bundle()?;
@@ -349,25 +349,25 @@ pub(crate) fn components<R: Record>(
             worker_metadata: worker.as_ref().map(|_| worker_metadata),
             worker,
         };
-        made.push(BuiltComponent { component, basis: facts.basis, stopped: false });
-        made.extend(canaries);
+        components.push(BuiltComponent { component, basis: facts.basis, stopped: false });
+        components.extend(canaries);
     }
     if facts.policy.kserve().open_shift && facts.mode == DeploymentMode::RawDeployment {
         let predictor = facts.predictor_name();
-        for BuiltComponent { component, .. } in &mut made {
+        for BuiltComponent { component, .. } in &mut components {
             let of = (service.name(), service.namespace.as_str());
             openshift::proxy::add(of, &predictor, config.proxy.as_ref(), component);
         }
     }
     // A stopped service is built too: the controller returns build errors before it checks the
     // annotation.
-    for BuiltComponent { component, stopped, .. } in &mut made {
+    for BuiltComponent { component, stopped, .. } in &mut components {
         let workers = component.worker_metadata.as_ref();
-        *stopped = stops(&component.annotations) && workers.is_none_or(|(_, own)| stops(own));
+        *stopped = stops(&component.annotations) && workers.is_none_or(|(_, by_key)| stops(by_key));
     }
     // Those that run come first, in the order of their objects.
-    made.sort_by_key(|made| made.stopped);
-    Ok(Checked { value: made, diagnostics: findings })
+    components.sort_by_key(|component| component.stopped);
+    Ok(Checked { value: components, diagnostics: findings })
 }
 
 /// Whether annotations stop an object.

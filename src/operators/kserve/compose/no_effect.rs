@@ -44,7 +44,10 @@ pub(super) fn of_component(
         );
     }
     // config/core/300-resources/service.yaml of Knative: a revision has `serviceAccountName` only.
-    if let Some(account) = spec.get("serviceAccount").filter(|own| is_knative && !own.is_null()) {
+    if let Some(account) = spec
+        .get("serviceAccount")
+        .filter(|service_account| is_knative && !service_account.is_null())
+    {
         no_effect(
             account,
             "serviceAccount",
@@ -56,7 +59,7 @@ pub(super) fn of_component(
     // pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go: at least 1.
     let class = facts.annotations.get("serving.kserve.io/autoscalerClass").and_then(Node::as_str);
     let by_hpa =
-        facts.mode() == DeploymentMode::RawDeployment && class.is_none_or(|own| own == "hpa");
+        facts.mode() == DeploymentMode::RawDeployment && class.is_none_or(|class| class == "hpa");
     let zero = spec.get("minReplicas").filter(|min| min.as_int() == Some(0));
     if let Some(min) = zero.filter(|_| by_hpa) {
         no_effect(

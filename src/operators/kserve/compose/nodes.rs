@@ -42,7 +42,7 @@ pub(super) fn workers<R: Record>(
     head: &mut Node,
     rec: &mut R,
 ) -> Result<Option<(Node, i64)>, Failure> {
-    let Some(own) = facts.predictor.get("workerSpec").filter(|spec| !spec.is_null()) else {
+    let Some(predictor) = facts.predictor.get("workerSpec").filter(|spec| !spec.is_null()) else {
         return Ok(None);
     };
     // A service with containers of its own has no runtime that defines the workers.
@@ -52,7 +52,7 @@ pub(super) fn workers<R: Record>(
         return Err(Failure {
             code: Code::WouldPanic,
             help: Some("delete `workerSpec`, or give the predictor a model whose runtime has one".into()),
-            span: own.origin.span().or_else(|| Some(facts.service.object.name_span())),
+            span: predictor.origin.span().or_else(|| Some(facts.service.object.name_span())),
             ..facts.invalid("the controller would crash: you cannot set WorkerSpec in the InferenceService if the ServingRuntime does not have a WorkerSpec")
         });
     };
@@ -64,10 +64,10 @@ pub(super) fn workers<R: Record>(
     let Some(lower) = listed.iter().find(|container| text(container, "name") == WORKER) else {
         return Err(facts.invalid(format!("failed to find {WORKER} in ServingRuntime containers")));
     };
-    let upper = own.get("containers").and_then(|list| list.items().first());
+    let upper = predictor.get("containers").and_then(|list| list.items().first());
     let container = match upper {
         Some(upper) => over(facts, lower, upper, rec)?,
-        None => over(facts, lower, &Node::map(own.origin), rec)?,
+        None => over(facts, lower, &Node::map(predictor.origin), rec)?,
     };
     let without = |spec: &Node| {
         let mut pod = typed::pod_fields(spec);
@@ -76,7 +76,7 @@ pub(super) fn workers<R: Record>(
         }
         pod
     };
-    let mut worker = pod_over(facts, &without(spec), &without(own), rec)?;
+    let mut worker = pod_over(facts, &without(spec), &without(predictor), rec)?;
     if text(&container, "name") != WORKER {
         return Err(facts.invalid(format!(
             "failed to add RAY_NODE_COUNT environment to the container({WORKER}): target container({WORKER}) does not exist"
@@ -87,8 +87,9 @@ pub(super) fn workers<R: Record>(
         map.insert("containers", Node::list([container], spec.origin));
     }
 
-    let size =
-        |key: &str| own.get(key).or_else(|| spec.get(key)).and_then(Node::as_int).unwrap_or(1);
+    let size = |key: &str| {
+        predictor.get(key).or_else(|| spec.get(key)).and_then(Node::as_int).unwrap_or(1)
+    };
     let (pipeline, tensor) = (size("pipelineParallelSize"), size("tensorParallelSize"));
     let backend = runtime
         .object
@@ -152,11 +153,11 @@ fn first(pod: &Node) -> Option<&Node> {
 /// count.
 fn requested(facts: &Facts<'_>, pod: &Node) -> i64 {
     let requests = first(pod).and_then(|container| container.at(&["resources", "requests"]));
-    let known = requests
+    let requests = requests
         .into_iter()
         .flat_map(Node::entries)
         .filter(|entry| facts.config.is_gpu(&entry.key, None));
-    known.map(|entry| count(&entry.node)).find(|count| *count > 0).unwrap_or(0)
+    requests.map(|entry| count(&entry.node)).find(|count| *count > 0).unwrap_or(0)
 }
 
 fn count(node: &Node) -> i64 {
@@ -221,18 +222,18 @@ fn variables<'v>(pod: &mut Node, variables: impl Iterator<Item = &'v (&'static s
 /// Writes GPUs into the first container of a pod, under the GPU resource that it requests already
 /// (settings and annotations of the pod name the candidates), else under the default one.
 fn devices(facts: &Facts<'_>, annotations: &Map, pod: &mut Node, gpus: i64) -> Result<(), Failure> {
-    let known = facts
+    let config = facts
         .config
         .gpus(annotations.get(GPU_TYPES).and_then(Node::as_str))
         .map_err(|message| facts.invalid(message))?;
     let resources = first(pod).and_then(|container| container.get("resources"));
-    let asked = |gpu: &&EcoString| {
+    let requests = |gpu: &&EcoString| {
         ["limits", "requests"].iter().any(|side| {
             let amount = resources.and_then(|resources| resources.at(&[side, gpu]));
             amount.is_some_and(|amount| count(amount) != 0)
         })
     };
-    let kind = known.iter().find(asked).cloned().unwrap_or_else(|| USUAL.into());
+    let kind = config.iter().find(requests).cloned().unwrap_or_else(|| USUAL.into());
     let origin = Origin::Derived(&KSERVE_NODES);
     let Some(container) =
         list_mut(pod, "containers", origin).and_then(|list| list.make_mut().first_mut())

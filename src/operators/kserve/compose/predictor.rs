@@ -86,7 +86,7 @@ fn of_runtime<R: Record>(
     let Some(main) = position(listed, "name", MAIN) else {
         return Err(facts.invalid("failed to find kserve-container in ServingRuntime containers"));
     };
-    let own = facts.predictor.get("containers").map(Node::items).unwrap_or_default();
+    let predictor = facts.predictor.get("containers").map(Node::items).unwrap_or_default();
     let mut fields = typed::container_fields(model);
     // An empty name is none: the runtime's container keeps its own
     // (pkg/controller/v1beta1/inferenceservice/utils/utils.go, MergeRuntimeContainers).
@@ -105,7 +105,7 @@ fn of_runtime<R: Record>(
     let mut containers = vec![container];
     let collocated =
         |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());
-    match (collocated(listed), collocated(own)) {
+    match (collocated(listed), collocated(predictor)) {
         (Some(lower), Some(upper)) => {
             let both = over(facts, &lower, &upper, rec)?;
             containers.push(expand(facts, TRANSFORMER, &both, rec, findings)?);
@@ -120,7 +120,7 @@ fn of_runtime<R: Record>(
     for container in listed.iter().filter(another) {
         containers.push(decoded(facts, container)?);
     }
-    for container in own.iter().filter(|container| text(container, "name") != TRANSFORMER) {
+    for container in predictor.iter().filter(|container| text(container, "name") != TRANSFORMER) {
         containers.push(decoded(facts, container)?);
     }
     let base: Map = spec

@@ -49,7 +49,7 @@ pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Res
     {
         return Err(facts.invalid("must provide only one of storageUri and storage.path"));
     }
-    let known = facts
+    let at = facts
         .config
         .storage_containers
         .iter()
@@ -67,7 +67,7 @@ pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Res
     } else {
         schemes.iter().any(|scheme| text.starts_with(scheme))
     };
-    if known || local || served {
+    if at || local || served {
         return Ok(());
     }
     Err(Failure {
@@ -215,14 +215,14 @@ pub(super) fn provide(
     let last = list_mut(pod, "initContainers", ORIGIN).and_then(EcoVec::pop);
     let Some(mut container) = last else { return Ok(()) };
     let mut credentials = Credentials { facts, annotations: request.annotations, findings };
-    let told = if let Some(storage) = &request.storage {
+    let storage = if let Some(storage) = &request.storage {
         credentials.of_storage(storage, &mut container)
     } else {
         let account = pod.get("serviceAccountName").cloned();
         credentials.of_account(account.as_ref(), &mut container, pod);
         Ok(())
     };
-    let result = told
+    let result = storage
         .and_then(|()| finish(facts, request.container, request.annotations, &mut container, pod));
     push(pod, "initContainers", container);
     result

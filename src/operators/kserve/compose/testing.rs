@@ -18,7 +18,7 @@ pub(crate) fn objects(text: &str) -> Vec<Object> {
             let field =
                 |keys: &[&str]| node.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned();
             let kind = field(&["kind"]);
-            let namespace = Some(field(&["metadata", "namespace"])).filter(|own| !own.is_empty());
+            let namespace = Some(field(&["metadata", "namespace"])).filter(|name| !name.is_empty());
             let scope = if kind.starts_with("Cluster") {
                 Scope::Cluster
             } else {
@@ -43,11 +43,11 @@ pub(crate) fn objects(text: &str) -> Vec<Object> {
 /// The pod of a predictor after the webhook, in Standard mode, and the findings. `model` and
 /// `predictor` are additional fields of the model and the predictor; `beside` are objects other
 /// than the service and its runtime.
-pub(super) fn expanded(model: &str, predictor: &str, beside: &str) -> (Node, Vec<Diagnostic>) {
+pub(super) fn expanded(model: &str, predictor: &str, more_fields: &str) -> (Node, Vec<Diagnostic>) {
     let predictor = if predictor.is_empty() { String::new() } else { format!("{predictor}, ") };
     let text = format!(
         "kind: InferenceService\nmetadata: {{name: s, annotations: {{serving.kserve.io/deploymentMode: Standard}}}}\nspec: {{predictor: {{{predictor}model: {{modelFormat: {{name: f}}, {model}}}}}}}\n\
-         ---\nkind: ClusterServingRuntime\nmetadata: {{name: rt}}\nspec: {{containers: [{{name: kserve-container, image: i}}]}}\n---\n{beside}"
+         ---\nkind: ClusterServingRuntime\nmetadata: {{name: rt}}\nspec: {{containers: [{{name: kserve-container, image: i}}]}}\n---\n{more_fields}"
     );
     let policy = operators::newest()
         .policy(Api::KServe, Semantics::Documented)
@@ -60,9 +60,9 @@ pub(super) fn expanded(model: &str, predictor: &str, beside: &str) -> (Node, Vec
     let mut config = OperatorConfig::default();
     config.kserve.expand = true;
     config.kserve.accounts = objects.collect();
-    let made = components(policy, &service, Some(&runtime), &config.kserve, &mut ());
-    let made = made.expect("it composes");
-    let component = &made.value[0].component;
+    let checked = components(policy, &service, Some(&runtime), &config.kserve, &mut ());
+    let checked = checked.expect("it composes");
+    let component = &checked.value[0].component;
     let shown =
         effective(policy, &service, Some(&runtime), &config.kserve, component).expect("it expands");
     (shown.value.component.pod, shown.diagnostics)

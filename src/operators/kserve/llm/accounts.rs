@@ -42,7 +42,7 @@ impl Account {
             return Self { object: found.clone(), generated: false };
         }
         let finding = super::scene::absent(scene, "ServiceAccount", scene.namespace(), name, place);
-        if findings.iter().all(|known| known.message != finding.message) {
+        if findings.iter().all(|other| other.message != finding.message) {
             findings.push(finding);
         }
         let unknown = Self::copied(scene, name.into(), Map::new(), None);

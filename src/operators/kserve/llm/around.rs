@@ -41,15 +41,15 @@ pub(super) fn binding(
     account: &Account,
     labels: Map,
 ) -> Node {
-    let own = metadata(scene, name, labels, Map::new(), &ACCESS);
-    bound(scene, ["RoleBinding", "Role"], own, role, account)
+    let metadata = metadata(scene, name, labels, Map::new(), &ACCESS);
+    bound(scene, ["RoleBinding", "Role"], metadata, role, account)
 }
 
 /// The binding of a role of a kind to an account, as an object of another kind.
 pub(super) fn bound(
     scene: &Scene<'_>,
     [kind, role_kind]: [&'static str; 2],
-    own: Node,
+    inner: Node,
     role: &str,
     account: &Account,
 ) -> Node {
@@ -67,7 +67,7 @@ pub(super) fn bound(
     object(
         "rbac.authorization.k8s.io/v1",
         kind,
-        own,
+        inner,
         [
             ("subjects", Node::list(subject, by)),
             ("roleRef", reference.unwrap_or_else(|| Node::map(by))),

@@ -45,11 +45,11 @@ pub(super) fn devices(scene: &Scene<'_>, spec: &mut Node) {
             if Some(at) == index
                 && let Some(resources) = map_mut(container, "resources", BY)
             {
-                let mut own = Node::new(Value::Map(std::mem::take(resources)), BY);
-                if position(own.items_of("claims"), "name", CLAIM).is_none() {
-                    push(&mut own, "claims", mapping([("name", Node::str(CLAIM, BY))], BY));
+                let mut node = Node::new(Value::Map(std::mem::take(resources)), BY);
+                if position(node.items_of("claims"), "name", CLAIM).is_none() {
+                    push(&mut node, "claims", mapping([("name", Node::str(CLAIM, BY))], BY));
                 }
-                if let Value::Map(map) = own.value {
+                if let Value::Map(map) = node.value {
                     *resources = map;
                 }
             }

@@ -38,20 +38,20 @@ fn look_up<'a>(scene: &Scene<'a>, name: &str) -> Option<&'a Object> {
 /// # Errors
 /// When two specifications cannot be merged, or a configuration that the service names was not
 /// read.
-pub(super) fn applied<'a>(scene: &Scene<'a>, own: &mut Node) -> Result<Vec<Applied<'a>>, Failure> {
+pub(super) fn applied<'a>(scene: &Scene<'a>, node: &mut Node) -> Result<Vec<Applied<'a>>, Failure> {
     let named: Vec<EcoString> =
-        own.items_of("baseRefs").iter().map(|reference| text(reference, "name").into()).collect();
-    let mut resolved = own.clone();
+        node.items_of("baseRefs").iter().map(|reference| text(reference, "name").into()).collect();
+    let mut resolved = node.clone();
     let mut found = Vec::new();
     for name in &named {
-        let object = look_up(scene, name).ok_or_else(|| missing(scene, name, own))?;
+        let object = look_up(scene, name).ok_or_else(|| missing(scene, name, node))?;
         found.push(object);
         if let Some(spec) = object.node.get("spec") {
             resolved = merged(scene, resolved, spec, &mut ())?;
         }
     }
     if let Some(name) = resolved.at(&["model", "name"]).cloned()
-        && let Some(model) = map_mut(own, "model", BY)
+        && let Some(model) = map_mut(node, "model", BY)
     {
         model.insert("name", name);
     }
@@ -63,14 +63,14 @@ pub(super) fn applied<'a>(scene: &Scene<'a>, own: &mut Node) -> Result<Vec<Appli
             Applied { found: look_up(scene, &name), name, preset: Some(preset) }
         })
         .collect();
-    let own = named.into_iter().zip(found);
-    all.extend(own.map(|(name, object)| Applied { name, preset: None, found: Some(object) }));
+    let named = named.into_iter().zip(found);
+    all.extend(named.map(|(name, object)| Applied { name, preset: None, found: Some(object) }));
     Ok(all)
 }
 
 /// The failure for a configuration that the service names and that was not read.
-fn missing(scene: &Scene<'_>, name: &str, own: &Node) -> Failure {
-    let written = own.items_of("baseRefs").iter().find(|own| text(own, "name") == name);
+fn missing(scene: &Scene<'_>, name: &str, node: &Node) -> Failure {
+    let written = node.items_of("baseRefs").iter().find(|base_ref| text(base_ref, "name") == name);
     let place = written.and_then(|written| written.get("name").unwrap_or(written).origin.span());
     let failure = scene.failure(not_found(scene, name));
     Failure {
@@ -233,8 +233,8 @@ pub(super) fn merged<R: Record>(
 /// The controller's, when a configuration is missing, cannot be merged or expanded, or the result
 /// would be refused.
 pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combined, Failure> {
-    let mut own = scene.own();
-    let applied = applied(scene, &mut own)?;
+    let mut node = scene.stored_spec();
+    let applied = applied(scene, &mut node)?;
     if applied.iter().any(|applied| applied.found.is_none()) {
         return Err(missing_preset(scene));
     }
@@ -253,23 +253,23 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
         |applied: &Applied<'_>| -> Option<Node> { applied.found?.node.get("spec").cloned() };
     let (shipped, named): (Vec<&Applied<'_>>, Vec<&Applied<'_>>) =
         applied.iter().partition(|applied| applied.preset.is_some());
-    let shipped_specs: Vec<Node> = shipped.iter().filter_map(|own| spec_of(own)).collect();
+    let shipped_specs: Vec<Node> = shipped.iter().filter_map(|applied| spec_of(applied)).collect();
     let base = if shipped.len() > 1 && !rec.keeps() {
         // A fleet has few combinations of shipped configurations.
-        let of = shipped.iter().filter_map(|own| Some(own.found?.id.clone())).collect();
+        let of = shipped.iter().filter_map(|applied| Some(applied.found?.id.clone())).collect();
         let whole = scene.catalog.memo().merged(of, || {
-            let made = fold(&mut shipped_specs.iter(), rec, None)?;
-            Ok::<Node, Failure>(made.unwrap_or_else(|| Node::map(BY)))
+            let node = fold(&mut shipped_specs.iter(), rec, None)?;
+            Ok::<Node, Failure>(node.unwrap_or_else(|| Node::map(BY)))
         })?;
         Some(whole)
     } else {
         fold(&mut shipped_specs.iter(), rec, None)?
     };
-    let named_specs: Vec<Node> = named.iter().filter_map(|own| spec_of(own)).collect();
-    let spec = fold(&mut named_specs.iter().chain([&own]), rec, base)?;
-    let mut spec = spec.unwrap_or_else(|| own.clone());
+    let named_specs: Vec<Node> = named.iter().filter_map(|applied| spec_of(applied)).collect();
+    let spec = fold(&mut named_specs.iter().chain([&node]), rec, base)?;
+    let mut spec = spec.unwrap_or_else(|| node.clone());
     before_templates(scene, &mut spec);
-    let mut spec = expand::replace(scene, &own, &spec, rec)?;
+    let mut spec = expand::replace(scene, &node, &spec, rec)?;
     after_templates(scene, &mut spec)?;
     lora::adapters(&spec).map_err(|message| {
         scene.failure(format!(
@@ -278,7 +278,7 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
     })?;
     // Of services that set the same fields over the same configurations, one is checked as a whole;
     // the values of each are checked where they are read.
-    let fingerprint = merged_check::fingerprint(&own, &applied);
+    let fingerprint = merged_check::fingerprint(&node, &applied);
     let memo = scene.catalog.memo();
     if !memo.is_valid(fingerprint) {
         merged_check::dry_run(scene, &spec)?;
@@ -289,8 +289,12 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
 
 /// The shipped configurations that apply and were not read.
 fn absent_presets(scene: &Scene<'_>) -> Vec<EcoString> {
-    let applied = applied(scene, &mut scene.own()).unwrap_or_default();
-    applied.into_iter().filter(|own| own.found.is_none()).map(|own| own.name).collect()
+    let applied = applied(scene, &mut scene.stored_spec()).unwrap_or_default();
+    applied
+        .into_iter()
+        .filter(|applied| applied.found.is_none())
+        .map(|applied| applied.name)
+        .collect()
 }
 
 /// Whether a shipped configuration that applies was not read.
@@ -436,8 +440,8 @@ fn scheduler_config(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
     let Some(reference) = config.get("ref").cloned() else { return Ok(()) };
     let name = text(&reference, "name");
     let key = Some(text(&reference, "key")).filter(|key| !key.is_empty()).unwrap_or("epp");
-    let own = scene.find("ConfigMap", name);
-    let found = own.or_else(|| {
+    let object = scene.find("ConfigMap", name);
+    let found = object.or_else(|| {
         let shared = name.starts_with("config-scheduler-");
         scene.catalog.other("ConfigMap", scene.system(), name).filter(|_| shared)
     });

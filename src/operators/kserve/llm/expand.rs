@@ -46,7 +46,7 @@ fn gateway(setting: &str, system: &str) -> (EcoString, EcoString) {
 /// When the controller cannot parse or execute the template or read its output, with its message.
 pub(super) fn replace<R: Record>(
     scene: &Scene<'_>,
-    own: &Node,
+    node: &Node,
     merged: &Node,
     rec: &mut R,
 ) -> Result<Node, Failure> {
@@ -59,7 +59,7 @@ pub(super) fn replace<R: Record>(
     let metadata = Metadata::of_object(&object.node, scene.namespace());
     let values = ObjectValues {
         metadata,
-        spec: Struct::new(own, spec_type(), "v1alpha2.LLMInferenceServiceSpec"),
+        spec: Struct::new(node, spec_type(), "v1alpha2.LLMInferenceServiceSpec"),
         kind: &object.id.kind,
         api_version: &object.api_version,
         type_name: "struct { *v1alpha2.LLMInferenceService; GlobalConfig llmisvc.templateGlobalConfig }",
@@ -78,7 +78,7 @@ pub(super) fn replace<R: Record>(
         metadata: object.node.get("metadata"),
         labels: None,
         annotations: None,
-        spec: Some(own),
+        spec: Some(node),
         setting: Some(&setting),
     };
     let mut walk =

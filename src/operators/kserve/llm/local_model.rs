@@ -58,7 +58,11 @@ pub(super) fn cached<'a>(catalog: &'a Catalog, service: &Service) -> Option<Cach
             .filter(|object| {
                 // A cluster has one LocalModelCache of a name.
                 kind == "LocalModelCache"
-                    || object.id.scope.namespace().is_some_and(|own| *own == service.namespace)
+                    || object
+                        .id
+                        .scope
+                        .namespace()
+                        .is_some_and(|namespace| *namespace == service.namespace)
             })
             .collect();
         found.sort_by(|a, b| a.id.name.cmp(&b.id.name));

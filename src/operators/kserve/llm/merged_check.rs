@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The fields that a specification sets, with the numbers and switches among their values, and the
 /// configurations below it.
-pub(super) fn fingerprint(own: &Node, applied: &[Applied<'_>]) -> u64 {
+pub(super) fn fingerprint(node: &Node, applied: &[Applied<'_>]) -> u64 {
     fn shape(node: &Node, into: &mut DefaultHasher) {
         match &node.value {
             Value::Map(map) => {
@@ -36,7 +36,7 @@ pub(super) fn fingerprint(own: &Node, applied: &[Applied<'_>]) -> u64 {
         }
     }
     let mut into = DefaultHasher::new();
-    shape(own, &mut into);
+    shape(node, &mut into);
     for config in applied {
         config.found.map(|object| &object.id).hash(&mut into);
     }
@@ -46,8 +46,8 @@ pub(super) fn fingerprint(own: &Node, applied: &[Applied<'_>]) -> u64 {
 /// What the API server would refuse of the merged specification: schema, rules of the definition,
 /// and the webhook.
 pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
-    let own = &scene.service.object;
-    let mut object = own.clone();
+    let object = &scene.service.object;
+    let mut object = object.clone();
     let mut checked = spec.clone();
     // The text of a ConfigMap is read for this check only.
     if let Some(config) = at_mut(&mut checked, &["router", "scheduler", "config"])
@@ -65,7 +65,7 @@ pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
     ] {
         let scaler = at_mut(&mut checked, path)
             .and_then(|keda| at_mut(keda, &["advanced", "horizontalPodAutoscalerConfig"]));
-        if let Some(scaler) = scaler.filter(|own| text(own, "name").is_empty()) {
+        if let Some(scaler) = scaler.filter(|scaler| text(scaler, "name").is_empty()) {
             take(scaler, "name");
         }
     }

@@ -81,13 +81,18 @@ pub(crate) fn decide<'a>(
         return Resolution::failed(None, Basis::None, protocol, refusal);
     }
     let scene = scene(context, service);
-    let applied = combine::applied(&scene, &mut scene.own()).unwrap_or_default();
-    let configs = applied.into_iter().map(|own| AppliedConfig {
-        name: own.name,
-        preset: own.preset.is_some(),
-        selected_by: own.preset.map_or("", combine::selects),
-        sets: own.found.filter(|_| is_explained).map(combine::fields_of).unwrap_or_default().into(),
-        found: own.found.map(|object| {
+    let applied = combine::applied(&scene, &mut scene.stored_spec()).unwrap_or_default();
+    let configs = applied.into_iter().map(|applied| AppliedConfig {
+        name: applied.name,
+        preset: applied.preset.is_some(),
+        selected_by: applied.preset.map_or("", combine::selects),
+        sets: applied
+            .found
+            .filter(|_| is_explained)
+            .map(combine::fields_of)
+            .unwrap_or_default()
+            .into(),
+        found: applied.found.map(|object| {
             let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
             (namespace, object.name_span())
         }),
@@ -102,9 +107,9 @@ pub(crate) fn build<'s, R: Record>(
     rec: &mut R,
 ) -> Outcome<'s> {
     let scene = scene(context, service);
-    let own = scene.own();
+    let node = scene.stored_spec();
     if let Some(refusal) = service.refused() {
-        return Outcome { outlines: outlines(&own), error: Some(refusal), ..Outcome::default() };
+        return Outcome { outlines: outlines(&node), error: Some(refusal), ..Outcome::default() };
     }
     let mut diagnostics = Vec::new();
     if scene.stopped() {
@@ -145,19 +150,19 @@ pub(crate) fn build<'s, R: Record>(
 /// The specification with what the service names merged, as far as that is read: enough for
 /// topology, replicas and devices, which no shipped configuration sets.
 fn topology(scene: &Scene<'_>) -> Node {
-    let own = scene.own();
-    let mut probe = own.clone();
-    let Ok(applied) = combine::applied(scene, &mut probe) else { return own };
+    let node = scene.stored_spec();
+    let mut probe = node.clone();
+    let Ok(applied) = combine::applied(scene, &mut probe) else { return node };
     let named = applied.iter().filter(|applied| applied.preset.is_none());
     let specs = named.filter_map(|applied| applied.found?.node.get("spec"));
     let mut merged: Option<Node> = None;
-    for upper in specs.chain([&own]) {
+    for upper in specs.chain([&node]) {
         merged = match merged {
             None => Some(upper.clone()),
             Some(lower) => combine::merged(scene, lower, upper, &mut ()).ok(),
         };
     }
-    merged.unwrap_or(own)
+    merged.unwrap_or(node)
 }
 
 /// Components as a specification alone has them.
@@ -242,32 +247,33 @@ fn components(
 ) -> Result<Vec<Component>, Failure> {
     let adapters = lora::adapters(spec).map_err(|message| scene.failure(message))?;
     let workloads = workload::workloads(scene, spec, &adapters, findings)?;
-    Ok(workloads.into_iter().map(|own| of_workload(spec, own)).collect())
+    Ok(workloads.into_iter().map(|workload| of_workload(spec, workload)).collect())
 }
 
-fn of_workload(spec: &Node, own: Workload) -> Component {
-    let kind = kind_of(own.part);
-    let workload = match own.part {
+fn of_workload(spec: &Node, source: Workload) -> Component {
+    let kind = kind_of(source.part);
+    let workload = match source.part {
         Part::Main => Some(spec),
         Part::Prefill => spec.get("prefill"),
     };
-    let name = own.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
+    let name = source.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
     let mut component = component(
         kind,
         workload.unwrap_or(spec),
-        own.pod,
-        own.worker.as_ref().map(|(worker, _)| worker.clone()),
+        source.pod,
+        source.worker.as_ref().map(|(worker, _)| worker.clone()),
     );
-    component.worker = own.worker;
+    component.worker = source.worker;
     component.name = name.unwrap_or_default();
-    component.labels = own.labels;
-    component.annotations = own.annotations;
+    component.labels = source.labels;
+    component.annotations = source.annotations;
     component
 }
 
 /// The whole specification of a service, which its first component keeps; none when it is stopped.
 fn specification(built: &Built<'_>) -> Option<Node> {
-    let first = built.components.iter().find(|own| own.kind == ComponentKind::Workload)?;
+    let first =
+        built.components.iter().find(|component| component.kind == ComponentKind::Workload)?;
     Some(first.spec.clone())
 }
 
@@ -284,13 +290,13 @@ pub(crate) fn workloads(
     let adapters = lora::adapters(&spec).unwrap_or_default();
     let mut found = workload::workloads(&scene, &spec, &adapters, &mut Vec::new())?;
     if combine::lacks_preset(&scene) {
-        for own in &mut found {
-            stand_in(&mut own.node);
+        for workload in &mut found {
+            stand_in(&mut workload.node);
         }
     }
-    let objects = found.into_iter().map(|own| RenderedObject {
-        component: Some(kind_of(own.part)),
-        node: own.node,
+    let objects = found.into_iter().map(|workload| RenderedObject {
+        component: Some(kind_of(workload.part)),
+        node: workload.node,
         wave: 1,
     });
     Ok(objects.collect())
@@ -356,28 +362,29 @@ pub(crate) fn objects(
     }
     let adapters = lora::adapters(&spec).map_err(|message| scene.failure(message))?;
     // Findings of the pods are those of `build`.
-    for own in workload::workloads(&scene, &spec, &adapters, &mut Vec::new())? {
-        for before in own.before {
+    for workload in workload::workloads(&scene, &spec, &adapters, &mut Vec::new())? {
+        for before in workload.before {
             push(before, None, 0);
         }
-        push(own.node, Some(kind_of(own.part)), 1);
+        push(workload.node, Some(kind_of(workload.part)), 1);
     }
     push(around::service(&scene, &spec), None, 1);
     for scaler in scaling::objects(&scene, &spec)? {
         push(scaler, None, 2);
     }
     route::references(&scene, &spec, &mut diagnostics).map_err(|message| scene.failure(message))?;
-    for own in scheduler::objects(&scene, &spec, &mut diagnostics)?.objects {
-        let kind = own.get("kind").and_then(Node::as_str) == Some("Deployment");
-        let is_tokenizer =
-            own.at(&["metadata", "labels", "app.kubernetes.io/component"]).and_then(Node::as_str)
-                == Some("tokenizer");
+    for object in scheduler::objects(&scene, &spec, &mut diagnostics)?.objects {
+        let kind = object.get("kind").and_then(Node::as_str) == Some("Deployment");
+        let is_tokenizer = object
+            .at(&["metadata", "labels", "app.kubernetes.io/component"])
+            .and_then(Node::as_str)
+            == Some("tokenizer");
         let component = match (kind, is_tokenizer) {
             (false, _) => None,
             (true, true) => Some(ComponentKind::Tokenizer),
             (true, false) => Some(ComponentKind::Scheduler),
         };
-        push(own, component, 1);
+        push(object, component, 1);
     }
     if let Some(route) = route::object_of(&scene, &spec) {
         push(route, None, 3);

@@ -24,12 +24,13 @@ pub(super) fn parsed(text: &str) -> Option<Node> {
 /// The flag of the scheduler's configuration in the arguments of its main container, with what
 /// follows it.
 pub(super) fn flag(pod: &Node) -> Option<(EcoString, EcoString)> {
-    let main = pod.items_of("containers").iter().find(|own| text(own, "name") == MAIN)?;
+    let main =
+        pod.items_of("containers").iter().find(|container| text(container, "name") == MAIN)?;
     let args = main.items_of("args");
     args.windows(2).find_map(|pair| {
         let name = pair[0].as_str()?;
-        let known = TEXT_FLAGS.contains(&name) || FILE_FLAGS.contains(&name);
-        known.then(|| (name.into(), pair[1].as_str().unwrap_or_default().into()))
+        let is_known = TEXT_FLAGS.contains(&name) || FILE_FLAGS.contains(&name);
+        is_known.then(|| (name.into(), pair[1].as_str().unwrap_or_default().into()))
     })
 }
 
@@ -50,7 +51,7 @@ fn inline(spec: &Node) -> Option<Node> {
 pub(super) fn has_plugin(spec: &Node, plugin: &str) -> bool {
     let found = inline(spec);
     found.is_some_and(|found| {
-        found.items_of("plugins").iter().any(|own| text(own, "type") == plugin)
+        found.items_of("plugins").iter().any(|plugins| text(plugins, "type") == plugin)
     })
 }
 

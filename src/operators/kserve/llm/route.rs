@@ -91,14 +91,17 @@ fn routes_by_model(scene: &Scene<'_>, spec: &Node) -> bool {
         let named = text(reference, "namespace");
         let namespace = if named.is_empty() { scene.namespace() } else { named };
         let gateway = scene.catalog.other("Gateway", namespace, text(reference, "name"));
-        gateway.and_then(|own| {
-            own.annotation(MODEL_ROUTING).and_then(|node| node.as_str()).map(|text| text == "false")
+        gateway.and_then(|object| {
+            object
+                .annotation(MODEL_ROUTING)
+                .and_then(|node| node.as_str())
+                .map(|text| text == "false")
         }) == Some(true)
     })
 }
 
 fn has_header(matched: &Node, header: &str) -> bool {
-    matched.items_of("headers").iter().any(|own| text(own, "name") == header)
+    matched.items_of("headers").iter().any(|headers| text(headers, "name") == header)
 }
 
 /// Drops the matches of a model's header, and the rules that are left without one.
@@ -106,7 +109,7 @@ fn strip(route: &mut Node, header: &str) {
     let Some(rules) = at_mut(route, &["rules"]).and_then(Node::as_list_mut) else { return };
     for rule in rules.make_mut() {
         if let Some(matches) = at_mut(rule, &["matches"]).and_then(Node::as_list_mut) {
-            matches.retain(|own| !has_header(own, header));
+            matches.retain(|matched| !has_header(matched, header));
         }
     }
     rules.retain(|rule| !rule.items_of("matches").is_empty());
@@ -117,20 +120,20 @@ fn expand(scene: &Scene<'_>, spec: &Node, route: &mut Node, header: &str) {
     let listed = spec.at(&["model", "lora", "adapters"]).map(Node::items).unwrap_or_default();
     let mut adapters: Vec<(&str, Origin)> = listed
         .iter()
-        .filter_map(|own| own.get("name"))
+        .filter_map(|parent| parent.get("name"))
         .filter_map(|name| Some((name.as_str()?, name.origin)))
         .collect();
     adapters.sort_by_key(|(name, _)| *name);
     each_mut(route, "rules", |rule| {
         let matches = rule.items_of("matches").to_vec();
         let mut added = Vec::new();
-        for own in matches.iter().filter(|own| has_header(own, header)) {
+        for matched in matches.iter().filter(|matched| has_header(matched, header)) {
             for (name, origin) in &adapters {
-                let mut copy = own.clone();
-                each_mut(&mut copy, "headers", |own| {
-                    if text(own, "name") == header {
+                let mut copy = matched.clone();
+                each_mut(&mut copy, "headers", |node| {
+                    if text(node, "name") == header {
                         let value = published(scene.namespace(), name);
-                        put(own, "value", Node::str(value, *origin));
+                        put(node, "value", Node::str(value, *origin));
                     }
                 });
                 added.push(copy);
@@ -161,7 +164,7 @@ fn models(service: &Service) -> Vec<EcoString> {
     ];
     let adapters = model.and_then(|model| model.at(&["lora", "adapters"]));
     let adapters = adapters.map(Node::items).unwrap_or_default();
-    names.extend(adapters.iter().filter_map(|own| own.get("name")?.scalar_text()));
+    names.extend(adapters.iter().filter_map(|adapter| adapter.get("name")?.scalar_text()));
     names.sort();
     names.dedup();
     names
@@ -180,8 +183,9 @@ fn members(scene: &Scene<'_>, group: &str) -> Vec<Member> {
         .filter(same)
         .map(|service| {
             let router = service.object.spec("router");
-            let pool = router.and_then(|own| text_at(own, &["scheduler", "pool", "ref", "name"]));
-            let scheduler = router.is_some_and(|own| own.get("scheduler").is_some());
+            let pool =
+                router.and_then(|router| text_at(router, &["scheduler", "pool", "ref", "name"]));
+            let scheduler = router.is_some_and(|router| router.get("scheduler").is_some());
             let backend = |group: Option<&'static str>, kind: &'static str, name: EcoString| {
                 let mut node =
                     mapping([("kind", Node::str(kind, BY)), ("name", Node::str(name, BY))], BY);
@@ -202,7 +206,7 @@ fn members(scene: &Scene<'_>, group: &str) -> Vec<Member> {
                     backend(None, "Service", child_name(service.name(), "-kserve-workload-svc"))
                 }
             };
-            let weight = router.and_then(|own| own.at(&["route", "weight"])).cloned();
+            let weight = router.and_then(|router| router.at(&["route", "weight"])).cloned();
             let stopped = service
                 .object
                 .annotation("serving.kserve.io/stop")
@@ -223,10 +227,10 @@ fn group_of(object: &Object) -> Option<&str> {
 
 /// Gives every rule that is not the service's own the backends of all members.
 fn share(scene: &Scene<'_>, spec: &Node, route: &mut Node, group: &str) -> bool {
-    let own = models(scene.service);
+    let models = models(scene.service);
     let backends: Vec<Node> = members(scene, group)
         .into_iter()
-        .filter(|member| !member.stopped && member.models == own)
+        .filter(|member| !member.stopped && member.models == models)
         .map(|member| {
             let mut backend = member.backend;
             put(&mut backend, "weight", member.weight);
@@ -237,16 +241,16 @@ fn share(scene: &Scene<'_>, spec: &Node, route: &mut Node, group: &str) -> bool 
     let service = scene.child("-kserve-workload-svc");
     let pool = text_at(spec, &["router", "scheduler", "pool", "ref", "name"]);
     each_mut(route, "rules", |rule| {
-        let personal = rule.items_of("matches").iter().any(|own| {
-            text_at(own, &["path", "value"]).is_some_and(|path| {
+        let personal = rule.items_of("matches").iter().any(|matched| {
+            text_at(matched, &["path", "value"]).is_some_and(|path| {
                 path.strip_prefix(prefix.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
         });
-        let managed = rule.items_of("backendRefs").iter().any(|own| {
-            let kind = Some(text(own, "kind")).filter(|kind| !kind.is_empty());
-            let name = text(own, "name");
-            is_default_backend(scene, own)
+        let managed = rule.items_of("backendRefs").iter().any(|backend_ref| {
+            let kind = Some(text(backend_ref, "kind")).filter(|kind| !kind.is_empty());
+            let name = text(backend_ref, "name");
+            is_default_backend(scene, backend_ref)
                 || (kind.unwrap_or("Service") == "Service" && name == service)
                 || (kind == Some("InferencePool") && Some(name) == pool)
         });
@@ -269,7 +273,8 @@ pub(super) fn object_of(scene: &Scene<'_>, spec: &Node) -> Option<Node> {
     }
     let group = text_at(route, &["group"]);
     let scheduler = spec.at(&["router", "scheduler"]);
-    let managed = scheduler.is_some_and(|own| text_at(own, &["pool", "ref", "name"]).is_none());
+    let managed =
+        scheduler.is_some_and(|scheduler| text_at(scheduler, &["pool", "ref", "name"]).is_none());
     let name = scene.child("-kserve-route");
     let existing = scene.find("HTTPRoute", &name);
     let mut migrated = existing.is_some_and(is_migrated);
@@ -283,9 +288,9 @@ pub(super) fn object_of(scene: &Scene<'_>, spec: &Node) -> Option<Node> {
     }
     // A gateway that resolves a pool of the current group shows that it knows the group.
     migrated |= body.items_of("rules").iter().any(|rule| {
-        rule.items_of("backendRefs")
-            .iter()
-            .any(|own| text(own, "kind") == "InferencePool" && text(own, "group") == CURRENT)
+        rule.items_of("backendRefs").iter().any(|backend_ref| {
+            text(backend_ref, "kind") == "InferencePool" && text(backend_ref, "group") == CURRENT
+        })
     });
     let mut annotations = Map::new();
     if managed && migrated {
@@ -314,18 +319,19 @@ fn is_migrated(route: &Object) -> bool {
     let parents = route.node.at(&["status", "parents"]).map(Node::items).unwrap_or_default();
     let uses = |group: &str| {
         route.spec("rules").map(Node::items).unwrap_or_default().iter().any(|rule| {
-            rule.items_of("backendRefs")
-                .iter()
-                .any(|own| text(own, "kind") == "InferencePool" && text(own, "group") == group)
+            rule.items_of("backendRefs").iter().any(|backend_ref| {
+                text(backend_ref, "kind") == "InferencePool" && text(backend_ref, "group") == group
+            })
         })
     };
     let conditions = || parents.iter().flat_map(|parent| parent.items_of("conditions"));
-    let refused = conditions().any(|own| {
-        text(own, "type") == "ResolvedRefs"
-            && text(own, "status") == "False"
-            && text(own, "reason") == "InvalidKind"
+    let refused = conditions().any(|condition| {
+        text(condition, "type") == "ResolvedRefs"
+            && text(condition, "status") == "False"
+            && text(condition, "reason") == "InvalidKind"
     });
-    let resolved = conditions()
-        .any(|own| text(own, "type") == "ResolvedRefs" && text(own, "status") == "True");
+    let resolved = conditions().any(|condition| {
+        text(condition, "type") == "ResolvedRefs" && text(condition, "status") == "True"
+    });
     (uses(FORMER) && refused) || (uses(CURRENT) && resolved)
 }

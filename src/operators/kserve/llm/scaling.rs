@@ -61,7 +61,7 @@ fn of_workload(
     let least = scaling.get("minReplicas").cloned().unwrap_or_else(|| Node::int(1, BY));
     let most = scaling.get("maxReplicas").cloned().unwrap_or_else(|| Node::int(0, BY));
     let scaled = suffix("-kserve-keda", "-kserve-prefill-keda");
-    let keda = |own: &Node, triggers: Node| {
+    let keda = |node: &Node, triggers: Node| {
         let mut body = mapping(
             [
                 ("scaleTargetRef", target.clone()),
@@ -71,16 +71,16 @@ fn of_workload(
             BY,
         );
         for key in KEDA {
-            if let Some(value) = own.get(key) {
+            if let Some(value) = node.get(key) {
                 put(&mut body, key, value.clone());
             }
         }
         put(&mut body, "triggers", triggers);
         body
     };
-    if let Some(own) = scaling.get("keda") {
-        let triggers = own.get("triggers").cloned().unwrap_or_else(|| Node::list([], BY));
-        let body = keda(own, triggers);
+    if let Some(scaling) = scaling.get("keda") {
+        let triggers = scaling.get("triggers").cloned().unwrap_or_else(|| Node::list([], BY));
+        let body = keda(scaling, triggers);
         let metadata = metadata(scene, scaled, workload_labels(scene), Map::new(), &SCALING);
         return Ok(Some(object(
             "keda.sh/v1alpha1",
@@ -94,13 +94,13 @@ fn of_workload(
     let mut labels = workload_labels(scene);
     let accelerator = workload
         .at(&["labels", ACCELERATOR])
-        .filter(|own| own.as_str().is_some_and(|text| !text.is_empty()));
+        .filter(|label| label.as_str().is_some_and(|text| !text.is_empty()));
     labels.insert(ACCELERATOR, accelerator.cloned().unwrap_or_else(|| Node::str("unknown", BY)));
     labels.sort();
     let annotations = annotations(spec, wva);
-    if let Some(own) = wva.get("keda") {
+    if let Some(wva) = wva.get("keda") {
         let trigger = trigger(scene, &scaled)?;
-        let body = keda(own, Node::list([trigger], BY));
+        let body = keda(wva, Node::list([trigger], BY));
         let metadata = metadata(scene, scaled, labels, annotations, &SCALING);
         return Ok(Some(object(
             "keda.sh/v1alpha1",
@@ -110,7 +110,7 @@ fn of_workload(
             &SCALING,
         )));
     }
-    let Some(own) = wva.get("hpa") else { return Ok(None) };
+    let Some(wva) = wva.get("hpa") else { return Ok(None) };
     let name = suffix("-kserve-hpa", "-kserve-prefill-hpa");
     let metric = node!(&SCALING; {
         type: "External",
@@ -131,7 +131,7 @@ fn of_workload(
         ],
         BY,
     );
-    if let Some(behavior) = own.get("behavior") {
+    if let Some(behavior) = wva.get("behavior") {
         put(&mut body, "behavior", behavior.clone());
     }
     let metadata = metadata(scene, name, labels, annotations, &SCALING);

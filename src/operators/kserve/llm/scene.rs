@@ -51,7 +51,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The specification as the API server stores it, without anything merged.
-    pub(super) fn own(&self) -> Node {
+    pub(super) fn stored_spec(&self) -> Node {
         let spec = self.service.object.node.get("spec").cloned();
         spec.unwrap_or_else(|| Node::map(self.service.object.node.origin))
     }

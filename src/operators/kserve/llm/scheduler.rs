@@ -140,17 +140,17 @@ fn access(scene: &Scene<'_>, account: &Account) -> [Node; 3] {
         },
     ]);
     let name = child_name(scene.namespace(), &format!("-{}-epp-auth-rb", scene.name()));
-    let own = mapping(
+    let mapping = mapping(
         [("name", Node::str(name, by)), ("labels", node_of(picker_labels(scene), &ACCESS))],
         by,
     );
     let kinds = ["ClusterRoleBinding", "ClusterRole"];
-    let delegator = bound(scene, kinds, own, "system:auth-delegator", account);
-    let own = metadata(scene, role.clone(), picker_labels(scene), Map::new(), &ACCESS);
+    let delegator = bound(scene, kinds, mapping, "system:auth-delegator", account);
+    let metadata = metadata(scene, role.clone(), picker_labels(scene), Map::new(), &ACCESS);
     let rules = rules.unwrap_or_else(|| Node::map(by));
     [
         delegator,
-        object("rbac.authorization.k8s.io/v1", "Role", own, [("rules", rules)], &ACCESS),
+        object("rbac.authorization.k8s.io/v1", "Role", metadata, [("rules", rules)], &ACCESS),
         binding(scene, &scene.child("-epp-rb"), &role, account, picker_labels(scene)),
     ]
 }
@@ -234,7 +234,7 @@ fn deployment(
             let elects = container
                 .items_of("args")
                 .iter()
-                .any(|own| own.as_str().is_some_and(|own| ELECTION.contains(&own)));
+                .any(|arg| arg.as_str().is_some_and(|name| ELECTION.contains(&name)));
             if several && !elects {
                 push(container, "args", Node::str(ELECTION[0], BY));
             }
@@ -310,30 +310,31 @@ fn service_name(scene: &Scene<'_>, scheduler: &Node) -> EcoString {
 
 fn service(scene: &Scene<'_>, scheduler: &Node) -> Node {
     let containers = scheduler.at(&["template", "containers"]).map(Node::items);
-    let listed = containers.unwrap_or_default().iter().flat_map(|own| own.items_of("ports"));
+    let listed =
+        containers.unwrap_or_default().iter().flat_map(|container| container.items_of("ports"));
     let mut ports: Vec<(&str, &Node)> = Vec::new();
     for port in listed {
         let name = text(port, "name");
         if !PORTS.contains(&name) {
             continue;
         }
-        match ports.iter_mut().find(|(known, _)| *known == name) {
-            Some(known) => known.1 = port,
+        match ports.iter_mut().find(|(port, _)| *port == name) {
+            Some(ports) => ports.1 = port,
             None => ports.push((name, port)),
         }
     }
     ports.sort_by(|a, b| a.0.cmp(b.0));
     let ports = ports.into_iter().map(|(name, port)| {
         let name = port.get("name").cloned().unwrap_or_else(|| Node::str(name, port.origin));
-        let mut own = mapping([("name", name.clone())], BY);
+        let mut mapping = mapping([("name", name.clone())], BY);
         if let Some(number) = port.get("containerPort") {
-            put(&mut own, "port", number.clone());
+            put(&mut mapping, "port", number.clone());
         }
-        put(&mut own, "targetPort", name);
+        put(&mut mapping, "targetPort", name);
         if let Some(protocol) = port.get("protocol") {
-            put(&mut own, "protocol", protocol.clone());
+            put(&mut mapping, "protocol", protocol.clone());
         }
-        own
+        mapping
     });
     let body = mapping(
         [("selector", node_of(picker_labels(scene), &SCHEDULER)), ("ports", Node::list(ports, BY))],
@@ -348,7 +349,7 @@ fn service(scene: &Scene<'_>, scheduler: &Node) -> Node {
 fn pools(scene: &Scene<'_>, scheduler: &Node) -> Vec<Node> {
     let by = Origin::Derived(&POOL);
     let spec = scheduler.at(&["pool", "spec"]).cloned().unwrap_or_else(|| Node::map(by));
-    let own = || {
+    let in_pod = || {
         let name = scene.child("-inference-pool");
         metadata(scene, name, picker_labels(scene), Map::new(), &POOL)
     };
@@ -372,11 +373,17 @@ fn pools(scene: &Scene<'_>, scheduler: &Node) -> Vec<Node> {
         put(&mut former, "extensionRef", extension);
     }
     vec![
-        object("inference.networking.k8s.io/v1", "InferencePool", own(), [("spec", spec)], &POOL),
+        object(
+            "inference.networking.k8s.io/v1",
+            "InferencePool",
+            in_pod(),
+            [("spec", spec)],
+            &POOL,
+        ),
         object(
             "inference.networking.x-k8s.io/v1alpha2",
             "InferencePool",
-            own(),
+            in_pod(),
             [("spec", former)],
             &POOL,
         ),
@@ -391,7 +398,7 @@ fn tokenizer(
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(Node, [Node; 2]), Failure> {
     let by = Origin::Derived(&TOKENIZER);
-    let own = component_labels(scene, "tokenizer");
+    let by_key = component_labels(scene, "tokenizer");
     let name = scene.child("-tokenizer");
     let pod = scheduler.at(&["tokenizer", "template"]).cloned();
     let mut pod = pod.unwrap_or_else(|| Node::map(by));
@@ -411,16 +418,16 @@ fn tokenizer(
         ),
         ..failure
     })?;
-    let written = template(&own, &Map::new(), pod.clone(), &TOKENIZER);
-    let selector = mapping([("matchLabels", node_of(own.clone(), &TOKENIZER))], by);
+    let written = template(&by_key, &Map::new(), pod.clone(), &TOKENIZER);
+    let selector = mapping([("matchLabels", node_of(by_key.clone(), &TOKENIZER))], by);
     let body = mapping(
         [("replicas", Node::int(1, by)), ("selector", selector), ("template", written)],
         by,
     );
     let metadata =
-        || super::parts::metadata(scene, name.clone(), own.clone(), Map::new(), &TOKENIZER);
+        || super::parts::metadata(scene, name.clone(), by_key.clone(), Map::new(), &TOKENIZER);
     let service = node!(&TOKENIZER; {
-        selector: (own.clone()),
+        selector: (by_key.clone()),
         ports: [{
             name: "render-http",
             port: 8000,

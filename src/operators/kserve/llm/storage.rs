@@ -43,9 +43,9 @@ pub(super) struct Target<'t, 'a> {
 /// Takes the user's own container that downloads out of a pod.
 fn taken_out(pod: &mut Node) -> Option<Node> {
     let list = at_mut(pod, &["initContainers"])?.as_list_mut()?;
-    let own = list.iter().rfind(|own| text(own, "name") == INITIALIZER).cloned()?;
-    list.retain(|own| text(own, "name") != INITIALIZER);
-    Some(own)
+    let node = list.iter().rfind(|list| text(list, "name") == INITIALIZER).cloned()?;
+    list.retain(|list| text(list, "name") != INITIALIZER);
+    Some(node)
 }
 
 impl Target<'_, '_> {
@@ -152,12 +152,16 @@ impl Target<'_, '_> {
     ) -> Result<(), Failure> {
         let scene = self.scene;
         let several = !fetched.is_empty();
-        let own = taken_out(pod);
+        let taken_out = taken_out(pod);
         let mut pairs: Vec<(EcoString, Origin, EcoString)> = Vec::new();
         if let Some((uri, origin)) = base {
             pairs.push((uri.into(), origin, MODELS.into()));
         }
-        pairs.extend(fetched.iter().map(|own| (own.uri.clone(), own.origin, own.path.clone())));
+        pairs.extend(
+            fetched
+                .iter()
+                .map(|adapter| (adapter.uri.clone(), adapter.origin, adapter.path.clone())),
+        );
         let (target, reads) = if several {
             let parent = common_parent(pairs.iter().map(|(_, _, path)| path.as_str()));
             (parent.clone(), parent)
@@ -171,22 +175,22 @@ impl Target<'_, '_> {
         let facts = compose::bare(scene.policy, scene.service, scene.config());
         let mut container = compose::initializer::plain(&facts, args.items().iter().cloned());
         let confidential = self.spec.at(&["model", "confidential"]).filter(|_| !several);
-        if let Some(own) = confidential
-            && own.get("enabled").and_then(Node::as_bool) == Some(true)
+        if let Some(confidential) = confidential
+            && confidential.get("enabled").and_then(Node::as_bool) == Some(true)
         {
             let mut set = |name: &str, value: &str| {
                 set_env(&mut container, name, value.into(), &STORAGE, &mut ());
             };
             set("CONFIDENTIAL_ENABLED", "true");
-            if let Some(id) = own.get("resourceId").and_then(Node::as_str)
+            if let Some(id) = confidential.get("resourceId").and_then(Node::as_str)
                 && !id.is_empty()
             {
                 set("CONFIDENTIAL_RESOURCE_ID", id);
             }
         }
-        if let Some(own) = own {
+        if let Some(node) = taken_out {
             let generated = container.clone();
-            container = compose::layers::merged_typed(&container, &own).map_err(|message| {
+            container = compose::layers::merged_typed(&container, &node).map_err(|message| {
                 scene.failure(format!(
                     "failed to merge user storage-initializer customizations: {message}"
                 ))
@@ -304,12 +308,12 @@ pub(super) fn kv_cache(workload: &Node, pod: &mut Node) {
             if let Some(size) = size
                 && let Some(resources) = map_mut(container, "resources", BY)
             {
-                let mut own = Node::new(Value::Map(std::mem::take(resources)), BY);
-                if let Some(requests) = map_mut(&mut own, "requests", BY) {
+                let mut node = Node::new(Value::Map(std::mem::take(resources)), BY);
+                if let Some(requests) = map_mut(&mut node, "requests", BY) {
                     let sum = added(requests.get("ephemeral-storage"), size);
                     requests.insert("ephemeral-storage", sum);
                 }
-                if let Value::Map(map) = own.value {
+                if let Value::Map(map) = node.value {
                     *resources = map;
                 }
             }

@@ -41,15 +41,16 @@ fn namespace(object: &Object) -> Option<&EcoString> {
 /// Writes both into the settings. Upstream's controller is taken to be in its own namespace,
 /// whatever the namespace of a manifest that was read.
 pub fn of_objects(objects: &[Object], config: &mut KServeConfig) {
-    let deployed = objects.iter().find(|own| own.id.kind == "Deployment");
-    let shipped = || objects.iter().filter(|own| own.id.kind == CONFIG);
+    let deployed = objects.iter().find(|object| object.id.kind == "Deployment");
+    let shipped = || objects.iter().filter(|object| object.id.kind == CONFIG);
     let is_openshift = config.proxy.is_some();
     if is_openshift {
         let seen = deployed.into_iter().chain(shipped()).filter_map(namespace);
         let mut seen = seen.filter(|name| APPLICATIONS.contains(&name.as_str()));
         let stated = || {
-            let own = objects.iter().find(|own| own.id.kind == "DSCInitialization")?;
-            own.node
+            let object = objects.iter().find(|object| object.id.kind == "DSCInitialization")?;
+            object
+                .node
                 .at(&["spec", "applicationsNamespace"])
                 .and_then(Node::as_str)
                 .map(EcoString::from)
@@ -57,17 +58,18 @@ pub fn of_objects(objects: &[Object], config: &mut KServeConfig) {
         let [.., product] = APPLICATIONS;
         config.llm.system = seen.next().cloned().or_else(stated).unwrap_or_else(|| product.into());
     }
-    let stated = deployed.and_then(|own| {
-        let containers = own.node.at(&["spec", "template", "spec", "containers"])?.items();
-        containers.iter().flat_map(|own| own.items_of("env")).find_map(|variable| {
+    let stated = deployed.and_then(|object| {
+        let containers = object.node.at(&["spec", "template", "spec", "containers"])?.items();
+        containers.iter().flat_map(|container| container.items_of("env")).find_map(|variable| {
             (variable.get("name").and_then(Node::as_str) == Some(PREFIX))
                 .then(|| variable.get("value").and_then(Node::as_str).map(EcoString::from))?
         })
     });
     let of_newest = || {
         let system = config.llm.system.as_str();
-        let here = shipped().filter(|own| namespace(own).is_some_and(|own| own == system));
-        here.filter_map(|own| prefix(&own.id.name))
+        let here = shipped()
+            .filter(|object| namespace(object).is_some_and(|namespace| namespace == system));
+        here.filter_map(|object| prefix(&object.id.name))
             .max_by_key(|prefix| (version(prefix), prefix.len()))
     };
     if let Some(prefix) = stated.or_else(|| is_openshift.then(of_newest)?.map(EcoString::from)) {
@@ -82,7 +84,10 @@ fn prefix(name: &str) -> Option<&str> {
 
 /// The numbers in a prefix such as `v3-10-0-kserve-`.
 fn version(prefix: &str) -> Vec<u64> {
-    prefix.split(|own: char| !own.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+    prefix
+        .split(|prefix: char| !prefix.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
+        .collect()
 }
 
 /// The name of a shipped configuration for a service: the one that its status pins, else that of the
@@ -147,7 +152,7 @@ mod tests {
     fn a_service_keeps_the_configurations_that_its_status_pins() {
         let text = "apiVersion: v1\nkind: X\nmetadata: {name: s}\nstatus: {annotations: {serving.kserve.io/config-llm-template: old-kserve-config-llm-template, serving.kserve.io/config-llm-router-route: old}}\n";
         let service = &objects(text)[0].node;
-        let name = |own: &str| preset_name(service, "kserve-", own);
+        let name = |name: &str| preset_name(service, "kserve-", name);
         assert_eq!(name("template"), "old-kserve-config-llm-template");
         assert_eq!(name("scheduler"), "kserve-config-llm-scheduler");
         assert_eq!(name("router-route"), "kserve-config-llm-router-route");

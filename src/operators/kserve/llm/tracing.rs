@@ -41,7 +41,7 @@ fn variables(scene: &Scene<'_>, tracing: &Node, service: &str, container: &mut N
         plain("OTEL_RESOURCE_ATTRIBUTES", Node::str(attributes, BY)),
     ];
     let given: Vec<EcoString> =
-        container.items_of("env").iter().map(|own| text(own, "name").into()).collect();
+        container.items_of("env").iter().map(|env| text(env, "name").into()).collect();
     for variable in added {
         if !given.iter().any(|name| name == text(&variable, "name")) {
             push(container, "env", variable);

@@ -47,7 +47,7 @@ fn version(text: &str) -> Option<[u64; 3]> {
 
 /// Whether the configuration is a text among the arguments of the main container.
 fn writable(pod: &Node) -> bool {
-    let main = pod.items_of("containers").iter().find(|own| text(own, "name") == MAIN);
+    let main = pod.items_of("containers").iter().find(|container| text(container, "name") == MAIN);
     main.is_some_and(|main| {
         let args = main.items_of("args");
         args.iter().take(args.len().saturating_sub(1)).any(is_text_flag)
@@ -68,7 +68,7 @@ fn flag(argument: &str) -> (&str, Option<&str>) {
 fn taken(container: &mut Node, key: &str, names: &[&str]) -> BTreeMap<String, (String, Origin)> {
     let mut found = BTreeMap::new();
     let items = container.items_of(key).to_vec();
-    if !items.iter().any(|own| own.as_str().is_some_and(|own| names.contains(&flag(own).0))) {
+    if !items.iter().any(|node| node.as_str().is_some_and(|name| names.contains(&flag(name).0))) {
         return found;
     }
     let mut kept = Vec::new();
@@ -234,7 +234,7 @@ fn add_plugin(config: &mut Node, plugin: Node) {
 }
 
 fn has_type(config: &Node, types: &[&str]) -> bool {
-    config.items_of("plugins").iter().any(|own| types.contains(&text(own, "type")))
+    config.items_of("plugins").iter().any(|plugin| types.contains(&text(plugin, "type")))
 }
 
 /// Flags of metrics as a plugin.
@@ -280,8 +280,8 @@ fn decompose(config: &mut Node, url: &str) {
     let mut rest: Vec<Node> = plugins
         .into_iter()
         .enumerate()
-        .filter(|(place, own)| *place != index && text(own, "type") != PREFIX_SCORER)
-        .map(|(_, own)| own)
+        .filter(|(place, plugin)| *place != index && text(plugin, "type") != PREFIX_SCORER)
+        .map(|(_, plugin)| plugin)
         .collect();
     let place = index.min(rest.len());
     rest.splice(place..place, added);
@@ -306,7 +306,7 @@ fn decompose(config: &mut Node, url: &str) {
 
 /// Parameters of the old scorer without those of its tokenizer.
 fn producer_parameters(plugin: &Node) -> Option<Node> {
-    let parameters = plugin.get("parameters").filter(|own| !own.is_empty())?;
+    let parameters = plugin.get("parameters").filter(|parameter| !parameter.is_empty())?;
     let mut kept = Map::new();
     for entry in parameters.entries() {
         if entry.key != "indexerConfig" {
@@ -406,7 +406,7 @@ pub(super) fn transform(
                     flags.join(", ")
                 ));
             }
-            source = Some(source_parameters(&found)?).filter(|own| !own.is_empty());
+            source = Some(source_parameters(&found)?).filter(|node| !node.is_empty());
         }
     }
     let mut dropped = false;

@@ -26,13 +26,13 @@ impl Refusals<'_> {
         let span = loop {
             // The key of a field, else the value.
             let node = &self.object.node;
-            let own = node.select(&steps).first().and_then(|node| node.origin.span());
+            let span = node.select(&steps).first().and_then(|node| node.origin.span());
             let key = steps.0.split_last().and_then(|(last, above)| {
                 let Segment::Field(name) = last else { return None };
                 let above = node.select(&FieldPath(above.to_vec()));
                 above.first()?.as_map()?.entry(name)?.key_origin.span()
             });
-            let found = own.and(key.or(own));
+            let found = span.and(key.or(span));
             if found.is_some() || steps.0.pop().is_none() {
                 break found;
             }
@@ -83,10 +83,10 @@ fn router(spec: &Node, refusals: &mut Refusals<'_>) {
     let Some(router) = spec.get("router") else { return };
     let Some(route) = router.get("route") else { return };
     let refs = route.at(&["http", "refs"]).map(Node::items).unwrap_or_default();
-    let own = route.at(&["http", "spec"]);
+    let spec = route.at(&["http", "spec"]);
     let gateway = router.get("gateway");
-    let gateways = gateway.map(|own| own.items_of("refs")).unwrap_or_default();
-    if !refs.is_empty() && own.is_some() {
+    let gateways = gateway.map(|gateway| gateway.items_of("refs")).unwrap_or_default();
+    if !refs.is_empty() && spec.is_some() {
         refusals.add(
             "spec.router.route.http",
             "cannot use both custom HTTPRoute refs and an inline route spec; choose one",
@@ -98,12 +98,14 @@ fn router(spec: &Node, refusals: &mut Refusals<'_>) {
             "custom HTTP routes cannot be used with a managed gateway; remove the refs or set `spec.router.gateway.refs`",
         );
     }
-    let parents = own.map(|own| own.items_of("parentRefs")).unwrap_or_default();
+    let parents = spec.map(|node| node.items_of("parentRefs")).unwrap_or_default();
     if !parents.is_empty() && !gateways.is_empty() {
         let keys = |listed: &[Node]| {
             let mut keys: Vec<[String; 3]> = listed
                 .iter()
-                .map(|own| ["namespace", "name", "sectionName"].map(|key| text(own, key).into()))
+                .map(|parent| {
+                    ["namespace", "name", "sectionName"].map(|key| text(parent, key).into())
+                })
                 .collect();
             keys.sort();
             keys
@@ -235,10 +237,10 @@ fn scaling(node: &Node, scaling: &Node, path: &str, refusals: &mut Refusals<'_>)
 fn keda(keda: &Node, least: Option<i64>, path: &str, wva: bool, refusals: &mut Refusals<'_>) {
     if let Some(advanced) = keda.get("advanced") {
         let modifiers = advanced.get("scalingModifiers");
-        let set = modifiers.is_some_and(|own| {
+        let set = modifiers.is_some_and(|modifier| {
             ["formula", "target", "activationTarget", "metricType"]
                 .iter()
-                .any(|key| !text(own, key).is_empty())
+                .any(|key| !text(modifier, key).is_empty())
         });
         if wva && set {
             refusals.add(
@@ -274,9 +276,9 @@ fn actuators(spec: &Node, refusals: &mut Refusals<'_>) {
     else {
         return;
     };
-    let direct = |own: &Node| own.get("keda").is_some();
+    let direct = |node: &Node| node.get("keda").is_some();
     if direct(decode) != direct(prefill) {
-        let mode = |own: &Node| if direct(own) { "direct keda" } else { "wva" };
+        let mode = |node: &Node| if direct(node) { "direct keda" } else { "wva" };
         refusals.add(
             "spec.prefill.scaling",
             format!(
@@ -288,9 +290,9 @@ fn actuators(spec: &Node, refusals: &mut Refusals<'_>) {
         return;
     }
     if let (Some(decode), Some(prefill)) = (decode.get("wva"), prefill.get("wva")) {
-        let hpa = |own: &Node| own.get("hpa").is_some();
+        let hpa = |node: &Node| node.get("hpa").is_some();
         if hpa(decode) != hpa(prefill) {
-            let backend = |own: &Node| if hpa(own) { "hpa" } else { "keda" };
+            let backend = |node: &Node| if hpa(node) { "hpa" } else { "keda" };
             refusals.add(
                 "spec.prefill.scaling.wva",
                 format!(
@@ -331,7 +333,7 @@ fn kv_cache(cache: &Node, path: &str, refusals: &mut Refusals<'_>) {
             if claim.get("spec").is_some() == claim.get("ref").is_some() {
                 refusals.add(&format!("{path}.pvc"), "exactly one of spec or ref must be set");
             }
-            if claim.get("ref").is_some_and(|own| text(own, "name").is_empty()) {
+            if claim.get("ref").is_some_and(|claim| text(claim, "name").is_empty()) {
                 refusals.add(&format!("{path}.pvc.ref.name"), "name is required");
             }
         }
@@ -400,7 +402,7 @@ fn scheduler(spec: &Node, refusals: &mut Refusals<'_>) {
     if inline.is_some_and(Node::is_empty) {
         refusals.add(&format!("{PATH}.config.inline"), "inline configuration is invalid");
     }
-    if reference.is_some_and(|own| text(own, "name").is_empty()) {
+    if reference.is_some_and(|reference| text(reference, "name").is_empty()) {
         refusals.add(&format!("{PATH}.config.ref.name"), "name is empty");
     }
 }
@@ -443,11 +445,11 @@ fn adapters(object: &Object, spec: &Node, refusals: &mut Refusals<'_>) {
 }
 
 fn confidential(spec: &Node, refusals: &mut Refusals<'_>) {
-    let Some(own) = spec.at(&["model", "confidential"]) else { return };
-    if own.get("enabled").and_then(Node::as_bool) != Some(true) {
+    let Some(spec) = spec.at(&["model", "confidential"]) else { return };
+    if spec.get("enabled").and_then(Node::as_bool) != Some(true) {
         return;
     }
-    let Some(id) = own.get("resourceId").and_then(Node::as_str).filter(|id| !id.is_empty()) else {
+    let Some(id) = spec.get("resourceId").and_then(Node::as_str).filter(|id| !id.is_empty()) else {
         return;
     };
     if !crate::schema::matches(r"^kbs:///[^/]+/[^/]+/[^/]+$", id) {

@@ -127,7 +127,9 @@ fn sidecar(scene: &Scene<'_>, spec: &Node, pod: &mut Node) -> bool {
 }
 
 fn has_sidecar(pod: &Node) -> bool {
-    pod.items_of("initContainers").iter().any(|own| text(own, "name") == SIDECAR_NAME)
+    pod.items_of("initContainers")
+        .iter()
+        .any(|init_container| text(init_container, "name") == SIDECAR_NAME)
 }
 
 /// What pods of a workload are built with.
@@ -237,7 +239,8 @@ fn single(
     if let Some(replicas) = workload.get("replicas") {
         put(&mut body, "replicas", replicas.clone());
     }
-    let strategy = workload.get("rolloutStrategy").filter(|own| !own.is_empty());
+    let strategy =
+        workload.get("rolloutStrategy").filter(|rollout_strategy| !rollout_strategy.is_empty());
     if let Some(strategy) = strategy {
         let mut update = Node::map(by);
         for key in ["maxUnavailable", "maxSurge"] {
@@ -329,9 +332,12 @@ fn groups(
     }
     put(&mut group, "restartPolicy", Node::str("RecreateGroupOnPodRestart", by));
     let mut strategy = mapping([("type", Node::str("RollingUpdate", by))], by);
-    if let Some(own) = workload.get("rolloutStrategy").filter(|own| !own.is_empty()) {
-        let value =
-            |key: &str, usual: i64| own.get(key).cloned().unwrap_or_else(|| Node::int(usual, by));
+    if let Some(rollout_strategy) =
+        workload.get("rolloutStrategy").filter(|rollout_strategy| !rollout_strategy.is_empty())
+    {
+        let value = |key: &str, usual: i64| {
+            rollout_strategy.get(key).cloned().unwrap_or_else(|| Node::int(usual, by))
+        };
         let update =
             [("maxUnavailable", value("maxUnavailable", 1)), ("maxSurge", value("maxSurge", 0))];
         put(&mut strategy, "rollingUpdateConfiguration", mapping(update, by));
@@ -407,22 +413,22 @@ pub(super) fn workloads(
     let prefill = group_account(scene, spec, Part::Prefill, findings);
     let with_workers = spec.get("worker").is_some();
     if with_workers {
-        let mut own = groups(scene, spec, adapters, Part::Main, &main, findings)?;
+        let mut workload = groups(scene, spec, adapters, Part::Main, &main, findings)?;
         if main.generated {
-            own.before.push(main.node().clone());
+            workload.before.push(main.node().clone());
         }
-        found.push(own);
+        found.push(workload);
     }
     let sides = ["template", "worker"];
     let routed = sides.iter().filter_map(|key| spec.get(key)).any(has_sidecar);
     // Quirk: with an account of the user, the role is written for a single node as well.
     if routed && (with_workers || !main.generated) {
-        let own = access(scene, &main, "-kserve-mn", plain_labels(scene));
+        let access = access(scene, &main, "-kserve-mn", plain_labels(scene));
         if let Some(first) = found.first_mut() {
-            first.before.extend(own);
+            first.before.extend(access);
         } else {
             let mut single = single(scene, spec, adapters, Part::Main, findings)?;
-            single.before.extend(own);
+            single.before.extend(access);
             found.push(single);
         }
     } else if !with_workers {
@@ -445,13 +451,13 @@ pub(super) fn workloads(
             first.before.extend(access(scene, &account, "-kserve", workload_labels(scene)));
         }
     }
-    if let Some(own) = spec.get("prefill") {
-        if own.get("worker").is_some() {
-            let mut own = groups(scene, spec, adapters, Part::Prefill, &prefill, findings)?;
+    if let Some(node) = spec.get("prefill") {
+        if node.get("worker").is_some() {
+            let mut workload = groups(scene, spec, adapters, Part::Prefill, &prefill, findings)?;
             if prefill.generated {
-                own.before.push(prefill.node().clone());
+                workload.before.push(prefill.node().clone());
             }
-            found.push(own);
+            found.push(workload);
         } else {
             found.push(single(scene, spec, adapters, Part::Prefill, findings)?);
         }

@@ -240,8 +240,8 @@ pub(crate) fn objects(
             writer.push(RenderedObject { node, component, wave });
         }
     };
-    let own = |name: &str| config.ca_bundle == name && service.namespace == config.llm.system;
-    if let Some(file) = facts.bundle()?.filter(|_| !own(BUNDLE)) {
+    let system = |name: &str| config.ca_bundle == name && service.namespace == config.llm.system;
+    if let Some(file) = facts.bundle()?.filter(|_| !system(BUNDLE)) {
         let data = node!(&rules::KSERVE_BUNDLE; { "cabundle.crt": file });
         let data = data.unwrap_or_else(|| file.clone());
         push(None, 0, config_map::plain(BUNDLE.into(), &view.namespace, &Map::new(), data));

@@ -65,12 +65,12 @@ pub(super) fn objects(
         // Quirk: the label follows the predictor's own name, the Deployment does not.
         let name = eco_format!("{}-predictor-worker", view.name());
         let app = eco_format!("isvc.{}-worker", component.name);
-        let (own, annotations) = component
+        let (by_key, annotations) = component
             .worker_metadata
             .clone()
             .unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
         let labels =
-            with(&own, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
+            with(&by_key, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
         let of_workers = Component { annotations, ..component.clone() };
         let workers = Wrapped {
             name: &name,
@@ -90,21 +90,23 @@ pub(super) fn objects(
 fn deployment(view: &View<'_>, component: &Component, wrapped: &Wrapped<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_DEPLOYMENT;
     let &Wrapped { name, pod: pod_spec, labels, app, workers, of_pods } = wrapped;
-    let own =
+    let deployment_strategy =
         component.spec.get("deploymentStrategy").filter(|strategy| strategy.as_map().is_some());
     let rolling = |surge: EcoString, unavailable: EcoString| node!(RULE; { type: "RollingUpdate", rollingUpdate: { maxUnavailable: unavailable, maxSurge: surge } });
     let standard =
         matches!(view.config.default_mode.as_deref(), Some("Standard" | "RawDeployment"));
     let usual =
         |part: &EcoString| if part.is_empty() || !standard { "25%".into() } else { part.clone() };
-    let strategy = match (own, workers) {
+    let strategy = match (deployment_strategy, workers) {
         // In a rolling update, workers always have maxSurge 100% and maxUnavailable 0%, whatever
         // the service sets.
-        (Some(own), Some(_)) if own.get("type").and_then(Node::as_str) != Some("RollingUpdate") => {
-            Some(own.clone())
+        (Some(node), Some(_))
+            if node.get("type").and_then(Node::as_str) != Some("RollingUpdate") =>
+        {
+            Some(node.clone())
         }
         (_, Some(_)) => rolling("100%".into(), "0%".into()),
-        (Some(own), None) => Some(own.clone()),
+        (Some(node), None) => Some(node.clone()),
         (None, None) => rolling(usual(&view.config.rollout.0), usual(&view.config.rollout.1)),
     };
     let none = scale::class(component) == Some("none");
@@ -112,11 +114,12 @@ fn deployment(view: &View<'_>, component: &Component, wrapped: &Wrapped<'_>) -> 
         Some(count) => node!(RULE; count),
         None => component.spec.get("minReplicas").filter(|_| none).cloned(),
     };
-    let (history, progress) = if own.is_some() { (None, None) } else { (Some(10), Some(600)) };
+    let (history, progress) =
+        if deployment_strategy.is_some() { (None, None) } else { (Some(10), Some(600)) };
     let of = |annotations: &Map| metadata(name.clone(), Some(&view.namespace), labels, annotations);
     let pods = of_pods.map_or_else(
         || component.annotations.clone(),
-        |own| with(&component.annotations, own.iter().cloned()),
+        |by_key| with(&component.annotations, by_key.iter().cloned()),
     );
     let selector: Map = [label("app", app.clone(), &rules::KSERVE_APP)].into_iter().collect();
     node!(RULE; {

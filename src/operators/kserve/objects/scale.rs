@@ -129,11 +129,12 @@ fn scaled_object(view: &View<'_>, component: &Component, labels: &Map) -> Option
         .collect();
     // Quirk: of `behavior`, only the stabilization windows are copied.
     let behavior = |side: &str, window: &str| {
-        let own = component
+        let stabilization_window_seconds = component
             .spec
             .at(&["autoScaling", "behavior", side, "stabilizationWindowSeconds"])
             .cloned();
-        let window = own.or_else(|| node!(RULE; (window.parse::<i32>().ok())))?;
+        let window =
+            stabilization_window_seconds.or_else(|| node!(RULE; (window.parse::<i32>().ok())))?;
         node!(RULE; { stabilizationWindowSeconds: window })
     };
     let (up, down) = (
@@ -175,7 +176,7 @@ fn trigger(view: &View<'_>, component: &Component, entry: &Node) -> Option<Node>
         }
         "External" => {
             let metric = entry.at(&["external", "metric"])?;
-            let own = |key: &str| metric.get(key).cloned();
+            let field = |key: &str| metric.get(key).cloned();
             let reference = entry.at(&["external", "authenticationRef"]);
             let modes = filled(reference.and_then(|reference| reference.get("authModes")));
             let name = filled(
@@ -183,11 +184,11 @@ fn trigger(view: &View<'_>, component: &Component, entry: &Node) -> Option<Node>
             );
             let credentials = name.and_then(|name| node!(RULE; { name: name }));
             let prometheus = text(metric, &["backend"]) == Some("prometheus");
-            let said = |key: &str| own(key).or_else(|| "".into_node(RULE));
+            let text_of = |key: &str| field(key).or_else(|| "".into_node(RULE));
             node!(RULE; {
-                type: (said("backend")),
+                type: (text_of("backend")),
                 metadata: {
-                    serverAddress: (said("serverAddress")), query: (said("query")), threshold: (value("external", "value")),
+                    serverAddress: (text_of("serverAddress")), query: (text_of("query")), threshold: (value("external", "value")),
                     namespace: (filled(metric.get("namespace")).filter(|_| prometheus)), authModes: modes,
                 },
                 authenticationRef: credentials,

@@ -44,8 +44,8 @@ pub(in crate::operators::kserve) fn of(
         "Deployment" => {
             let containers = object.at(&["spec", "template", "spec", "containers"])?.items();
             let images = containers.iter().filter_map(|container| container.get("image")?.as_str());
-            let mut own = images.filter(|image| IMAGES.iter().any(|part| image.contains(part)));
-            own.next().map(|image| eco_format!("image {image}"))
+            let mut images = images.filter(|image| IMAGES.iter().any(|part| image.contains(part)));
+            images.next().map(|image| eco_format!("image {image}"))
         }
         _ => None,
     }

@@ -31,8 +31,8 @@ pub(super) fn template(service: &mut Service, counts: bool) -> Option<&mut Node>
         return None;
     }
     if listed.is_empty() && counts {
-        let made = node!(&OPENSHIFT_PROFILE; { name: MAIN })?;
-        list_mut(template, "containers", origin)?.push(made);
+        let node = node!(&OPENSHIFT_PROFILE; { name: MAIN })?;
+        list_mut(template, "containers", origin)?.push(node);
     }
     Some(template)
 }
@@ -90,8 +90,9 @@ fn address(spec: &mut Node, uri: Node) {
 
 fn account(spec: &mut Node, secret: &EcoString) {
     let Some(template) = map_mut(spec, "template", BY) else { return };
-    let own = template.get("serviceAccountName").and_then(Node::as_str).unwrap_or_default();
-    if own.is_empty() {
+    let service_account_name =
+        template.get("serviceAccountName").and_then(Node::as_str).unwrap_or_default();
+    if service_account_name.is_empty() {
         template.insert("serviceAccountName", Node::str(eco_format!("{secret}-sa"), BY));
     }
 }

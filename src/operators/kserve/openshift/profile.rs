@@ -44,19 +44,20 @@ fn named(service: &Service) -> Option<(EcoString, EcoString, Origin)> {
 
 /// The spec of the profile that the operator makes, unless its users have edited it.
 fn shipped(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
-    let known = name == SHIPPED && is_of_applications(namespace, config);
+    let is_known = name == SHIPPED && is_of_applications(namespace, config);
     let spec = || {
         node!(&OPENSHIFT_DEFAULT_PROFILE; {
             identifiers: [{ identifier: "cpu", defaultCount: 2 }, { identifier: "memory", defaultCount: "4Gi" }],
         })
     };
-    known.then(spec).flatten()
+    is_known.then(spec).flatten()
 }
 
 /// The spec of a profile: as it was read, else as it is shipped.
 fn spec(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
     let is_it = |object: &&Object| {
-        object.id.name == name && object.id.scope.namespace().is_some_and(|own| own == namespace)
+        object.id.name == name
+            && object.id.scope.namespace().is_some_and(|scope| scope == namespace)
     };
     let read = config.openshift.profiles.iter().find(is_it);
     match read {
@@ -148,7 +149,7 @@ fn missing(
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
     let is_near =
-        |profile: &Object| profile.id.scope.namespace().is_some_and(|own| own == namespace);
+        |profile: &Object| profile.id.scope.namespace().is_some_and(|scope| scope == namespace);
     if config.openshift.profiles.iter().any(is_near) {
         return Err(Failure {
             code: Code::InvalidInput,
@@ -215,27 +216,27 @@ fn nodes(scheduling: Option<&Node>, pod: &mut Node) {
     let origin = Origin::Derived(&OPENSHIFT_PROFILE);
     let Some(scheduling) = scheduling else { return };
     if let Some(selector) = scheduling.get("nodeSelector").filter(|selector| !selector.is_empty())
-        && let Some(own) = map_mut(pod, "nodeSelector", origin)
+        && let Some(by_key) = map_mut(pod, "nodeSelector", origin)
     {
         for entry in selector.entries() {
-            own.insert_entry(entry.clone());
+            by_key.insert_entry(entry.clone());
         }
     }
     let tolerations = scheduling.get("tolerations").map(Node::items).unwrap_or_default();
     if tolerations.is_empty() {
         return;
     }
-    let Some(own) = list_mut(pod, "tolerations", origin) else { return };
+    let Some(pod) = list_mut(pod, "tolerations", origin) else { return };
     let value = |toleration: &Node, key: &str| {
         toleration.get(key).filter(|node| !node.is_empty()).and_then(Node::scalar_text)
     };
     let same = |a: &Node, b: &Node| TOLERATION.iter().all(|key| value(a, key) == value(b, key));
-    let others: Vec<Node> = own
+    let others: Vec<Node> = pod
         .iter()
-        .filter(|own| !tolerations.iter().any(|listed| same(listed, own)))
+        .filter(|node| !tolerations.iter().any(|listed| same(listed, node)))
         .cloned()
         .collect();
-    *own = tolerations.iter().cloned().chain(others).collect();
+    *pod = tolerations.iter().cloned().chain(others).collect();
 }
 
 #[cfg(test)]
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn absent_requests_take_the_count_and_absent_limits_the_request() {
         let spec = "{identifiers: [{identifier: nvidia.com/gpu, defaultCount: 2}, {identifier: memory, defaultCount: 8Gi}]}";
-        for (own, requests, limits) in [
+        for (name, requests, limits) in [
             (
                 "{}",
                 json!({"nvidia.com/gpu": 2, "memory": "8Gi"}),
@@ -280,10 +281,10 @@ mod tests {
             ),
         ] {
             let found =
-                filled(&format!("model: {{modelFormat: {{name: f}}, resources: {own}}}"), spec);
+                filled(&format!("model: {{modelFormat: {{name: f}}, resources: {name}}}"), spec);
             let resources = &found["predictor"]["model"]["resources"];
-            assert_eq!(resources["requests"], requests, "{own}");
-            assert_eq!(resources["limits"], limits, "{own}");
+            assert_eq!(resources["requests"], requests, "{name}");
+            assert_eq!(resources["limits"], limits, "{name}");
         }
     }
 
@@ -312,10 +313,10 @@ mod tests {
             )
         };
         let model = "model: {modelFormat: {name: f}}";
-        let beside = profile("{}");
-        let refused = admitted(&named("team"), model, &beside).expect_err("it is refused");
+        let profile = profile("{}");
+        let refused = admitted(&named("team"), model, &profile).expect_err("it is refused");
         assert!(text(&refused).contains("gone"), "{refused:?}");
-        let (_, findings) = admitted(&named("elsewhere"), model, &beside).expect("it is admitted");
+        let (_, findings) = admitted(&named("elsewhere"), model, &profile).expect("it is admitted");
         assert!(findings.iter().any(|finding| finding.message.contains("elsewhere/gone")));
         let shipped = "opendatahub.io/hardware-profile-name: default-profile, opendatahub.io/hardware-profile-namespace: redhat-ods-applications";
         let (found, findings) = admitted(shipped, model, "").expect("it is admitted");

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 pub(super) fn admitted(
     annotations: &str,
     predictor: &str,
-    beside: &str,
+    more_fields: &str,
 ) -> Result<(Value, Vec<Diagnostic>), Failure> {
     let text = format!(
-        "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: s, namespace: team, annotations: {{{annotations}}}}}\nspec: {{predictor: {{{predictor}}}}}\n---\n{beside}"
+        "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: s, namespace: team, annotations: {{{annotations}}}}}\nspec: {{predictor: {{{predictor}}}}}\n---\n{more_fields}"
     );
     let mut objects = objects(&text).into_iter();
     let policy = &OPEN_SHIFT_AI;

@@ -387,10 +387,10 @@ fn explainers(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
 fn credentials(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "credential config";
     let found = fields(text, WHAT)?;
-    let mut known = CredentialConfig::default();
+    let mut credential_config = CredentialConfig::default();
     for (key, field) in [
-        ("storageSpecSecretName", &mut known.storage_secret),
-        ("storageSecretNameAnnotation", &mut known.annotation),
+        ("storageSpecSecretName", &mut credential_config.storage_secret),
+        ("storageSecretNameAnnotation", &mut credential_config.annotation),
     ] {
         string(
             field,
@@ -401,13 +401,13 @@ fn credentials(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     }
     let file =
         found.get("gcs").and_then(|gcs| gcs.get("gcsCredentialFileName")).unwrap_or(&Json::Null);
-    string(&mut known.gcs_file, file, WHAT, "GCSConfig.gcs.gcsCredentialFileName")?;
+    string(&mut credential_config.gcs_file, file, WHAT, "GCSConfig.gcs.gcsCredentialFileName")?;
     for (key, value) in found.get("s3").and_then(Json::as_object).into_iter().flatten() {
         let mut text = EcoString::new();
         string(&mut text, value, WHAT, &format!("S3Config.s3.{key}"))?;
-        known.s3.insert(key.as_str().into(), text);
+        credential_config.s3.insert(key.as_str().into(), text);
     }
-    config.credentials = known;
+    config.credentials = credential_config;
     Ok(())
 }
 

@@ -93,18 +93,18 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     let found: Vec<&'static Framework> = FRAMEWORKS.iter().filter(present).collect();
     let Some(framework) = found.first().copied().filter(|_| !mesh) else { return Ok(None) };
     let span = |key: &str| predictor.entry(key).and_then(|entry| entry.key_origin.span());
-    let beside =
+    let found =
         found.get(1).map(|other| other.key).or_else(|| predictor.get("model").map(|_| "model"));
-    if let Some(beside) = beside
-        && (semantics == Semantics::Documented || beside != "model")
+    if let Some(more_fields) = found
+        && (semantics == Semantics::Documented || more_fields != "model")
     {
         return Err(Diagnostic::new(
             Code::ConflictingFields,
-            format!("`spec.predictor` has both `{}` and `{beside}`", framework.key),
+            format!("`spec.predictor` has both `{}` and `{more_fields}`", framework.key),
         )
-        .at(span(beside))
+        .at(span(more_fields))
         .label(span(framework.key), "the other one")
-        .path(format!("spec.predictor.{beside}"))
+        .path(format!("spec.predictor.{more_fields}"))
         .help("write exactly one model"));
     }
     let origin = Origin::Derived(&FRAMEWORK_KEY);
@@ -209,7 +209,7 @@ pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagn
             format!("the key `{format}` selects v2 where the model sets no protocol"),
         );
     }
-    let own: Map = model
+    let by_key: Map = model
         .entries()
         .filter(|entry| !matches!(entry.key.as_str(), "modelFormat" | "runtime"))
         .cloned()
@@ -220,7 +220,7 @@ pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagn
             "model" => Entry {
                 key: framework.key.into(),
                 key_origin: entry.key_origin,
-                node: Node::new(Value::Map(own.clone()), model.origin),
+                node: Node::new(Value::Map(by_key.clone()), model.origin),
             },
             _ => entry.clone(),
         })

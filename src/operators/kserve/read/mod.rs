@@ -264,15 +264,15 @@ fn protocol(
     policy: &Policy,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Field<EcoString>> {
-    let asked = text(model.get("protocolVersion"));
-    if let Some(asked) = &asked
+    let field = text(model.get("protocolVersion"));
+    if let Some(field) = &field
         && policy.semantics == Semantics::Documented
-        && !PROTOCOLS.contains(&asked.value.as_str())
+        && !PROTOCOLS.contains(&field.value.as_str())
     {
-        diagnostics.push(unknown_protocol(&asked.value).severity(Severity::Error).at(asked.span()));
+        diagnostics.push(unknown_protocol(&field.value).severity(Severity::Error).at(field.span()));
     }
     let format = model.at(&["modelFormat", "name"]).and_then(Node::as_str);
-    asked.or_else(|| {
+    field.or_else(|| {
         let speaks_v2 = match format {
             Some("triton") => true,
             Some("vLLM") => policy.kserve().vllm_speaks_v2,

@@ -50,7 +50,7 @@ fn metadata(node: &Node) -> Node {
             let key = name.map_or_else(|| entry.key.clone(), |name| eco_format!("{NEW}{name}"));
             Entry { key, ..entry.clone() }
         });
-        let origin = node.get(key).map_or(node.origin, |own| own.origin);
+        let origin = node.get(key).map_or(node.origin, |node| node.origin);
         let renamed = Node::new(Value::Map(renamed.collect()), origin);
         if let Some(map) = out.as_map_mut() {
             map.insert(key, renamed);
@@ -65,9 +65,9 @@ fn spec(node: &Node, losses: &mut Vec<Diagnostic>) -> Node {
     for entry in node.entries() {
         match entry.key.as_str() {
             "default" => {
-                for own in entry.node.entries() {
-                    let node = component(&own.node, losses);
-                    out.insert_entry(Entry { node, ..own.clone() });
+                for entry in entry.node.entries() {
+                    let node = component(&entry.node, losses);
+                    out.insert_entry(Entry { node, ..entry.clone() });
                 }
             }
             "canary" => losses.push(loss(

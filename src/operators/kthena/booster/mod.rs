@@ -142,12 +142,12 @@ pub fn model_serving(
     if written.is_some() {
         accepted_as_serving(&object, &name, &node, diagnostics);
     }
-    let own = Object {
+    let generated = Object {
         node,
         id: ObjectRef { kind: "ModelServing".into(), name, scope: object.id.scope.clone() },
         ..object.clone()
     };
-    let mut serving = read::model_serving(own, policy);
+    let mut serving = read::model_serving(generated, policy);
     serving.booster = Some(Box::new(Booster { object, objects: written.unwrap_or_default() }));
     serving
 }

@@ -163,10 +163,10 @@ fn connector_of(worker: Worker<'_>) -> Result<Option<(String, &'static str)>, St
         ));
     };
     let role = text("kv_role")?;
-    let own = if ty == "prefill" { "kv_producer" } else { "kv_consumer" };
-    if role != own && role != "kv_both" {
+    let text = if ty == "prefill" { "kv_producer" } else { "kv_consumer" };
+    if role != text && role != "kv_both" {
         return Err(format!(
-            "worker {ty}: invalid kv_role \"{role}\", expected one of [{own}, kv_both]"
+            "worker {ty}: invalid kv_role \"{role}\", expected one of [{text}, kv_both]"
         ));
     }
     Ok(Some((connector.to_owned(), connector_type)))

@@ -14,7 +14,7 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
     let spec = document.as_map_mut().and_then(|map| map.get_mut("spec")).and_then(Node::as_map_mut);
     let Some(spec) = spec else { return };
     let backend = spec.get_mut("backend").and_then(Node::as_map_mut);
-    let Some(backend) = backend.filter(|own| !own.contains_key("replicas")) else { return };
+    let Some(backend) = backend.filter(|by_key| !by_key.contains_key("replicas")) else { return };
     let Some(least) = backend.remove("minReplicas") else { return };
     backend.remove("maxReplicas");
     diagnostics.push(

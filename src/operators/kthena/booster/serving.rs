@@ -241,8 +241,8 @@ fn environment<const N: usize>(backend: Backend<'_>, more: [Option<Node>; N]) ->
             valueFrom: { secretKeyRef: { name: "redis-secret", key: "REDIS_PASSWORD", optional: true } },
         }),
     ];
-    let own = backend.node.items_of("env").iter().cloned().map(Some);
-    let all = own.chain(standard).chain(more).flatten();
+    let env = backend.node.items_of("env").iter().cloned().map(Some);
+    let all = env.chain(standard).chain(more).flatten();
     Node::list(all, Origin::Derived(&BOOSTER))
 }
 
@@ -425,19 +425,19 @@ fn disaggregated_tree(values: &Values) -> Node {
         })
     };
     let role = |name: &str, prefix: &str| {
-        let own = |key: &str| value(&format!("{prefix}_{key}"));
+        let setting = |key: &str| value(&format!("{prefix}_{key}"));
         let engine = |key: &str| value(&format!("ENGINE_{prefix}_{key}"));
         // The container beside the engine of prefill gets none of the backend's sources.
         let sources = if name == "decode" { value("MODEL_DOWNLOAD_ENVFROM") } else { None };
         node!(&BOOSTER; {
             name: name,
-            replicas: (own("REPLICAS")),
+            replicas: (setting("REPLICAS")),
             entryTemplate: {
                 metadata: (value("SERVER_ENTRY_TEMPLATE_METADATA")),
                 spec: {
                     runtimeClassName: (value("RUNTIME_CLASS_NAME")),
-                    affinity: (own("AFFINITY")),
-                    tolerations: (own("TOLERATIONS")),
+                    affinity: (setting("AFFINITY")),
+                    tolerations: (setting("TOLERATIONS")),
                     initContainers: (value("INIT_CONTAINERS")),
                     containers: [
                         {

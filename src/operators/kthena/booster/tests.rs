@@ -103,7 +103,7 @@ fn placeholders_of_users_are_replaced_or_refused() {
         let x = engine(&serving).items_of("env")[0].get("value").and_then(Node::as_str);
         assert_eq!(x, Some(expected));
     }
-    for (value, said) in [
+    for (value, message) in [
         ("${HOME}", "not found placeholder: HOME"),
         ("a ${HOME}", "key not found: HOME"),
         ("${HOME", "not found end }"),
@@ -112,7 +112,10 @@ fn placeholders_of_users_are_replaced_or_refused() {
         ("${MODEL_NAME}-${MODEL_NAME}", "not found placeholder: MODEL_NAME}-${MODEL_NAME"),
     ] {
         let (serving, found) = booster("m1", &env(value));
-        assert!(found.iter().any(|finding| finding.message.contains(said)), "{value}: {found:?}");
+        assert!(
+            found.iter().any(|finding| finding.message.contains(message)),
+            "{value}: {found:?}"
+        );
         assert!(serving.booster.unwrap().objects.is_empty());
     }
 }
@@ -158,9 +161,12 @@ fn what_the_controller_or_admission_refuses_is_said_before() {
             "must include a host path",
         ),
     ];
-    for (name, backend, said) in cases {
+    for (name, backend, message) in cases {
         let (_, found) = booster(name, &backend);
-        assert!(found.iter().any(|finding| finding.message.contains(said)), "{said}: {found:?}");
+        assert!(
+            found.iter().any(|finding| finding.message.contains(message)),
+            "{message}: {found:?}"
+        );
     }
 }
 

@@ -103,9 +103,9 @@ pub fn expand_each<E>(
     }
     let chain = Chain::of(serving);
     if let Err(broken) = &chain {
-        let said = format!("no pod of `{}` is ever created: {}", serving.name(), broken.problem);
+        let message = format!("no pod of `{}` is ever created: {}", serving.name(), broken.problem);
         diagnostics.push(
-            Diagnostic::new(Code::InvalidValue, said)
+            Diagnostic::new(Code::InvalidValue, message)
                 .severity(crate::diag::Severity::Warning)
                 .at(broken.plugin.name.span())
                 .object(serving.object.id.to_string())
@@ -142,9 +142,9 @@ pub fn expand_each<E>(
         }
     }
     if policy.controller_revisions && partition >= replicas && chain.is_ok() {
-        let said = "a partition of all replicas at creation leaves no ControllerRevision: a protected group comes back with the new templates";
+        let message = "a partition of all replicas at creation leaves no ControllerRevision: a protected group comes back with the new templates";
         diagnostics.push(
-            defect(serving, said).at(serving
+            defect(serving, message).at(serving
                 .budget
                 .partition
                 .as_ref()
@@ -217,8 +217,8 @@ pub fn refusals(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Diagnostic
     found
 }
 
-fn defect(serving: &ModelServing, said: &str) -> Diagnostic {
-    Diagnostic::new(Code::KthenaDefect, format!("`{}`: {said}", serving.name()))
+fn defect(serving: &ModelServing, message: &str) -> Diagnostic {
+    Diagnostic::new(Code::KthenaDefect, format!("`{}`: {message}", serving.name()))
         .object(serving.object.id.to_string())
 }
 

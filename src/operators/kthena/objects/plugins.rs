@@ -93,7 +93,7 @@ impl<'a> Chain<'a> {
 }
 
 fn concerns(plugin: &Plugin, role: &str, index: i64) -> bool {
-    let role = plugin.roles.is_empty() || plugin.roles.iter().any(|known| known == role);
+    let role = plugin.roles.is_empty() || plugin.roles.iter().any(|roles| roles == role);
     let target = match plugin.target.as_str() {
         "" | "All" => true,
         "Entry" => index == 0,
@@ -190,8 +190,8 @@ impl Tweaks {
             let Some(containers) = spec.get_mut(key).and_then(Node::as_list_mut) else { continue };
             for container in containers.make_mut() {
                 let Some(map) = container.as_map_mut() else { continue };
-                let own = map.get("env").map_or(&[][..], Node::items).iter();
-                let env = Node::list(own.chain(&self.env).cloned(), Origin::Derived(rule));
+                let env = map.get("env").map_or(&[][..], Node::items).iter();
+                let env = Node::list(env.chain(&self.env).cloned(), Origin::Derived(rule));
                 map.insert_entry(Entry {
                     key: "env".into(),
                     key_origin: Origin::Derived(rule),

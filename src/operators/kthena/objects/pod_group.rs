@@ -70,9 +70,9 @@ pub fn gang(serving: &ModelServing, policy: &KthenaPolicy) -> Gang {
 /// Adds the requests of a pod `times` times. A resource that no pod requests stays, as zero.
 fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, policy: &KthenaPolicy) {
     for container in pod.get("containers").map_or(&[][..], Node::items) {
-        for (name, quantity) in asked(container, policy.gang_resources) {
+        for (name, quantity) in requests(container, policy.gang_resources) {
             let amount = &quantity * times;
-            match resources.iter_mut().find(|(known, _)| *known == name) {
+            match resources.iter_mut().find(|(resource, _)| *resource == name) {
                 Some((_, sum)) => *sum += &amount,
                 None => resources.push((name, amount)),
             }
@@ -81,7 +81,7 @@ fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, polic
 }
 
 /// The requests of one container.
-pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)> {
+pub fn requests(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)> {
     let list = |key: &str| container.at(&["resources", key]).into_iter().flat_map(Node::entries);
     let read = |entry: &Entry| {
         Some((entry.key.clone(), Quantity::parse_field(&entry.node.scalar_text()?).ok()?))
@@ -89,7 +89,7 @@ pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)
     let mut found: Vec<_> = list("requests").filter_map(read).collect();
     if rule == GangResources::RequestsOrLimits {
         for (name, quantity) in list("limits").filter_map(read) {
-            if found.iter().all(|(known, _)| *known != name) {
+            if found.iter().all(|(found, _)| *found != name) {
                 found.push((name, quantity));
             }
         }

@@ -118,7 +118,7 @@ fn create(
     let Base { mut spec, mut replaced } = base;
     let mut labels = Map::with_capacity(8 + template.labels.len());
     let mut annotations = template.annotations.clone();
-    let own = [
+    let variables = [
         (names::NAME, serving.name()),
         (names::GROUP, &group),
         (names::ROLE, role),
@@ -126,7 +126,7 @@ fn create(
         (names::REVISION, id.common.revision),
         (names::ROLE_HASH, &prepared.hash),
     ];
-    for (key, value) in own {
+    for (key, value) in variables {
         put(&mut labels, key, value.clone());
     }
     if id.index == 0 {
@@ -180,16 +180,16 @@ fn inject(spec: &mut Node, values: [EcoString; 3], replaced: &mut Replaced) {
         let Some(containers) = spec.get_mut(key).and_then(Node::as_list_mut) else { continue };
         for (position, container) in containers.make_mut().iter_mut().enumerate() {
             let Some(map) = container.as_map_mut() else { continue };
-            let own = map.get("env").map_or(&[][..], Node::items);
+            let env = map.get("env").map_or(&[][..], Node::items);
             let injected = |entry: &Node| {
                 entry
                     .get("name")
                     .and_then(Node::as_str)
-                    .and_then(|name| INJECTED.iter().position(|known| *known == name))
+                    .and_then(|name| INJECTED.iter().position(|other| *other == name))
             };
-            let kept: Vec<&Node> = own.iter().filter(|entry| injected(entry).is_none()).collect();
+            let kept: Vec<&Node> = env.iter().filter(|entry| injected(entry).is_none()).collect();
             // Variables that the controller added for earlier workers are not reported as lost.
-            let given = own.iter().filter(|entry| !matches!(entry.origin, Origin::Derived(_)));
+            let given = env.iter().filter(|entry| !matches!(entry.origin, Origin::Derived(_)));
             for (entry, place) in given.filter_map(|entry| Some((entry, injected(entry)?))) {
                 if let Some(value) = entry.get("value") {
                     let list =

@@ -103,11 +103,11 @@ impl Check<'_> {
         node: Option<&Node>,
         path: &str,
         word: &str,
-        known: bool,
+        is_known: bool,
         others: &[&str],
     ) {
         let Some((node, text)) = node.and_then(|node| Some((node, node.as_str()?))) else { return };
-        if known || others.contains(&text) {
+        if is_known || others.contains(&text) {
             return;
         }
         let (message, help) = if text == word {
@@ -272,16 +272,17 @@ impl Check<'_> {
     /// Bounds of minRoleReplicas (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang
     /// Scheduling).
     fn gang(&mut self, minima: &Node, roles: &[Node]) {
-        let known: Vec<&str> = roles.iter().filter_map(|role| role.get("name")?.as_str()).collect();
+        let existing: Vec<&str> =
+            roles.iter().filter_map(|role| role.get("name")?.as_str()).collect();
         for entry in minima.entries() {
             let path = format!("spec.template.gangPolicy.minRoleReplicas.{}", entry.key);
             let Some(role) = roles
                 .iter()
                 .find(|role| role.get("name").and_then(Node::as_str) == Some(&entry.key))
             else {
-                let help = nearest(&entry.key, known.iter().copied()).map_or_else(
-                    || format!("the roles are {}", known.join(", ")),
-                    |name| format!("did you mean `{name}`? the roles are {}", known.join(", ")),
+                let help = nearest(&entry.key, existing.iter().copied()).map_or_else(
+                    || format!("the roles are {}", existing.join(", ")),
+                    |name| format!("did you mean `{name}`? the roles are {}", existing.join(", ")),
                 );
                 self.diagnostics.push(
                     Diagnostic::new(

@@ -262,8 +262,8 @@ impl Check<'_> {
         for entry in minima.into_iter().flat_map(Node::entries) {
             let path = format!("spec.template.gangPolicy.minRoleReplicas[{}]", entry.key);
             let Some(role) = roles.iter().find(|role| name_of(role) == entry.key) else {
-                let known: Vec<&str> = roles.iter().map(name_of).collect();
-                let help = crate::diag::nearest(&entry.key, known.iter().copied())
+                let roles: Vec<&str> = roles.iter().map(name_of).collect();
+                let help = crate::diag::nearest(&entry.key, roles.iter().copied())
                     .map(|name| format!("did you mean `{name}`?"));
                 let message = format!(
                     "`{path}`: invalid value {}: role {} does not exist in template.roles",

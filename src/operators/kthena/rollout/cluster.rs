@@ -49,7 +49,7 @@ impl Counts {
         self.pods += change;
         self.gpus = self.gpus.saturating_add(change.saturating_mul(pod.gpus));
         let key = (pod.template, pod.index != 0);
-        match self.templates.iter_mut().find(|(known, _)| *known == key) {
+        match self.templates.iter_mut().find(|(template, _)| *template == key) {
             Some((_, count)) => *count += change,
             None => self.templates.push((key, change)),
         }

@@ -67,11 +67,11 @@ impl Cluster {
         for ordinal in unsettled {
             let Some(group) = self.groups.get_mut(ordinal) else { continue };
             group.settled = true;
-            let own = group.revision;
+            let id = group.revision;
             let (revision, roles) = if ordinal < boundary {
                 // Quirk: without a stored snapshot the new roles are applied under the old revision
                 // (pkg/model-serving-controller/controller/model_serving_controller.go).
-                (own, self.snapshot(own).unwrap_or_else(|| current.clone()))
+                (id, self.snapshot(id).unwrap_or_else(|| current.clone()))
             } else {
                 (self.target.revision, current.clone())
             };
@@ -141,7 +141,7 @@ impl Cluster {
         let updated = all - self.groups.lists().outdated.len() - going;
         // Groups in deletion are ignored; of the others the lowest ordinal is first.
         let stays = |group: &&Group| group.status != Status::Deleting;
-        let outdated = self.groups.known().outdated.iter();
+        let outdated = self.groups.current_lists().outdated.iter();
         let outdated = outdated.filter_map(|ordinal| self.groups.get(*ordinal)).filter(stays);
         let mut old = outdated.map(|group| group.revision);
         let kept = self
@@ -156,7 +156,7 @@ impl Cluster {
             // lowest ordinal is selected.
             let mut counts: Vec<(Id, usize)> = Vec::new();
             for revision in old.by_ref() {
-                match counts.iter_mut().find(|(known, _)| *known == revision) {
+                match counts.iter_mut().find(|(id, _)| *id == revision) {
                     Some((_, count)) => *count += 1,
                     None => counts.push((revision, 1)),
                 }

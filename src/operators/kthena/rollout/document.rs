@@ -58,7 +58,8 @@ impl Cluster {
                     Some(_) => {}
                     None => {
                         let open = self.groups.iter().filter(|group| self.is_open(group));
-                        self.progress = Progress::Templates(open.map(|own| own.ordinal).collect());
+                        self.progress =
+                            Progress::Templates(open.map(|group| group.ordinal).collect());
                     }
                 },
                 Progress::Templates(left) => return left.pop().map(Step::Remake),

@@ -88,9 +88,9 @@ impl Driven {
         let mut trace = Trace { serving: serving.name().clone(), ..Trace::default() };
         let target = Target::new(serving, policy, policy.role_struct, &mut trace.names);
         let cluster = Cluster::new(policy, target, trace);
-        let mut own = Self { cluster, applied: None, waits: None };
-        own.apply(serving, policy);
-        own
+        let mut driven = Self { cluster, applied: None, waits: None };
+        driven.apply(serving, policy);
+        driven
     }
 
     /// Another version of it is applied, or another release of the controller starts.
@@ -160,8 +160,10 @@ impl Driven {
                     self.waits = Some((ordinal, false));
                     return;
                 }
-                let ends =
-                    cluster.groups.get(ordinal).is_some_and(|own| own.status == Status::Deleting);
+                let ends = cluster
+                    .groups
+                    .get(ordinal)
+                    .is_some_and(|group| group.status == Status::Deleting);
                 if ends || !cluster.run_if_ready(ordinal) {
                     return;
                 }
@@ -205,11 +207,11 @@ impl Driven {
         let (cluster, at) = (&mut self.cluster, pod.0);
         if cluster.policy.reconciles {
             cluster.delete_pod(at, Cause::Recovery, Reason::Crashed);
-            cluster.ending.retain(|own| *own != at);
+            cluster.ending.retain(|address| *address != at);
             cluster.pod_gone(at);
         } else {
             cluster.delete_group(at.group, Cause::Recovery, Reason::PodLost);
-            cluster.ending.retain(|own| *own != at);
+            cluster.ending.retain(|address| *address != at);
             cluster.pod_gone(at);
             self.waits = Some((at.group, true));
         }
@@ -266,15 +268,15 @@ impl Driven {
     pub fn template(&self, pod: DrivenPod) -> Option<&EcoString> {
         let at = pod.0;
         let replicas = self.cluster.groups.get(at.group)?.role(at.role);
-        let replica = replicas.iter().find(|own| own.ordinal == at.ordinal)?;
-        let own = replica.pods.iter().find(|own| own.index == at.index)?;
-        Some(self.cluster.trace.names.text(own.template))
+        let replica = replicas.iter().find(|replica| replica.ordinal == at.ordinal)?;
+        let pod = replica.pods.iter().find(|pod| pod.index == at.index)?;
+        Some(self.cluster.trace.names.text(pod.template))
     }
 }
 
 /// Whether a pod is ready, and whether it ends; none where there is none.
 fn pod(group: &Group, at: Address) -> Option<(bool, bool)> {
-    let replica = group.role(at.role).iter().find(|own| own.ordinal == at.ordinal)?;
-    let pod = replica.pods.iter().find(|own| own.index == at.index)?;
+    let replica = group.role(at.role).iter().find(|replica| replica.ordinal == at.ordinal)?;
+    let pod = replica.pods.iter().find(|pod| pod.index == at.index)?;
     Some((pod.ready, pod.terminating))
 }

@@ -41,7 +41,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
         && outcome.trace.capacity.iter().any(|capacity| capacity.groups == 0)
         && updates().next().is_some();
     if outage {
-        let said = if to.replicas.value == 1 {
+        let message = if to.replicas.value == 1 {
             format!(
                 "full outage: the only group of `{}` is rebuilt and there is no surge",
                 to.name()
@@ -51,7 +51,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
         };
         say(
             Code::FullOutage,
-            said,
+            message,
             "raise `replicas` before the update, or lower `maxUnavailable`",
         );
     }
@@ -61,7 +61,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
         && partition > 0
         && updates().next().is_none()
     {
-        let said = format!(
+        let message = format!(
             "all protected: the templates of `{}` changed, and partition {partition} protects {}",
             to.name(),
             match to.replicas.value {
@@ -69,21 +69,21 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
                 groups => format!("all {groups} groups"),
             }
         );
-        say(Code::RolloutAllProtected, said, "lower `partition` to begin the update");
+        say(Code::RolloutAllProtected, message, "lower `partition` to begin the update");
     }
     if let Some(from) =
         from.filter(|_| to.rollout.value == RolloutType::ServingGroup && updates().next().is_some())
     {
         let (same, changed) = roles_by_change(from, to, scenario.policy);
         if !same.is_empty() && !changed.is_empty() {
-            let said = format!(
+            let message = format!(
                 "{} pods restart too, although only {} changed: the update replaces whole groups",
                 same.join(" and "),
                 changed.join(" and ")
             );
             say(
                 Code::GroupLevelRollout,
-                said,
+                message,
                 "with Kthena v0.4.0 and later, `rolloutStrategy.type: RoleRollingUpdate` replaces only the roles that changed",
             );
         }
@@ -96,20 +96,20 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
         .map(|event| event.group)
         .collect();
     if scenario.policy.role_scaling == RoleScaling::OnePass && scaled.len() > 1 {
-        let said = format!(
+        let message = format!(
             "all {} groups change their role replicas in one pass, not one after another as the document shows",
             scaled.len()
         );
-        say(Code::RoleScalingOnePass, said, "nothing to do");
+        say(Code::RoleScalingOnePass, message, "nothing to do");
     }
     if !outcome.left_behind.is_empty() && scenario.policy.reconciles {
-        let said = format!(
+        let message = format!(
             "{} keep another template than the requested one: the controller only updates groups whose revision differs",
             outcome.left_behind.join(", ")
         );
         say(
             Code::KthenaDefect,
-            said,
+            message,
             "delete these pods by hand, or change the template once more",
         );
     }

@@ -122,7 +122,7 @@ impl Groups {
     }
 
     /// The lists as they were made last: nothing was changed since.
-    pub(super) fn known(&self) -> &Lists {
+    pub(super) fn current_lists(&self) -> &Lists {
         debug_assert!(self.dirty.is_empty(), "the lists are made before they are read");
         &self.lists
     }
@@ -143,7 +143,11 @@ impl Groups {
             set(&mut lists.unsettled, ordinal, stays.is_some_and(|group| !group.settled));
             set(&mut lists.unserved, ordinal, stays.is_some_and(|group| !group.served));
             set(&mut lists.unpaired, ordinal, stays.is_some_and(|group| !group.gang));
-            set(&mut lists.idle, ordinal, group.is_some_and(|own| own.status != Status::Running));
+            set(
+                &mut lists.idle,
+                ordinal,
+                group.is_some_and(|group| group.status != Status::Running),
+            );
             let outdated = group.is_some_and(|group| Some(group.revision) != self.revision);
             set(&mut lists.outdated, ordinal, outdated);
             self.changed.insert(ordinal);
@@ -158,7 +162,7 @@ impl Groups {
             return i64::MIN;
         }
         match self.boundary {
-            Some((known, boundary)) if known == places => boundary,
+            Some((existing, boundary)) if existing == places => boundary,
             _ => {
                 let found = self.all.keys().nth(places).copied().unwrap_or(i64::MAX);
                 self.boundary = Some((places, found));

@@ -28,7 +28,7 @@ impl Cluster {
         } else {
             goal.replicas
         };
-        let last = self.groups.last().filter(|_| appended).map_or(i64::MAX, |own| own.ordinal);
+        let last = self.groups.last().filter(|_| appended).map_or(i64::MAX, |group| group.ordinal);
         self.surplus = first..=last;
         // The row before the change is compared with the new target.
         let old = std::mem::replace(&mut self.target, goal.clone());
@@ -42,7 +42,7 @@ impl Cluster {
             return;
         }
         let idle: Vec<i64> = self.groups.lists().idle.iter().copied().collect();
-        let touched = |ordinal: &i64| self.groups.get(*ordinal).is_some_and(|own| own.touched);
+        let touched = |ordinal: &i64| self.groups.get(*ordinal).is_some_and(|group| group.touched);
         let waits_for = idle.into_iter().filter(touched).collect();
         self.trace.capacity.push(Capacity {
             stage: self.stage,
@@ -60,8 +60,8 @@ impl Cluster {
     fn push_row(&mut self, stage: Option<u32>) {
         let changed = self.groups.take_changed();
         // Ordinals that are appended are new columns; they are above all that were there.
-        let known = self.columns.last().copied().unwrap_or(-1);
-        let new = changed.range(known + 1..).filter(|own| self.groups.get(**own).is_some());
+        let last = self.columns.last().copied().unwrap_or(-1);
+        let new = changed.range(last + 1..).filter(|range| self.groups.get(**range).is_some());
         let (drawn, new): (usize, Vec<i64>) = (self.columns.len(), new.copied().collect());
         self.columns.extend(new);
         if self.trace.rows.is_empty() {
@@ -69,7 +69,7 @@ impl Cluster {
                 self.strip.push(self.cell(*ordinal));
             }
         } else {
-            for ordinal in changed.range(..=known) {
+            for ordinal in changed.range(..=last) {
                 if let Ok(place) = self.columns.binary_search(ordinal) {
                     self.strip.set(place, self.cell(*ordinal));
                 }

@@ -75,10 +75,10 @@ impl Cluster {
                 self.create_group(ordinal, revision, &roles, Cause::Groups, reason)
             } else {
                 if !std::mem::replace(&mut stored, true) && self.policy.controller_revisions {
-                    let own = (new, self.target.roles.clone());
+                    let revision = (new, self.target.roles.clone());
                     let name = self.trace.names.text(new).clone();
-                    if self.snapshots.get(&name) != Some(&own) {
-                        self.snapshots.insert(name, own);
+                    if self.snapshots.get(&name) != Some(&revision) {
+                        self.snapshots.insert(name, revision);
                         self.snapshots_changed();
                     }
                 }

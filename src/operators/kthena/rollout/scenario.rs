@@ -122,7 +122,7 @@ impl Outcome {
             .trace
             .rows
             .iter()
-            .rposition(|row| row.stage.is_some_and(|own| own <= stage))
+            .rposition(|row| row.stage.is_some_and(|row| row <= stage))
             .map_or(0, |last| last + 1);
         self.trace.rows.truncate(rows);
         let cause = self

@@ -44,17 +44,17 @@ impl ClassFacts<'_> {
     }
 
     pub(super) fn figure(&self, figure: Figure) -> Option<f64> {
-        self.figures.iter().find(|(own, _)| *own == figure).map(|(_, value)| *value)
+        self.figures.iter().find(|(other, _)| *other == figure).map(|(_, value)| *value)
     }
 
     /// Whether the class has a feature, ignoring case. A generic feature `x` is also met by its
     /// versioned form `x-...`.
     pub(super) fn has_feature(&self, wanted: &str) -> bool {
         let wanted = wanted.to_lowercase();
-        self.features.iter().any(|own| {
-            let own = own.to_lowercase();
-            own == wanted
-                || own.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
+        self.features.iter().any(|feature| {
+            let text = feature.to_lowercase();
+            text == wanted
+                || text.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
         })
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn all(catalog: &Catalog) -> Vec<ClassFacts<'_>> {
             let nodes = matcher.matching(class);
             seen.entry(nodes.as_ptr()).or_insert_with(|| OfNodes::new(nodes))
         });
-        known(class, nodes)
+        facts_of(class, nodes)
     });
     classes.collect()
 }
@@ -103,7 +103,10 @@ impl<'a> OfNodes<'a> {
     }
 }
 
-fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -> ClassFacts<'a> {
+fn facts_of<'a>(
+    class: &'a AcceleratorClass,
+    mut nodes: Option<&mut OfNodes<'a>>,
+) -> ClassFacts<'a> {
     let declared = &class.capabilities;
     let product = machines::class_product(class);
     let labeled = nodes.as_ref().and_then(|nodes| nodes.memory);
@@ -138,7 +141,7 @@ fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -
         .filter(|text| !text.is_empty());
     let by_node = || nodes.as_ref().and_then(|nodes| nodes.compute_capability.clone());
     let (compute_capability, source) = match (&declared.compute_capability, by_fact) {
-        (Some(own), _) => (Some(own.value.clone()), Evidence::Declared),
+        (Some(field), _) => (Some(field.value.clone()), Evidence::Declared),
         (None, Some(fact)) => (Some(fact), Evidence::Catalogue),
         (None, None) => {
             by_node().map_or((None, Evidence::Unknown), |found| (Some(found), Evidence::Nodes))
@@ -151,7 +154,7 @@ fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -
         declared.compute_capability.as_ref().map(|field| field.origin),
     );
     let (bandwidth, source) = match (&declared.bandwidth, product) {
-        (Some(own), _) => (Some(own.value.as_f64()), Evidence::Declared),
+        (Some(quantity), _) => (Some(quantity.value.as_f64()), Evidence::Declared),
         (None, Some(product)) => (Some(product.bandwidth), Evidence::Catalogue),
         (None, None) => (None, Evidence::Unknown),
     };
@@ -182,7 +185,7 @@ fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -
     for figure in Figure::ALL {
         let fact = product.map_or(0.0, |product| product.figure(figure));
         let (value, source) = match declared.figure(figure) {
-            Some(own) => (own, Evidence::Declared),
+            Some(figure) => (figure, Evidence::Declared),
             // Figures of the product are used only if the class declares no figure.
             None if fact > 0.0 && declared.performance.is_empty() => (fact, Evidence::Catalogue),
             None => continue,
@@ -190,7 +193,7 @@ fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -
         let origin = declared
             .performance
             .iter()
-            .find(|(own, _)| *own == figure)
+            .find(|(other, _)| *other == figure)
             .map(|(_, field)| field.origin);
         note(
             figure.proposed_key(),

@@ -118,18 +118,18 @@ pub(crate) fn parse(subject: Subject, text: &str) -> Option<Condition> {
 pub(super) fn holds(condition: &Condition, subject: Subject, fact: Option<&str>) -> Truth {
     let Some(fact) = fact else { return Truth::Unknown };
     let truth = |holds: bool| if holds { Truth::True } else { Truth::False };
-    let own = number(subject, fact);
-    match (condition, own) {
+    let figure = number(subject, fact);
+    match (condition, figure) {
         (Condition::Is(word, wanted), _) => truth(fact.eq_ignore_ascii_case(word) == *wanted),
         (_, None) => Truth::Unknown,
-        (Condition::Within(least, most), Some(own)) => truth(*least <= own && own <= *most),
-        (Condition::Compared(comparison, bound), Some(own)) => truth(match comparison {
-            Comparison::Less => own < *bound,
-            Comparison::LessOrEqual => own <= *bound,
-            Comparison::Greater => own > *bound,
-            Comparison::GreaterOrEqual => own >= *bound,
-            Comparison::Equal => own == *bound,
-            Comparison::NotEqual => own != *bound,
+        (Condition::Within(least, most), Some(value)) => truth(*least <= value && value <= *most),
+        (Condition::Compared(comparison, bound), Some(value)) => truth(match comparison {
+            Comparison::Less => value < *bound,
+            Comparison::LessOrEqual => value <= *bound,
+            Comparison::Greater => value > *bound,
+            Comparison::GreaterOrEqual => value >= *bound,
+            Comparison::Equal => value == *bound,
+            Comparison::NotEqual => value != *bound,
         }),
     }
 }

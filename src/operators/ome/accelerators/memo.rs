@@ -42,7 +42,7 @@ impl<'a> Memo<'a> {
         // they can run.
         let rule = policy
             .own::<OmeRelease>()
-            .map_or(AcceleratorRule::Requirements, |own| own.accelerators);
+            .map_or(AcceleratorRule::Requirements, |release| release.accelerators);
         Self {
             policy,
             rule,
@@ -70,10 +70,10 @@ impl<'a> Memo<'a> {
     /// unknown.
     pub(crate) fn memory_of(&self, class: &str) -> Option<Memory> {
         let memories = self.memories.get_or_init(|| {
-            let known = class_facts::all(self.catalog);
-            let sized = known
+            let classes = class_facts::all(self.catalog);
+            let sized = classes
                 .iter()
-                .filter_map(|known| Some((EcoString::from(known.name()), known.usable_memory()?)));
+                .filter_map(|class| Some((EcoString::from(class.name()), class.usable_memory()?)));
             sized.collect()
         });
         memories.get(class).copied()
@@ -84,9 +84,9 @@ impl<'a> Memo<'a> {
         match self.rule {
             AcceleratorRule::Policy => listed(runtime, class),
             AcceleratorRule::Requirements => {
-                let known = self.classes().iter().find(|known| known.name() == class);
-                known
-                    .map(|known| requirements::shortfall::refuses(runtime, known))
+                let class = self.classes().iter().find(|class_facts| class_facts.name() == class);
+                class
+                    .map(|class| requirements::shortfall::refuses(runtime, class))
                     .unwrap_or_default()
             }
         }
@@ -122,8 +122,8 @@ impl<'a> Memo<'a> {
             engine: service.component(ComponentKind::Engine).is_some(),
             decoder: service.component(ComponentKind::Decoder).is_some(),
         };
-        let known = || self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = silent.then(|| known().get(&key).cloned()).flatten() {
+        let remembered = || self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = silent.then(|| remembered().get(&key).cloned()).flatten() {
             return (found, None);
         }
         let (mut decisions, error) = decide(&request);
@@ -133,7 +133,7 @@ impl<'a> Memo<'a> {
         let decisions = EcoVec::from(decisions);
         // An error contains the name of its service, so it is not remembered.
         if silent && error.is_none() {
-            known().insert(key, decisions.clone());
+            remembered().insert(key, decisions.clone());
         }
         (decisions, error)
     }

@@ -57,12 +57,12 @@ pub(crate) fn decide<'a>(
 /// The controller's filter: a runtime that lists classes accepts only those.
 pub(crate) fn listed(runtime: &Runtime, class: &str) -> Vec<ClassReason> {
     let listed = &runtime.accelerator_classes;
-    if listed.is_empty() || listed.iter().any(|own| own.value == class) {
+    if listed.is_empty() || listed.iter().any(|field| field.value == class) {
         return Vec::new();
     }
     vec![ClassReason {
         code: Code::ReasonNotListed,
         detail: "not in acceleratorClasses".into(),
-        bound: listed.first().map(|own| own.origin),
+        bound: listed.first().map(|field| field.origin),
     }]
 }

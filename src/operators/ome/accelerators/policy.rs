@@ -287,17 +287,17 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
                 "missing memory specification for memory check".into(),
             );
         };
-        let own = i64::try_from(memory.value.whole_gib()).unwrap_or(i64::MAX);
-        if let Some(least) = constraints.min_memory.as_ref().filter(|least| own < least.value) {
+        let gib = i64::try_from(memory.value.whole_gib()).unwrap_or(i64::MAX);
+        if let Some(least) = constraints.min_memory.as_ref().filter(|least| gib < least.value) {
             return no(
                 Code::ReasonMinMemory,
-                eco_format!("memory {own}GB < required {}GB", least.value),
+                eco_format!("memory {gib}GB < required {}GB", least.value),
             );
         }
-        if let Some(most) = constraints.max_memory.as_ref().filter(|most| own > most.value) {
+        if let Some(most) = constraints.max_memory.as_ref().filter(|most| gib > most.value) {
             return no(
                 Code::ReasonMaxMemory,
-                eco_format!("memory {own}GB > max allowed {}GB", most.value),
+                eco_format!("memory {gib}GB > max allowed {}GB", most.value),
             );
         }
     }
@@ -308,8 +308,8 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
     }
     // A minimum that is set to an empty text still requires a capability: upstream it is a pointer.
     if let Some(least) = &constraints.min_architecture {
-        let Some(own) =
-            capabilities.compute_capability.as_ref().filter(|own| !own.value.is_empty())
+        let Some(field) =
+            capabilities.compute_capability.as_ref().filter(|field| !field.value.is_empty())
         else {
             return no(
                 Code::ReasonMinArchitecture,
@@ -317,10 +317,10 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
             );
         };
         // Quirk: compared as strings, so that 10.0 < 9.0.
-        if own.value < least.value {
+        if field.value < least.value {
             return no(
                 Code::ReasonMinArchitecture,
-                eco_format!("compute capability {} < required {}", own.value, least.value),
+                eco_format!("compute capability {} < required {}", field.value, least.value),
             );
         }
     }
@@ -329,7 +329,7 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
 
 fn has_feature(capabilities: &Capabilities, feature: &str) -> bool {
     let wanted = feature.to_lowercase();
-    capabilities.features.iter().any(|own| own.value.to_lowercase() == wanted)
+    capabilities.features.iter().any(|field| field.value.to_lowercase() == wanted)
 }
 
 fn lower(field: Option<&Field<EcoString>>) -> EcoString {

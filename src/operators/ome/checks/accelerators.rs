@@ -45,13 +45,13 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             .help("write `discovery.nodeSelector`");
             found.push(place(alias.origin, finding));
         }
-        let own = &class.discovery;
-        let silent = own.node_selector.as_ref().is_none_or(Node::is_empty)
-            && own.terms.is_none()
-            && own.affinity.is_none();
+        let discovery = &class.discovery;
+        let silent = discovery.node_selector.as_ref().is_none_or(Node::is_empty)
+            && discovery.terms.is_none()
+            && discovery.affinity.is_none();
         if silent
-            && own.pci_vendor.is_none()
-            && own.device_ids.is_empty()
+            && discovery.pci_vendor.is_none()
+            && discovery.device_ids.is_empty()
             && let Some(written) = object.spec("discovery")
         {
             let finding = about(
@@ -68,7 +68,9 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             ));
         }
         let hex = |id: &str| id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        for id in own.pci_vendor.iter().chain(&own.device_ids).filter(|id| !hex(&id.value)) {
+        for id in
+            discovery.pci_vendor.iter().chain(&discovery.device_ids).filter(|id| !hex(&id.value))
+        {
             found.push(place(
                 id.origin,
                 about(
@@ -79,9 +81,9 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 .help("write it without `0x`, such as `10de`"),
             ));
         }
-        if let (Some(id), Some(vendor)) = (&own.pci_vendor, &class.vendor)
+        if let (Some(id), Some(vendor)) = (&discovery.pci_vendor, &class.vendor)
             && let Some((_, owner)) =
-                facts::PCI_VENDORS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id.value))
+                facts::PCI_VENDORS.iter().find(|(fact, _)| fact.eq_ignore_ascii_case(&id.value))
             && !vendor.value.eq_ignore_ascii_case(owner)
         {
             found.push(place(
@@ -94,7 +96,7 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 .help("correct one of the two"),
             ));
         }
-        let terms = own
+        let terms = discovery
             .terms
             .iter()
             .flat_map(Node::items)
@@ -234,9 +236,9 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
         }
     }
     let Some(product) = class_product(class) else { return };
-    let own = &class.capabilities;
+    let capabilities = &class.capabilities;
     let dies = product.dies() > 1;
-    if let Some(memory) = &own.memory {
+    if let Some(memory) = &capabilities.memory {
         if dies && memory.value > product.nominal() {
             let text = format!(
                 "one {} is one of the two dies of a board, with {} GiB",
@@ -249,7 +251,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
         } else if crate::facts::nominal_of(memory.value) != product.nominal() {
             let text = format!(
                 "{} has {} GB, the class has {}",
-                product.id, product.nominal_gib, own.memory_text
+                product.id, product.nominal_gib, capabilities.memory_text
             );
             found.push(place(
                 memory.origin,
@@ -258,7 +260,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
             ));
         }
     }
-    if let Some(version) = own.compute_capability.as_ref().filter(|version| {
+    if let Some(version) = capabilities.compute_capability.as_ref().filter(|version| {
         !product.compute_capability.is_empty() && version.value != product.compute_capability
     }) {
         let text = format!(
@@ -267,10 +269,10 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
         );
         found.push(place(version.origin, about(Code::CatalogueMismatch, object, text)));
     }
-    if let Some(bandwidth) = own.bandwidth.as_ref().filter(|own| {
+    if let Some(bandwidth) = capabilities.bandwidth.as_ref().filter(|quantity| {
         !dies
             && product.bandwidth > 0.0
-            && (own.value.as_f64() / product.bandwidth - 1.0).abs() > 0.05
+            && (quantity.value.as_f64() / product.bandwidth - 1.0).abs() > 0.05
     }) {
         let text = format!(
             "{} has {} GB/s, the class has {}",
@@ -284,7 +286,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
                 .help("correct the figure, or the product label"),
         ));
     }
-    for (figure, value) in &own.performance {
+    for (figure, value) in &capabilities.performance {
         let dense = product.figure(*figure);
         let near = |wanted: f64| wanted > 0.0 && (value.value - wanted).abs() <= wanted * 0.02;
         if *figure == Figure::Fp32

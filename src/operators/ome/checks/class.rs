@@ -88,8 +88,8 @@ pub(crate) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     format!(
                         "no node matches the term: `{}` {} and {} exclude each other",
                         first.key,
-                        said(first),
-                        said(second)
+                        shown(first),
+                        shown(second)
                     ),
                 );
                 let finding = finding
@@ -105,7 +105,7 @@ pub(crate) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn said(expression: &Expression) -> String {
+fn shown(expression: &Expression) -> String {
     if expression.values.is_empty() {
         expression.operator.to_string()
     } else {
@@ -193,10 +193,10 @@ impl Claim<'_> {
 /// Reports nodes that two classes claim: their accelerators are counted twice.
 pub(crate) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let claims = claimed(view);
-    let mut told = 0_usize;
+    let mut reported = 0_usize;
     let mut say = |first: &AcceleratorClass, second: &AcceleratorClass, what: String| {
-        told += 1;
-        if told > MOST_CLAIMS {
+        reported += 1;
+        if reported > MOST_CLAIMS {
             return;
         }
         let finding = about(Code::NodeInTwoClasses, &second.object, what)
@@ -245,7 +245,7 @@ pub(crate) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for ((first, second), (node, count)) in shared(&claims) {
         meet(&claims[first].classes, &claims[second].classes, &node.name, count - 1);
     }
-    if let Some(untold) = told.checked_sub(MOST_CLAIMS).filter(|untold| *untold > 0)
+    if let Some(untold) = reported.checked_sub(MOST_CLAIMS).filter(|untold| *untold > 0)
         && let Some(last) = found.last_mut()
     {
         last.message = format!("{}; {untold} more such findings are not listed", last.message);
@@ -267,7 +267,8 @@ fn claimed<'a>(view: &'a View<'a>) -> Vec<Claim<'a>> {
         }
         let is_tier = class.object.labels().get(TIER).is_some();
         let whole = class.whole_resources();
-        let resources: BTreeSet<&str> = whole.map(|own| own.name.value.as_str()).collect();
+        let resources: BTreeSet<&str> =
+            whole.map(|resource| resource.name.value.as_str()).collect();
         let selection = (is_tier, resources.clone(), nodes.as_ptr());
         let place = *places.entry(selection).or_insert_with(|| {
             let members = nodes.iter().map(|node| std::ptr::from_ref(*node)).collect();

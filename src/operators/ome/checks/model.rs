@@ -36,10 +36,10 @@ pub(crate) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         else {
             return;
         };
-        let known = format!("the documents name {}", QUANTIZATIONS.join(", "));
+        let name = format!("the documents name {}", QUANTIZATIONS.join(", "));
         let help = nearest(&field.value, QUANTIZATIONS).map_or_else(
-            || format!("nothing, if models and runtimes use the same name: {known}"),
-            |near| format!("did you mean `{near}`? {known}"),
+            || format!("nothing, if models and runtimes use the same name: {name}"),
+            |near| format!("did you mean `{near}`? {name}"),
         );
         found.push(
             about(

@@ -305,12 +305,12 @@ mod tests {
         let cluster = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: gpus}\nspec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: gpu-h10, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}\n";
         let local = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: own, namespace: team}\nspec: {clusterQueue: gpu}\n";
         let found = run(&[flavor, cluster, local].join("---\n"), Documented);
-        let said: Vec<_> = found
+        let found: Vec<_> = found
             .iter()
             .map(|finding| (finding.code.as_str(), finding.help.as_deref().unwrap_or("")))
             .collect();
         assert_eq!(
-            said,
+            found,
             [
                 ("kueue-not-found", "did you mean `gpus`?"),
                 ("kueue-not-found", "did you mean `gpu-h100`?")
@@ -326,7 +326,7 @@ mod tests {
             codes(&run(&[runtime("mlserver", ""), kserve.to_owned()].join("---\n"), Documented)),
             ["runtime-not-found"]
         );
-        let own = "apiVersion: serving.kserve.io/v1alpha1\nkind: ClusterServingRuntime\nmetadata: {name: mlserver}\nspec: {}\n";
-        assert!(run(&[own, kserve].join("---\n"), Documented).is_empty());
+        let text = "apiVersion: serving.kserve.io/v1alpha1\nkind: ClusterServingRuntime\nmetadata: {name: mlserver}\nspec: {}\n";
+        assert!(run(&[text, kserve].join("---\n"), Documented).is_empty());
     }
 }

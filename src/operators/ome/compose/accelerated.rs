@@ -39,20 +39,20 @@ pub(crate) fn layered<R: Record>(
             .get(upper)
             .and_then(|container| container.get("command"))
             .filter(|command| !command.is_empty());
-        let mut own = EcoVec::new();
+        let mut nodes = EcoVec::new();
         for configuration in &accelerator.configurations {
             let (container, args) = block(&configuration.node);
-            own.extend(args.iter().cloned());
+            nodes.extend(args.iter().cloned());
             if !container.is_empty() {
                 let name = target.get(&below).and_then(|container| container.get("name")).cloned();
                 below = merge::written(&below, &target.layer(container, name.as_ref()), rec);
             }
         }
-        if let Some(command) = commanded.filter(|_| !own.is_empty()) {
+        if let Some(command) = commanded.filter(|_| !nodes.is_empty()) {
             skipped = Some(command.origin);
-            own = EcoVec::new();
+            nodes = EcoVec::new();
         }
-        arguments.push((*target, own));
+        arguments.push((*target, nodes));
     }
     if let Some(origin) = skipped {
         findings.push(
@@ -74,7 +74,7 @@ pub(crate) fn layered<R: Record>(
     } else {
         upper.clone()
     };
-    for (target, own) in arguments {
+    for (target, argument) in arguments {
         let list = |part: Option<&Node>| {
             part.and_then(|container| container.get("args"))
                 .map(|args| args.items().to_vec())
@@ -83,11 +83,11 @@ pub(crate) fn layered<R: Record>(
         let of_runtime = list(lower.and_then(|lower| target.get(lower)));
         let of_service = list(target.get(upper));
         let ordered: [(&[Node], bool); 3] = match options.args_order {
-            ArgsOrder::Default => [(&of_runtime, false), (&of_service, true), (&own, false)],
+            ArgsOrder::Default => [(&of_runtime, false), (&of_service, true), (&argument, false)],
             ArgsOrder::AcceleratorFirst => {
-                [(&own, false), (&of_runtime, false), (&of_service, true)]
+                [(&argument, false), (&of_runtime, false), (&of_service, true)]
             }
-            ArgsOrder::Hierarchy => [(&of_runtime, false), (&own, false), (&of_service, true)],
+            ArgsOrder::Hierarchy => [(&of_runtime, false), (&argument, false), (&of_service, true)],
         };
         let all: Vec<(Node, bool)> = ordered
             .into_iter()
@@ -164,9 +164,9 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     let mut stays: HashMap<EcoString, (usize, bool)> = HashMap::new();
     for (index, group) in groups.iter().enumerate() {
         let Some(name) = name(group) else { continue };
-        let known = stays.entry(name).or_insert((index, group[0].1));
-        if group[0].1 || !known.1 {
-            *known = (index, group[0].1);
+        let existing = stays.entry(name).or_insert((index, group[0].1));
+        if group[0].1 || !existing.1 {
+            *existing = (index, group[0].1);
         }
     }
     let kept = groups.into_iter().enumerate().filter(|(index, group)| {
@@ -233,9 +233,9 @@ pub(crate) fn remarks(
         .and_then(|config| config.get("nodeSelector"));
     let of_runtime =
         [config, place.runtime.and_then(|runtime| runtime.object.spec("nodeSelector"))];
-    let own =
+    let component =
         place.service.component(place.kind).and_then(|component| component.get("nodeSelector"));
-    let of_service = [own, place.service.accelerators.selector.node_selector.as_ref()];
+    let of_service = [component, place.service.accelerators.selector.node_selector.as_ref()];
     for entry in selector.entries() {
         let differs = |layers: [Option<&Node>; 2]| {
             layers

@@ -109,12 +109,12 @@ impl<'a> Accelerator<'a> {
 
 impl ClassResourceRule {
     /// Whether a new amount replaces an existing one.
-    pub(crate) fn replaces(self, known: &Node, new: &Node) -> bool {
+    pub(crate) fn replaces(self, node: &Node, new: &Node) -> bool {
         let amount =
             |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
         match self {
             Self::None => false,
-            Self::Largest => amount(new) > amount(known),
+            Self::Largest => amount(new) > amount(node),
             Self::Override => true,
         }
     }
@@ -165,8 +165,8 @@ fn set_in<R: Record>(
                 .filter(|node| node.as_map().is_some())
                 .cloned()
                 .unwrap_or_else(|| Node::map(resource.quantity.origin));
-            let known = amounts.get(&resource.name.value);
-            if known.is_some_and(|known| !rule.replaces(known, &resource.quantity)) {
+            let node = amounts.get(&resource.name.value);
+            if node.is_some_and(|node| !rule.replaces(node, &resource.quantity)) {
                 continue;
             }
             if let Some(map) = amounts.as_map_mut() {
@@ -227,8 +227,8 @@ impl ChangedOverrides {
     /// The arguments that override those of a container.
     fn of(&self, config: &Node) -> EcoVec<Node> {
         let changed = self.0.borrow();
-        let known = changed.iter().rev().find(|(own, _)| std::ptr::eq(*own, config));
-        known.map_or_else(
+        let changed = changed.iter().rev().find(|(changed, _)| std::ptr::eq(*changed, config));
+        changed.map_or_else(
             || match config.get("runtimeArgsOverride").map(|over| &over.value) {
                 Some(Value::List(over)) => over.clone(),
                 _ => EcoVec::new(),
@@ -332,7 +332,10 @@ pub(crate) fn replace_affinity<R: Record>(
     rec: &mut R,
 ) {
     let Some(affinity) = &accelerator.class.discovery.affinity else { return };
-    if component.and_then(|component| component.get("affinity")).is_some_and(|own| !own.is_null()) {
+    if component
+        .and_then(|component| component.get("affinity"))
+        .is_some_and(|component| !component.is_null())
+    {
         return;
     }
     if let Some(loser) = pod.get("affinity") {
@@ -351,12 +354,12 @@ pub(crate) fn join_affinity<R: Record>(
     pod: &mut Node,
     rec: &mut R,
 ) -> usize {
-    let Some(own) = accelerator.affinity() else { return 0 };
+    let Some(affinity) = accelerator.affinity() else { return 0 };
     let joined = match pod.get("affinity").filter(|affinity| !affinity.is_null()) {
         Some(below) => {
-            within(Step::Field("affinity"), rec, |rec| merge::affinity(&own, below, rec))
+            within(Step::Field("affinity"), rec, |rec| merge::affinity(&affinity, below, rec))
         }
-        None => own,
+        None => affinity,
     };
     let terms = joined
         .at(&[

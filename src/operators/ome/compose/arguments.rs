@@ -95,7 +95,7 @@ pub(crate) fn merged_lines(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<N
     let script = base.first().and_then(Node::as_str).filter(|text| is_multi_line(text));
     let Some(script) = script else { return base.iter().chain(over).cloned().collect() };
     let lines: Vec<&str> = script.split('\n').collect();
-    let known: HashMap<&str, &str> = lines
+    let by_key: HashMap<&str, &str> = lines
         .iter()
         .map(|line| bare(line))
         .filter(|line| !line.is_empty())
@@ -104,8 +104,8 @@ pub(crate) fn merged_lines(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<N
     let (mut replaced, mut added) = (HashMap::new(), Vec::new());
     let wanted = over.iter().filter_map(Node::as_str).flat_map(|text| text.split('\n'));
     for line in wanted.map(bare).filter(|line| !line.is_empty()) {
-        match known.get(key(line)) {
-            Some(own) if *own != line => _ = replaced.insert(key(line), line),
+        match by_key.get(key(line)) {
+            Some(text) if *text != line => _ = replaced.insert(key(line), line),
             Some(_) => {}
             None => added.push(line),
         }

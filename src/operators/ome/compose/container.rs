@@ -129,9 +129,9 @@ impl Steps<'_> {
 
     fn mounts(&self, container: &mut Node) {
         if let Some((model, path)) = self.model_path().filter(|_| self.reads_original()) {
-            let known = self.policy.ome().model_volume == ModelVolumeRule::WhereMounted
+            let is_known = self.policy.ome().model_volume == ModelVolumeRule::WhereMounted
                 && has_mount(container, "mountPath", path);
-            if !known {
+            if !is_known {
                 let origin = Origin::Derived(&MODEL_MOUNT);
                 let name = model.object.id.name.clone();
                 let mount = [
@@ -307,12 +307,12 @@ pub(crate) fn resources_of_runtime(
         if let Some(map) = amounts.as_map_mut() {
             for entry in source.entries().filter(|entry| !entry.node.is_null()) {
                 // Amounts that the class overrides are already set and stay.
-                let larger = |known: &Node| {
-                    rule == ClassResourceRule::Largest && rule.replaces(known, &entry.node)
+                let larger = |node: &Node| {
+                    rule == ClassResourceRule::Largest && rule.replaces(node, &entry.node)
                 };
                 match map.get_mut(&entry.key) {
                     None => map.push(entry.clone()),
-                    Some(known) if larger(known) => *known = entry.node.clone(),
+                    Some(node) if larger(node) => *node = entry.node.clone(),
                     Some(_) => {}
                 }
             }

@@ -88,9 +88,9 @@ pub(crate) fn labels<R: Record>(
 }
 
 fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, rec: &mut R) -> Map {
-    let mut own = sources.service.object.labels();
-    own.retain(|entry| !entry.node.is_null());
-    let map = union(own, component.spec.get("labels"), rec);
+    let mut by_key = sources.service.object.labels();
+    by_key.retain(|entry| !entry.node.is_null());
+    let map = union(by_key, component.spec.get("labels"), rec);
     let mut forced = Forced { map, rec };
     let runtime = sources.runtime.map(|runtime| runtime.object.id.name.clone()).unwrap_or_default();
     forced.set("ome.io/inferenceservice", sources.service.name().clone(), &COMPONENT_LABELS);
@@ -192,9 +192,9 @@ fn build_annotations<R: Record>(
             |key: &str| model.object.spec("modelFormat").and_then(|format| format.get(key));
         // A value that the manifest does not set keeps the origin of its evidence.
         let origin = |node: Option<&Node>| {
-            let known =
+            let node =
                 node.filter(|_| model.evidence("modelFormat.name") > Some(Evidence::Declared));
-            known.map_or(Origin::Derived(&MODEL_ANNOTATIONS), |node| node.origin)
+            node.map_or(Origin::Derived(&MODEL_ANNOTATIONS), |node| node.origin)
         };
         let name = format("name");
         let text = name.and_then(Node::scalar_text).unwrap_or_default();

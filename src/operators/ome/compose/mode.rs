@@ -25,13 +25,13 @@ pub(crate) fn of_component(
     let zero = has_serverless && spec.get("minReplicas").and_then(Node::as_int) == Some(0);
     match kind {
         ComponentKind::Engine => {
-            let asked = Some(spec)
+            let mode = Some(spec)
                 .filter(|_| policy.ome().mode_by_annotation)
                 .and_then(|spec| spec.at(&["annotations", MODE_ANNOTATION]))
                 .and_then(Node::as_str)
                 .and_then(DeploymentMode::from_annotation)
                 .filter(|mode| is_known(policy, *mode));
-            let mode = match asked {
+            let mode = match mode {
                 Some(mode) => mode,
                 None if nodes => DeploymentMode::MultiNode,
                 None if zero => DeploymentMode::Serverless,
@@ -68,7 +68,7 @@ pub(crate) fn of_native_component(
     kind: ComponentKind,
     spec: &Node,
 ) -> DeploymentMode {
-    let known = |node: Option<&Node>| {
+    let mode_of = |node: Option<&Node>| {
         let word = node.and_then(Node::as_str)?;
         let mode = if word == DeploymentMode::OmeNative.as_str() {
             Some(DeploymentMode::OmeNative)
@@ -83,8 +83,8 @@ pub(crate) fn of_native_component(
     } else {
         DeploymentMode::RawDeployment
     };
-    known(spec.at(&["annotations", MODE_ANNOTATION]))
-        .or_else(|| known(service.object.spec("deploymentMode")))
+    mode_of(spec.at(&["annotations", MODE_ANNOTATION]))
+        .or_else(|| mode_of(service.object.spec("deploymentMode")))
         .unwrap_or(by_shape)
 }
 

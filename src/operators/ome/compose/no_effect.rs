@@ -30,7 +30,7 @@ pub(super) fn of_modes(
     };
     // pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile: the components decide.
     let ignored = |word: &str| {
-        let followed = components.iter().any(|own| own.mode.as_str() == word);
+        let followed = components.iter().any(|component| component.mode.as_str() == word);
         !components.is_empty() && word != DISAGGREGATED && !followed
     };
     let written = service.object.annotation(MODE_ANNOTATION);
@@ -48,20 +48,20 @@ pub(super) fn of_modes(
             remedy(policy, word, components),
         ));
     }
-    for own in components {
-        let kind = own.kind.as_str();
+    for component in components {
+        let kind = component.kind.as_str();
         let node =
-            service.object.spec(kind).and_then(|own| own.at(&["annotations", MODE_ANNOTATION]));
+            service.object.spec(kind).and_then(|spec| spec.at(&["annotations", MODE_ANNOTATION]));
         let Some((node, word)) = node.and_then(|node| Some((node, node.as_str()?))) else {
             continue;
         };
-        if word != own.mode.as_str() {
+        if word != component.mode.as_str() {
             findings.push(finding(
                 node,
                 format!("spec.{kind}.annotations.{MODE_ANNOTATION}"),
                 format!(
                     "the annotation `{MODE_ANNOTATION}: {word}` has no effect: {}",
-                    described(own)
+                    described(component)
                 ),
                 remedy(policy, word, &[]),
             ));
@@ -70,14 +70,14 @@ pub(super) fn of_modes(
 }
 
 /// The mode of a component, and what decided it.
-fn described(own: &MergedComponent<'_>) -> String {
-    let is_zero = own.spec.get("minReplicas").and_then(Node::as_int) == Some(0);
-    let why = match own.mode {
+fn described(component: &MergedComponent<'_>) -> String {
+    let is_zero = component.spec.get("minReplicas").and_then(Node::as_int) == Some(0);
+    let why = match component.mode {
         DeploymentMode::Serverless if is_zero => " (`minReplicas: 0`)",
         DeploymentMode::MultiNode | DeploymentMode::OmeNative => " (leader or worker)",
         _ => "",
     };
-    format!("the {} is {}{why}", own.kind.as_str(), own.mode.as_str())
+    format!("the {} is {}{why}", component.kind.as_str(), component.mode.as_str())
 }
 
 /// What to write instead.
@@ -96,7 +96,7 @@ fn remedy(policy: &Policy, word: &str, components: &[MergedComponent<'_>]) -> St
             None => format!("write one of {}", modes.join(", ")),
         };
     }
-    let has_engine = components.iter().any(|own| own.kind == ComponentKind::Engine);
+    let has_engine = components.iter().any(|component| component.kind == ComponentKind::Engine);
     if has_engine && policy.ome().mode_by_annotation {
         "write the annotation in `spec.engine.annotations`".into()
     } else {

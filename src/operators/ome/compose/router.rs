@@ -41,9 +41,9 @@ pub(crate) fn config_as_environment<R: Record>(
             [("name", Node::str(entry.key.clone(), entry.key_origin)), ("value", value)],
             origin,
         );
-        let known =
+        let position =
             places.insert(entry.key.clone(), count).filter(|_| policy.ome().router_config_replaces);
-        if let (Some(index), Some(env)) = (known, list_mut(container, "env", origin)) {
+        if let (Some(index), Some(env)) = (position, list_mut(container, "env", origin)) {
             if let Some((loser, winner)) = env[index].get("value").zip(variable.get("value")) {
                 lost_variable(&entry.key, loser, winner, rec);
             }

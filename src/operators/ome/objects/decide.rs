@@ -188,8 +188,8 @@ fn autoscaler_class(
     // Before v0.1.5 spec.kedaConfig did not reach the reconciler, which reads from it the values
     // that no annotation sets (reconcilers/keda/keda_reconciler.go).
     let asks_config = || {
-        let said = |key: &str| component.annotations.contains_key(key);
-        !autoscaler::KEDA_ANNOTATIONS.into_iter().all(said)
+        let annotations = |key: &str| component.annotations.contains_key(key);
+        !autoscaler::KEDA_ANNOTATIONS.into_iter().all(annotations)
     };
     let found = autoscaler::class(&component.annotations);
     if found == Ok(autoscaler::Class::Keda) && !settings.policy.ome().keda && asks_config() {
@@ -249,7 +249,7 @@ fn sidecar_registered(
     component: &Component,
     settings: Settings<'_>,
 ) -> Result<(), Failure> {
-    let Some(label) = sidecar::asked(&component.labels)
+    let Some(label) = sidecar::requesting_label(&component.labels)
         .filter(|_| settings.config.ingress.disable_istio_virtual_host)
     else {
         return Ok(());

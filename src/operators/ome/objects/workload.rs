@@ -136,7 +136,7 @@ impl<'a> Converter<'a> {
         for object in objects {
             if is_workload(&object) {
                 out.extend(serving.take());
-            } else if let Some(object) = self.beside(object, &name, disaggregated) {
+            } else if let Some(object) = self.adapted(object, &name, disaggregated) {
                 out.push(object);
             }
         }
@@ -228,14 +228,14 @@ impl<'a> Converter<'a> {
     fn unavailable(&mut self, component: &Component, total: i64) -> Option<i64> {
         let written = component.spec.at(&["deploymentStrategy", "rollingUpdate", "maxUnavailable"]);
         let written = written.filter(|_| component.mode == DeploymentMode::RawDeployment)?;
-        let said = match written.as_int() {
+        let percent = match written.as_int() {
             Some(number) => IntOrPercent::Int(number),
             None => IntOrPercent::parse_percent(written.as_str()?).ok()?,
         };
-        let most = said.scaled(total, Rounding::Down);
+        let most = percent.scaled(total, Rounding::Down);
         if most < 1 {
             self.lost.push(format!(
-                "the maxUnavailable of {said} with which `{}` updates: it is 1",
+                "the maxUnavailable of {percent} with which `{}` updates: it is 1",
                 component.name
             ));
         }
@@ -396,7 +396,7 @@ impl<'a> Converter<'a> {
 
     /// Adapts an object next to a workload: Services select entry pods, an autoscaler targets the
     /// ModelServing. None if a ModelServing does not support the object.
-    fn beside(
+    fn adapted(
         &mut self,
         mut object: RenderedObject,
         name: &EcoString,

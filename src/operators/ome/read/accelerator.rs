@@ -211,7 +211,7 @@ pub fn capabilities(node: Option<&Node>, semantics: Semantics) -> Capabilities {
 }
 
 fn figures(performance: &Node, documented: bool) -> Vec<(Figure, Field<f64>)> {
-    let known = |key: &str, figure: Figure| {
+    let is_known = |key: &str, figure: Figure| {
         if documented {
             key.eq_ignore_ascii_case(figure.shipped_key())
         } else {
@@ -219,7 +219,7 @@ fn figures(performance: &Node, documented: bool) -> Vec<(Figure, Field<f64>)> {
         }
     };
     let entries = performance.entries().filter_map(|entry| {
-        let figure = Figure::ALL.into_iter().find(|figure| known(&entry.key, *figure))?;
+        let figure = Figure::ALL.into_iter().find(|figure| is_known(&entry.key, *figure))?;
         let value = Range::AMOUNT.read(&entry.node.scalar_text()?)?.as_f64();
         Some((figure, Field::new(value, entry.node.origin)))
     });
@@ -280,7 +280,7 @@ fn annotations(node: Option<&Node>) -> AcceleratorAnnotations {
 /// All accelerator settings of a service. `spec` is its spec after migration.
 pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<AcceleratorWish> {
     let parts = [ComponentKind::Engine, ComponentKind::Decoder].map(|kind| spec.get(kind.as_str()));
-    let own = spec.get("acceleratorSelector");
+    let accelerator_selector = spec.get("acceleratorSelector");
     let on_service = object.metadata("annotations");
     let annotated = |node: Option<&Node>| {
         node.is_some_and(|node| {
@@ -290,13 +290,13 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
         })
     };
     let mut key = String::new();
-    let mut said = |name: &str, node: Option<&Node>| {
+    let mut message_of = |name: &str, node: Option<&Node>| {
         if let Some(node) = node.filter(|node| !node.is_empty()) {
             key.push_str(name);
             key.push_str(&node.to_json().to_string());
         }
     };
-    said("s", own);
+    message_of("s", accelerator_selector);
     for (kind, part) in ["engine.", "decoder."].into_iter().zip(parts) {
         let Some(part) = part else { continue };
         for key in [
@@ -306,20 +306,22 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
             "tolerations",
             "affinity",
         ] {
-            said(&format!("{kind}{key}"), part.get(key));
+            message_of(&format!("{kind}{key}"), part.get(key));
         }
-        said(kind, part.get("annotations").filter(|node| annotated(Some(node))));
+        message_of(kind, part.get("annotations").filter(|node| annotated(Some(node))));
     }
-    said("m", on_service.filter(|node| annotated(Some(node))));
+    message_of("m", on_service.filter(|node| annotated(Some(node))));
     if key.is_empty() {
         return AcceleratorWish::silent();
     }
     let below = annotations(
-        own.and_then(|own| own.get("annotations")).filter(|_| semantics == Semantics::Documented),
+        accelerator_selector
+            .and_then(|node| node.get("annotations"))
+            .filter(|_| semantics == Semantics::Documented),
     );
     let above = annotations(on_service);
     Arc::new(AcceleratorWish {
-        selector: selector(own, semantics),
+        selector: selector(accelerator_selector, semantics),
         overrides: parts
             .map(|part| selector(part.and_then(|part| part.get("acceleratorOverride")), semantics)),
         annotations: AcceleratorAnnotations {

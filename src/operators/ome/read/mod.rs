@@ -45,12 +45,12 @@ static IMPLIED_ENGINE: Rule = Rule {
 /// Reads a BaseModel or ClusterBaseModel, completed with facts from other sources.
 pub fn model(
     mut object: Object,
-    known: Completion,
+    completion: Completion,
     semantics: Semantics,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Model {
     let mut reader = Reader { semantics, diagnostics };
-    complete(&mut object.node, &known);
+    complete(&mut object.node, &completion);
     let format = reader.named_version(object.spec("modelFormat"));
     let framework = reader.named_version(object.spec("modelFramework"));
     let size = reader.size(object.spec("modelParameterSize"), "modelParameterSize");
@@ -62,22 +62,22 @@ pub fn model(
         size,
         diffusion: diffusion(object.spec("diffusionPipeline")),
         disabled: object.spec("disabled").and_then(Node::as_bool).unwrap_or(false),
-        known,
+        known: completion,
         object,
     }
 }
 
 /// Adds known facts to the spec, so that later readers find them there.
-fn complete(model: &mut Node, known: &Completion) {
-    if known.fields.is_empty() {
+fn complete(model: &mut Node, completion: &Completion) {
+    if completion.fields.is_empty() {
         return;
     }
     let Some(object) = model.as_map_mut() else { return };
     if object.get("spec").is_none_or(Node::is_null) {
-        object.insert("spec", Node::map(known.fields[0].value.origin));
+        object.insert("spec", Node::map(completion.fields[0].value.origin));
     }
     let Some(spec) = object.get_mut("spec").and_then(Node::as_map_mut) else { return };
-    for field in &known.fields {
+    for field in &completion.fields {
         spec.insert_at(&field.path, &field.value);
     }
 }
@@ -283,15 +283,15 @@ fn protocol(
             .help("not used upstream"),
         );
     }
-    let asked = annotated
+    let field = annotated
         .or_else(|| text(object.node.at(&["spec", "predictor", "model", "protocolVersion"])));
-    if let Some(asked) = &asked
+    if let Some(field) = &field
         && policy.semantics == Semantics::Documented
-        && !PROTOCOLS.contains(&asked.value.as_str())
+        && !PROTOCOLS.contains(&field.value.as_str())
     {
-        diagnostics.push(unknown_protocol(&asked.value).at(asked.span()));
+        diagnostics.push(unknown_protocol(&field.value).at(field.span()));
     }
-    asked
+    field
 }
 
 /// The finding about an unknown protocol.

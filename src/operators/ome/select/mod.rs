@@ -103,8 +103,8 @@ fn modes(policy: &Policy, service: &Service) -> Vec<(&'static str, &'static str,
         return Vec::new();
     }
     let set = |(component, part): (&'static str, &'static str)| {
-        let own = service.object.spec(component)?;
-        let word = own.at(&["annotations", DeploymentMode::ANNOTATION]).and_then(Node::as_str)?;
+        let spec = service.object.spec(component)?;
+        let word = spec.at(&["annotations", DeploymentMode::ANNOTATION]).and_then(Node::as_str)?;
         let mode = DeploymentMode::from_annotation(word);
         Some((component, part, mode.filter(|mode| is_known(policy, *mode))?))
     };
@@ -124,12 +124,12 @@ pub(crate) fn resolve<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolutio
 /// Whether nothing is deployed for a service because of its own annotation; the operator's default
 /// is never this mode.
 fn is_virtual(service: &Service) -> bool {
-    let asked = service
+    let mode = service
         .object
         .annotation(DeploymentMode::ANNOTATION)
         .and_then(Node::as_str)
         .and_then(DeploymentMode::from_annotation);
-    asked == Some(DeploymentMode::VirtualDeployment)
+    mode == Some(DeploymentMode::VirtualDeployment)
 }
 
 fn judged<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {

@@ -75,9 +75,10 @@ fn a_file_of_a_config_map_sets_values_at_its_own_lines() {
     ] {
         let expected: Vec<_> = expected;
         let found = found(&Case { settings, ..VLLM });
-        let codes = |all: &[(Code, u32, u32)]| all.iter().map(|own| own.0).collect::<Vec<_>>();
+        let codes =
+            |all: &[(Code, u32, u32)]| all.iter().map(|finding| finding.0).collect::<Vec<_>>();
         assert_eq!(codes(&found), codes(&expected), "{settings}");
-        if expected.first().is_some_and(|own| own.1 >= FIRST) {
+        if expected.first().is_some_and(|expected| expected.1 >= FIRST) {
             assert_eq!(found, expected, "{settings}");
         }
     }
@@ -146,7 +147,7 @@ fn a_path_is_found_through_mounts_and_volumes() {
 fn a_file_that_is_not_in_the_input_is_said_once_and_judges_nothing() {
     let one = |args, mount, volume| {
         let found = found(&Case { args, mount, volume, ..VLLM });
-        found.into_iter().map(|own| own.0).collect::<Vec<_>>()
+        found.into_iter().map(|found| found.0).collect::<Vec<_>>()
     };
     let (file, mount) = ("[--config, /etc/engine/server.yaml]", VLLM.mount);
     for (args, mount, volume) in [

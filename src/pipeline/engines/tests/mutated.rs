@@ -273,8 +273,9 @@ fn in_file(server: &Server, words: &mut Words) -> String {
     let all = [server.tensor, server.pipeline, server.data, server.context, server.share];
     let mut lines = Vec::new();
     for names in all {
-        let own: Vec<usize> = (0..words.len()).filter(|at| names.contains(&words[*at].0)).collect();
-        let Some((last, before)) = own.split_last() else { continue };
+        let count: Vec<usize> =
+            (0..words.len()).filter(|at| names.contains(&words[*at].0)).collect();
+        let Some((last, before)) = count.split_last() else { continue };
         let (flag, value) = words[*last].clone();
         if flag.starts_with("--") {
             lines.push(match (server.engine, flag) {
@@ -370,36 +371,37 @@ fn what_is_found_of_mutated_runtimes_is_what_must_be_found() {
     let engines = Engines::new(&catalog);
     let (mut wrong, mut right, mut accused, mut files) = (Vec::new(), 0, 0, 0);
     for number in 0..600 {
-        let own = runtime(&mut choices);
+        let runtime = runtime(&mut choices);
         let pod = node(&json!({
-            "containers": [own.container],
+            "containers": [runtime.container],
             "volumes": [{ "name": "settings", "configMap": { "name": "settings" } }],
         }));
-        let with_file = own.file.as_ref().map(|file| {
+        let with_file = runtime.file.as_ref().map(|file| {
             world_of(&format!(
                 "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: settings, namespace: default}}\ndata:\n  server.yaml: |\n    seed: 1\n    {file}\n"
             ))
         });
         let with_file = with_file.as_ref().map(|world| Engines::new(&world.catalog));
         let engines = with_file.as_ref().unwrap_or(&engines);
-        files += usize::from(own.file.is_some());
-        let judged = judge(engines, &pod, Some(own.model.id), Some(own.memory));
+        files += usize::from(runtime.file.is_some());
+        let judged = judge(engines, &pod, Some(runtime.model.id), Some(runtime.memory));
         let codes = codes(&judged);
-        let missed: Vec<&Code> = own.found.iter().filter(|code| !codes.contains(code)).collect();
-        let is_wrong = |code: &&Code| !own.found.contains(code) && !own.open.contains(code);
+        let missed: Vec<&Code> =
+            runtime.found.iter().filter(|code| !codes.contains(code)).collect();
+        let is_wrong = |code: &&Code| !runtime.found.contains(code) && !runtime.open.contains(code);
         let false_ones: Vec<&Code> = codes.iter().filter(is_wrong).collect();
         if !missed.is_empty() || !false_ones.is_empty() {
             wrong.push(format!(
                 "{number}: missed {missed:?}, false {false_ones:?}: {} with {} GiB: {} {:?}\n{:?}",
-                own.model.id,
-                own.memory,
-                own.container,
-                own.file,
+                runtime.model.id,
+                runtime.memory,
+                runtime.container,
+                runtime.file,
                 judged.findings.iter().map(|finding| &finding.message).collect::<Vec<_>>()
             ));
         }
-        right += usize::from(own.found.is_empty());
-        accused += own.found.len();
+        right += usize::from(runtime.found.is_empty());
+        accused += runtime.found.len();
     }
     assert!(right >= 60 && accused >= 400 && files >= 80, "{right} {accused} {files}");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));

@@ -34,13 +34,13 @@ fn requests(judged: &Judged) -> Option<u64> {
 fn values_that_replace_those_of_the_config_are_not_guessed() {
     // 131,072 tokens, which a device of 24 GiB does not hold.
     assert_eq!(codes(&vllm(&["--model=/m"], 24)), [Code::ContextExceedsMemory]);
-    for own in [
+    for name in [
         vec!["--model=/m", r#"--hf-overrides={"max_position_embeddings": 8192}"#],
         vec!["--model=/m", "--hf-overrides.max_position_embeddings=8192"],
         vec!["--model=/m", "--hf-overrides", r#"{"num_hidden_layers": 4}"#],
     ] {
-        let found = vllm(&own, 24);
-        assert_eq!((codes(&found), requests(&found)), (vec![], None), "{own:?}");
+        let found = vllm(&name, 24);
+        assert_eq!((codes(&found), requests(&found)), (vec![], None), "{name:?}");
     }
     // A context that is set is that of the server, whatever the config says of it.
     let set = ["--hf-overrides.max_position_embeddings=8192", "--max-model-len=131072"];
@@ -103,7 +103,7 @@ fn flags_limit_what_the_cache_holds() {
     let held = |args: &[&str], memory| {
         let found = vllm(args, memory);
         let fit = found.cache.expect("a cache");
-        (fit.requests(), fit.held.map(|own| own.value))
+        (fit.requests(), fit.held.map(|operand| operand.value))
     };
     let blocks = ["--model=/m", "--max-model-len=1000", "--num-gpu-blocks-override=100"];
     assert_eq!(held(&blocks, 80), (Some(1), Some(1600)));
@@ -121,7 +121,7 @@ fn flags_limit_what_the_cache_holds() {
 fn adapters_and_draft_models_take_memory() {
     let middle = |args: &[&str]| {
         let found = vllm(args, 80);
-        found.cache.and_then(|fit| fit.estimate).map_or(0.0, |own| own.middle)
+        found.cache.and_then(|fit| fit.estimate).map_or(0.0, |estimate| estimate.middle)
     };
     let plain = middle(&["--model=/m", "--max-model-len=8192"]);
     let one = middle(&["--model=/m", "--max-model-len=8192", "--enable-lora"]);
@@ -157,7 +157,8 @@ status: {{allocatable: {{cpu: \"64\", memory: 512Gi, pods: \"110\", nvidia.com/g
         let nodes: String = nodes.iter().map(|(name, memory)| node(name, *memory)).collect();
         let world = world_of(&format!("{nodes}\n{SERVER}{server}"));
         let found = Engines::new(&world.catalog).of_workloads(&world.catalog);
-        let messages: Vec<String> = found.findings.iter().map(|own| own.message.clone()).collect();
+        let messages: Vec<String> =
+            found.findings.iter().map(|finding| finding.message.clone()).collect();
         (messages, found.stopped.len())
     };
     let (messages, stopped) = of(&[("large", 81_559), ("small", 23_028)]);

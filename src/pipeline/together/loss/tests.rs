@@ -9,7 +9,7 @@ fn without(documents: &[Value], lost: &[Lost], at: At) -> Together {
     let world = world(documents);
     let semantics = Semantics::Documented.into();
     let nodes: BTreeSet<EcoString> =
-        lost.iter().flat_map(|own| own.nodes(&world.catalog, semantics)).collect();
+        lost.iter().flat_map(|lost| lost.nodes(&world.catalog, semantics)).collect();
     let planner = Planner::new(&world.catalog, semantics);
     let options =
         PlacementOptions { lost: Some(&nodes), map: true, at, ..PlacementOptions::default() };
@@ -23,9 +23,9 @@ fn node_of(name: &str) -> Lost {
 
 /// A node in a zone.
 fn zoned(name: &str, zone: &str) -> Value {
-    let mut own = node(name, "l");
-    own["metadata"]["labels"][ZONES[0]] = zone.into();
-    own
+    let mut node = node(name, "l");
+    node["metadata"]["labels"][ZONES[0]] = zone.into();
+    node
 }
 
 /// A Deployment that an operator did not write.
@@ -33,10 +33,10 @@ fn deployment(name: &str, replicas: usize, gpus: i64) -> Value {
     let labels = json!({"app": name});
     json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "ml"},
     "spec": {"replicas": replicas, "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": pod(name, "", gpus, None)["spec"].as_object().map(|own| {
-            let mut own = own.clone();
-            own.remove("nodeName");
-            own
+        "template": {"metadata": {"labels": labels}, "spec": pod(name, "", gpus, None)["spec"].as_object().map(|by_key| {
+            let mut by_key = by_key.clone();
+            by_key.remove("nodeName");
+            by_key
         })}}})
 }
 
@@ -57,10 +57,11 @@ fn pods_of_the_node_are_wanted_again_and_all_others_stay() {
     assert_eq!((loss.pods, loss.pending, loss.gpus_short), (2, 1, 4));
     assert_eq!(loss.services, ["Deployment/ml/chat"]);
     assert_eq!((loss.gone, loss.new), (0, 0));
-    let on: Vec<(&str, i64)> = left.map.iter().map(|own| (own.node.as_str(), own.free())).collect();
+    let on: Vec<(&str, i64)> =
+        left.map.iter().map(|node_use| (node_use.node.as_str(), node_use.free())).collect();
     assert_eq!(on, [("b", 2), ("c", 0)]);
     let before: Vec<(&str, i64)> =
-        left.map_before.iter().map(|own| (own.node.as_str(), own.free())).collect();
+        left.map_before.iter().map(|node_use| (node_use.node.as_str(), node_use.free())).collect();
     assert_eq!(before, [("a", 0), ("b", 2), ("c", 4)]);
 }
 
@@ -91,7 +92,7 @@ fn pods_that_ran_come_before_new_ones_which_are_counted_apart() {
     let left = without(&fleet, &[node_of("a")], At::Min);
     let loss = left.loss.as_ref().expect("a node is lost");
     assert_eq!((loss.pods, loss.pending, loss.new, loss.waited), (1, 0, 1, 0));
-    let waits: Vec<&str> = left.pending.iter().map(|own| own.service.as_str()).collect();
+    let waits: Vec<&str> = left.pending.iter().map(|pending| pending.service.as_str()).collect();
     assert_eq!(waits, ["Deployment/ml/alpha"]);
     // One of three finds room without the loss.
     let more = [&fleet[..3], &[deployment("alpha", 3, 8)]].concat();
@@ -110,12 +111,12 @@ fn zones_and_labels_name_nodes_and_several_losses_are_one() {
         replica("chat", 1, "c", 8),
     ];
     let east = without(&fleet, &[Lost::Zone("east".into())], At::Min);
-    assert_eq!(east.loss.as_ref().map(|own| own.pending), Some(0));
+    assert_eq!(east.loss.as_ref().map(|loss| loss.pending), Some(0));
     let label = without(&fleet, &[Lost::Label("rack".into(), "x".into())], At::Min);
-    assert_eq!(label.loss.as_ref().map(|own| own.nodes.clone()), Some(vec!["c".into()]));
+    assert_eq!(label.loss.as_ref().map(|loss| loss.nodes.clone()), Some(vec!["c".into()]));
     let both = [Lost::Zone("east".into()), Lost::Label("rack".into(), "x".into())];
     let both = without(&fleet, &both, At::Min);
-    assert_eq!(both.loss.as_ref().map(|own| (own.pods, own.pending)), Some((2, 1)));
+    assert_eq!(both.loss.as_ref().map(|loss| (loss.pods, loss.pending)), Some((2, 1)));
 }
 
 /// A service of one pod, or of two at maxReplicas, with its model and runtime.
@@ -145,7 +146,7 @@ fn a_loss_at_the_peak_and_at_the_least_differ() {
     for (at, pending) in [(At::Min, 0), (At::Max, 1)] {
         // The first pod is on the first node, of equal ones.
         let left = without(&fleet, &[node_of("a")], at);
-        assert_eq!(left.loss.as_ref().map(|own| own.pending), Some(pending), "{at:?}");
+        assert_eq!(left.loss.as_ref().map(|loss| loss.pending), Some(pending), "{at:?}");
         let world = world(&fleet);
         let all = losses(&world.catalog, Semantics::Documented.into(), at, Each::Node);
         let rows = all.map(|all| all.rows.len());

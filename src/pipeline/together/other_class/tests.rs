@@ -60,7 +60,7 @@ fn remedies(more: &[Value]) -> Vec<RemedyFound> {
 }
 
 fn shown(remedies: &[RemedyFound]) -> Vec<(&str, &str, usize)> {
-    remedies.iter().map(|own| (own.kind, own.edit.as_str(), own.pending)).collect()
+    remedies.iter().map(|found| (found.kind, found.edit.as_str(), found.pending)).collect()
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_class_of_the_same_memory_with_free_nodes_is_proposed_before_new_nodes() {
 fn a_class_without_room_or_with_other_memory_is_not_proposed() {
     let full = [node("a", "old", "4"), node("b", "twin", "2"), node("c", "big", "8")];
     let found = remedies(&[&full[..], &[service("one", "old"), service("two", "old")]].concat());
-    assert!(found.iter().all(|own| own.kind != "class"), "{found:?}");
+    assert!(found.iter().all(|found| found.kind != "class"), "{found:?}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn what_still_waits_is_counted_and_the_override_of_the_component_is_edited() {
         three,
         service("two", "old"),
     ]);
-    let class: Vec<_> = found.iter().filter(|own| own.kind == "class").collect();
+    let class: Vec<_> = found.iter().filter(|found| found.kind == "class").collect();
     assert_eq!(class.len(), 1, "{found:?}");
     assert_eq!(
         class[0].edit,

@@ -19,9 +19,13 @@ fn scaled(world: &World, at: At) -> Vec<(String, usize, Option<String>)> {
     let (found, _) = read(&world.catalog, &services, &context, &running, &BTreeSet::new(), at);
     found
         .into_iter()
-        .map(|own| {
-            let (pods, _) = own.amounts();
-            (own.id.to_string(), pods, own.refused.map(|own| own.message.to_string()))
+        .map(|workload| {
+            let (pods, _) = workload.amounts();
+            (
+                workload.id.to_string(),
+                pods,
+                workload.refused.map(|refused| refused.message.to_string()),
+            )
         })
         .collect()
 }
@@ -29,8 +33,8 @@ fn scaled(world: &World, at: At) -> Vec<(String, usize, Option<String>)> {
 /// The number of pods of a workload, the only one.
 fn pods(document: Value) -> usize {
     let all = counted(&[document]);
-    assert!(all.len() <= 1 && all.iter().all(|own| own.2.is_none()), "{all:?}");
-    all.first().map_or(0, |own| own.1)
+    assert!(all.len() <= 1 && all.iter().all(|other| other.2.is_none()), "{all:?}");
+    all.first().map_or(0, |first| first.1)
 }
 
 fn template() -> Value {
@@ -39,10 +43,10 @@ fn template() -> Value {
 }
 
 fn job(spec: &Value, status: &Value) -> Value {
-    let mut own = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "ml"},
+    let mut value = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "ml"},
         "spec": spec, "status": status});
-    own["spec"]["template"] = template();
-    own
+    value["spec"]["template"] = template();
+    value
 }
 
 #[test]
@@ -102,7 +106,7 @@ fn deployment(replicas: impl Into<Value>) -> Value {
 fn refused(document: Value) -> Vec<String> {
     let world = world(&[document]);
     let found = refused_by_server(&world.catalog.others()[0]);
-    found.into_iter().map(|own| own.message).collect()
+    found.into_iter().map(|finding| finding.message).collect()
 }
 
 #[test]
@@ -114,18 +118,18 @@ fn a_server_refuses_workloads_and_the_pods_of_workloads() {
             "Deployment.apps \"d\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0"
         ]
     );
-    let mut own = deployment(1);
-    own["spec"]["selector"]["matchLabels"] = json!({"app": "y"});
-    assert!(refused(own)[0].contains("`selector` does not match template `labels`"));
+    let mut value = deployment(1);
+    value["spec"]["selector"]["matchLabels"] = json!({"app": "y"});
+    assert!(refused(value)[0].contains("`selector` does not match template `labels`"));
     let unlimited = json!({"requests": {"nvidia.com/gpu": "1"}});
-    let mut own = deployment(1);
-    own["spec"]["template"]["spec"]["containers"][0]["resources"] = unlimited.clone();
-    let of_deployment = refused(own.clone());
+    let mut deployment = deployment(1);
+    deployment["spec"]["template"]["spec"]["containers"][0]["resources"] = unlimited.clone();
+    let of_deployment = refused(deployment.clone());
     assert!(of_deployment[0].contains("Limit must be set for non overcommitable resources"));
     for kind in ["ReplicaSet", "DaemonSet"] {
-        let mut own = own.clone();
-        own["kind"] = kind.into();
-        assert!(refused(own)[0].contains("Limit must be set for non overcommitable resources"));
+        let mut value = deployment.clone();
+        value["kind"] = kind.into();
+        assert!(refused(value)[0].contains("Limit must be set for non overcommitable resources"));
     }
     // The server takes these, and refuses their pods.
     let mut of_job = template();
@@ -162,7 +166,7 @@ fn an_autoscaler_sets_the_replicas_of_a_workload_within_its_limits() {
     let of = |replicas: Value, scaler: Value| {
         let world = world(&[node("a", "l"), deployment(replicas), scaler]);
         [At::Min, At::Current, At::Max]
-            .map(|at| scaled(&world, at).iter().map(|own| own.1).sum::<usize>())
+            .map(|at| scaled(&world, at).iter().map(|scaled| scaled.1).sum::<usize>())
     };
     let horizontal = |least: Value, most: i64| {
         json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "d", "namespace": "ml"},
@@ -175,9 +179,9 @@ fn an_autoscaler_sets_the_replicas_of_a_workload_within_its_limits() {
     // It leaves a workload without replicas alone.
     assert_eq!(of(0.into(), horizontal(3.into(), 5)), [0, 0, 0]);
     let keda = |spec: Value| {
-        let mut own = json!({"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "k", "namespace": "ml"}, "spec": spec});
-        own["spec"]["scaleTargetRef"] = json!({"name": "d"});
-        own
+        let mut value = json!({"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "k", "namespace": "ml"}, "spec": spec});
+        value["spec"]["scaleTargetRef"] = json!({"name": "d"});
+        value
     };
     assert_eq!(of(1.into(), keda(json!({"minReplicaCount": 3, "maxReplicaCount": 5}))), [3, 3, 5]);
     // Without a minimum the last pod goes while no trigger is active.
@@ -189,12 +193,12 @@ fn an_autoscaler_sets_the_replicas_of_a_workload_within_its_limits() {
 
 /// A StatefulSet whose pods have a claim each.
 fn stateful(replicas: i64, class: &str) -> Value {
-    let mut own = deployment(replicas);
-    own["kind"] = "StatefulSet".into();
-    own["spec"]["serviceName"] = "d".into();
-    own["spec"]["volumeClaimTemplates"] = json!([{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
+    let mut deployment = deployment(replicas);
+    deployment["kind"] = "StatefulSet".into();
+    deployment["spec"]["serviceName"] = "d".into();
+    deployment["spec"]["volumeClaimTemplates"] = json!([{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
         "storageClassName": class, "resources": {"requests": {"storage": "2Gi"}}}}]);
-    own
+    deployment
 }
 
 fn class(provisioner: &str) -> Value {
@@ -210,7 +214,7 @@ fn pending(documents: &[Value]) -> Vec<(usize, String)> {
     let answer =
         super::super::together(&planner, &mut Vec::new(), &mut Vec::new(), options).unwrap();
     assert_eq!(answer.not_judged, []);
-    answer.pending.iter().map(|own| (own.replica, own.message.to_string())).collect()
+    answer.pending.iter().map(|pending| (pending.replica, pending.message.to_string())).collect()
 }
 
 #[test]
@@ -257,26 +261,27 @@ fn claims_of_pods_are_counted_in_quotas_and_held_to_limits() {
         "{found:?}"
     );
     // Of pods that exist before their claims, the second one waits for its claim.
-    let mut own = deployment(2);
+    let mut value = deployment(2);
     let claim = stateful(1, "s")["spec"]["volumeClaimTemplates"][0]["spec"].clone();
-    own["spec"]["template"]["spec"]["volumes"] =
+    value["spec"]["template"]["spec"]["volumes"] =
         json!([{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}]);
     let one = quota(json!({"persistentvolumeclaims": "1"}));
-    let found = pending(&[class("csi.example.com"), one.clone(), own]);
+    let found = pending(&[class("csi.example.com"), one.clone(), value]);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].1.contains("waiting for ephemeral volume controller"), "{found:?}");
     // A claim of the input that is not created is not there.
     let claim = |name: &str| {
-        let mut own = stateful(1, "s")["spec"]["volumeClaimTemplates"][0].clone();
-        own["apiVersion"] = "v1".into();
-        own["kind"] = "PersistentVolumeClaim".into();
-        own["metadata"] = json!({"name": name, "namespace": "ml"});
-        own
+        let mut stateful = stateful(1, "s")["spec"]["volumeClaimTemplates"][0].clone();
+        stateful["apiVersion"] = "v1".into();
+        stateful["kind"] = "PersistentVolumeClaim".into();
+        stateful["metadata"] = json!({"name": name, "namespace": "ml"});
+        stateful
     };
-    let mut own = deployment(1);
-    own["spec"]["template"]["spec"]["volumes"] =
+    let mut deployment = deployment(1);
+    deployment["spec"]["template"]["spec"]["volumes"] =
         json!([{"name": "v", "persistentVolumeClaim": {"claimName": "second"}}]);
-    let found = pending(&[class("csi.example.com"), one, claim("first"), claim("second"), own]);
+    let found =
+        pending(&[class("csi.example.com"), one, claim("first"), claim("second"), deployment]);
     assert!(
         found[0].1.contains("persistentvolumeclaim \"second\" not found (exceeded quota"),
         "{found:?}"
@@ -296,8 +301,12 @@ fn a_rollout_has_the_template_of_the_workload_that_it_names() {
         let services = services(&world.catalog);
         let none = BTreeSet::new();
         let (found, unknown) = read(&world.catalog, &services, &context, &running, &none, At::Min);
-        let unknown = unknown.iter().map(|own| (own.object.to_string(), (0, 0)));
-        found.iter().map(|own| (own.id.to_string(), own.amounts())).chain(unknown).collect()
+        let unknown = unknown.iter().map(|counted| (counted.object.to_string(), (0, 0)));
+        found
+            .iter()
+            .map(|workload| (workload.id.to_string(), workload.amounts()))
+            .chain(unknown)
+            .collect()
     };
     let named = |name: &str, amounts: (usize, i64)| (name.to_owned(), amounts);
     assert_eq!(of(&[rollout("never"), deployment(0)]), [named("Rollout/ml/r", (9, 9))]);
@@ -327,24 +336,24 @@ fn kueue(quota: i64) -> Vec<Value> {
 fn workloads_that_name_a_queue_wait_for_its_quota() {
     let waiting = |quota: i64, workload: Value| -> Vec<usize> {
         let found = pending(&[kueue(quota), vec![workload]].concat());
-        assert!(found.iter().all(|own| own.1.contains("ClusterQueue `cq`")), "{found:?}");
-        found.iter().map(|own| own.0).collect()
+        assert!(found.iter().all(|found| found.1.contains("ClusterQueue `cq`")), "{found:?}");
+        found.iter().map(|found| found.0).collect()
     };
-    let label = |mut own: Value, queue: &str| {
-        own["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": queue});
-        own
+    let label = |mut value: Value, queue: &str| {
+        value["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": queue});
+        value
     };
     // A Job begins as a whole. One that is written as suspended begins when its queue lets it.
     for suspend in [false, true] {
-        let own = || label(job(&json!({"parallelism": 3, "suspend": suspend}), &json!({})), "lq");
-        assert_eq!(waiting(2, own()), [0, 1, 2]);
-        assert_eq!(waiting(3, own()), [0; 0]);
+        let label = || label(job(&json!({"parallelism": 3, "suspend": suspend}), &json!({})), "lq");
+        assert_eq!(waiting(2, label()), [0, 1, 2]);
+        assert_eq!(waiting(3, label()), [0; 0]);
     }
     // A pod of a Deployment is a workload of its own, by the label of either.
     assert_eq!(waiting(2, label(deployment(3), "lq")), [2]);
-    let mut own = deployment(3);
-    own["spec"]["template"]["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "lq".into();
-    assert_eq!(waiting(2, own), [2]);
+    let mut value = deployment(3);
+    value["spec"]["template"]["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "lq".into();
+    assert_eq!(waiting(2, value), [2]);
     // Without the label no queue is asked, and without queues nothing holds pods back.
     assert_eq!(pending(&[kueue(2), vec![deployment(3)]].concat()), []);
     assert_eq!(pending(&[label(deployment(3), "lq")]), []);

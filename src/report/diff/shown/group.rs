@@ -95,16 +95,17 @@ pub(super) fn group<'v>(
     let lines =
         objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
     let objects_fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
-    let edits = group.all_edits.as_ref().map(|own| edit::together(own, way)).unwrap_or_default();
+    let edits =
+        group.all_edits.as_ref().map(|edits| edit::together(edits, way)).unwrap_or_default();
     let mut patch: Vec<String> = Vec::new();
-    for own in group.all_edits.iter().filter_map(|edits| edits.patch.as_ref()).flatten() {
+    for changes in group.all_edits.iter().filter_map(|edits| edits.patch.as_ref()).flatten() {
         if !patch.is_empty() {
             patch.push("---".to_owned());
         }
-        if seen.insert(&own.yaml) {
-            patch.extend(own.yaml.lines().map(printable));
+        if seen.insert(&changes.yaml) {
+            patch.extend(changes.yaml.lines().map(printable));
         } else {
-            patch.push(format!("# {}: as above", printable(&own.object)));
+            patch.push(format!("# {}: as above", printable(&changes.object)));
         }
     }
     ShownGroup {
@@ -125,7 +126,7 @@ pub(super) fn group<'v>(
             .enumerate()
             .map(|(place, rule)| {
                 let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
-                let settled = settled.any(|own| own.id == rule.id);
+                let settled = settled.any(|release_rule| release_rule.id == rule.id);
                 let edit = edit::lines(rule, group.edits.get(place), settled, way);
                 ShownRule { title: edit::title(rule, way), action: edit::action(rule, way), edit }
             })
@@ -142,10 +143,10 @@ pub(super) fn group<'v>(
 
 /// The effect of a Kthena upgrade on a ModelServing, and what limits it.
 pub(super) fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     if rolled.held > 0 {
         let free = rolled.groups - rolled.held;
-        said.push(match free {
+        message.push(match free {
             0 => format!(
                 "`partition` holds back all {}: nothing restarts",
                 plural(rolled.groups, "group")
@@ -158,27 +159,27 @@ pub(super) fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
         });
     }
     let Some(played) = &rolled.played else {
-        said.push("it has more pods than are simulated".to_owned());
-        return said;
+        message.push("it has more pods than are simulated".to_owned());
+        return message;
     };
     if played.pods == 0 {
-        return said;
+        return message;
     }
     let how = if rolled.by_role { "role by role" } else { "group by group" };
-    said.push(format!(
+    message.push(format!(
         "it is replaced {how} in {}; at the worst moment {} of {} run",
         plural(played.stages, "stage"),
         played.fewest,
         plural(rolled.groups, "group")
     ));
     match (&played.stops, played.fits) {
-        (Some(stops), _) => said.push(format!("it stops: {}", printable(stops))),
+        (Some(stops), _) => message.push(format!("it stops: {}", printable(stops))),
         (None, Some(true)) => {
-            said.push(
+            message.push(
                 "on the nodes that were read its pods find a place in every stage".to_owned(),
             );
         }
         (None, _) => {}
     }
-    said
+    message
 }

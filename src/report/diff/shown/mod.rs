@@ -171,22 +171,22 @@ pub(super) struct Line {
 }
 
 /// A message of the scheduler, whose sentence is told once.
-fn once<'a>(told: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
-    if let Some(pod) = told.iter().find_map(|known| message.strip_suffix(*known)) {
+fn once<'a>(reported: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
+    if let Some(pod) = reported.iter().find_map(|other| message.strip_suffix(*other)) {
         return format!("{pod}for the same reason").into();
     }
-    told.push(message);
+    reported.push(message);
     message.into()
 }
 
 /// The effect of the change on the capacity of the nodes.
 fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>) -> Vec<String> {
     let mut out = Vec::new();
-    let mut told: Vec<&str> = Vec::new();
+    let mut reported: Vec<&str> = Vec::new();
     let mut listed = |what: &str, all: &'c [Waits]| {
-        let lines = all.iter().take(NAMES).map(|own| {
-            let why = once(&mut told, &own.message);
-            printable(&format!("{what}: {} {}: {why}", own.service, own.component))
+        let lines = all.iter().take(NAMES).map(|component| {
+            let why = once(&mut reported, &component.message);
+            printable(&format!("{what}: {} {}: {why}", component.service, component.component))
         });
         out.extend(lines);
         if all.len() > NAMES {
@@ -219,8 +219,9 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>) -> Vec<String> {
     } else if let Some(stuck) = capacity.stuck.as_ref().filter(|stuck| !stuck.is_empty()) {
         if !capacity.order.is_empty() {
             let names = capacity.order.iter().map(|name| printable(name));
-            let rest: BTreeSet<&EcoString> = stuck.iter().map(|own| &own.service).collect();
-            let rest = rest.into_iter().filter(|own| !capacity.order.contains(own));
+            let rest: BTreeSet<&EcoString> =
+                stuck.iter().map(|component| &component.service).collect();
+            let rest = rest.into_iter().filter(|name| !capacity.order.contains(name));
             let rest: Vec<String> = rest.map(|name| printable(name)).collect();
             out.push(format!(
                 "restarted one after the other, {} complete in this order: {}{}",
@@ -251,7 +252,7 @@ impl Shown {
         let summary = &view.diff.summary;
         let capacity = view.diff.capacity.as_ref();
         let mut capacity =
-            capacity.map(|own| self::capacity(own, view.rollout)).unwrap_or_default();
+            capacity.map(|capacity| self::capacity(capacity, view.rollout)).unwrap_or_default();
         capacity.extend(still_refused(view));
         capacity.extend(accounting::not_compared(view.input));
         let mut seen = BTreeSet::new();
@@ -269,7 +270,7 @@ impl Shown {
             gpus: bars(&summary.gpus),
             capacity,
             notes: view.diff.between_releases.map_or_else(Vec::new, |way| {
-                view.diff.notes.iter().map(|own| note(own, way)).collect()
+                view.diff.notes.iter().map(|each| note(each, way)).collect()
             }),
             basis: view.diff.basis,
             left_out: full.len() - groups.len(),
@@ -283,7 +284,8 @@ impl Shown {
 /// them.
 fn still_refused(view: &View<'_>) -> Option<String> {
     let newly = |group: &&Group| group.error.as_ref().is_some_and(|error| error.to.is_some());
-    let shown: usize = view.diff.groups.iter().filter(newly).map(|own| own.services.len()).sum();
+    let shown: usize =
+        view.diff.groups.iter().filter(newly).map(|group| group.services.len()).sum();
     let (count, verb) = match view.diff.summary.refused.saturating_sub(shown) {
         0 => return None,
         1 => (1, "is"),
@@ -310,7 +312,7 @@ fn served(groups: &[&Group]) -> Served {
             None => printable(service),
         })
     });
-    let sum = |side: fn(&Pair<Count>) -> Count| groups.iter().map(|own| side(&own.gpus)).sum();
+    let sum = |side: fn(&Pair<Count>) -> Count| groups.iter().map(|group| side(&group.gpus)).sum();
     let lines: Vec<String> = all.collect();
     Served {
         title: format!("{} no longer refused", plural(lines.len(), "service")),

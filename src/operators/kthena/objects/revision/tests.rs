@@ -92,8 +92,8 @@ fn model_serving_revisions_match_each_release() {
     for row in recordings::rows::<Json>("apimachinery/kthena-revisions") {
         let file = row["file"].as_str().unwrap();
         let (suite, case) = file.split_once('/').unwrap();
-        let own = root.join(suite).join("own").join(case);
-        let path = if own.exists() { own } else { root.join(file) };
+        let path = root.join(suite).join("own").join(case);
+        let path = if path.exists() { path } else { root.join(file) };
         let request = Request { paths: &[path], builtin: &[], ..Request::default() };
         let loaded = load(&request, &mut std::io::empty(), &Limits::default());
         let named = |node: &&Node| {

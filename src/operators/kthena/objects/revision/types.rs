@@ -129,10 +129,9 @@ fn kind(spelled: &'static str, names: &[&'static str]) -> Kind {
         "v1.Time" => Kind::Time,
         "bool" => Kind::Bool,
         "int32" | "int64" | "uint32" | "time.Duration" => Kind::Integer,
-        name => names
-            .iter()
-            .find(|known| **known == name)
-            .map_or(Kind::Text, |known| Kind::Struct(known)),
+        name => {
+            names.iter().find(|names| **names == name).map_or(Kind::Text, |name| Kind::Struct(name))
+        }
     }
 }
 

@@ -21,10 +21,10 @@ pub(super) fn rank<'a>(
     passed: &[&'a AcceleratorClass],
     constraints: Option<&Constraints>,
 ) -> Ranking<'a> {
-    let known = matches!(policy, "BestFit" | "Cheapest" | "MostCapable" | "FirstAvailable");
+    let is_known = matches!(policy, "BestFit" | "Cheapest" | "MostCapable" | "FirstAvailable");
     match passed {
         [] => Ranking::Nothing(None),
-        _ if !known => {
+        _ if !is_known => {
             Ranking::Nothing(Some(eco_format!("`{policy}` is no policy: no class is chosen")))
         }
         [only] => Ranking::Ordered(vec![(only, None)], ClassDecidedBy::OnlyCandidate),
@@ -34,10 +34,10 @@ pub(super) fn rank<'a>(
                 scored(passed, |class| best_fit(&class.capabilities, constraints))
             }
             ("MostCapable", _) => {
-                let precisions = constraints
+                let is_requested = constraints
                     .map(|constraints| constraints.precisions.as_slice())
                     .unwrap_or_default();
-                let scores = most_capable(passed, precisions);
+                let scores = most_capable(passed, is_requested);
                 let mut scores = scores.into_iter();
                 scored(passed, |_| scores.next().unwrap_or(0.0))
             }
@@ -68,17 +68,17 @@ pub(super) fn best_fit(capabilities: &Capabilities, constraints: &Constraints) -
     let memory = match &constraints.min_memory {
         None => 1.0,
         Some(least) => {
-            let (own, least) = (
+            let (value, least) = (
                 capabilities.memory.as_ref().map_or(0.0, |memory| memory.value.gib()),
                 least.value as f64,
             );
-            if own < least {
+            if value < least {
                 0.0
-            } else if own.total_cmp(&least).is_eq() {
+            } else if value.total_cmp(&least).is_eq() {
                 1.0
             } else {
                 // Two steps as upstream, so that the last bit of the quotient is equal.
-                1.0 / (own / least)
+                1.0 / (value / least)
             }
         }
     };
@@ -91,13 +91,13 @@ pub(super) fn compute(capabilities: &Capabilities, constraints: &Constraints) ->
         return 0.0;
     }
     let wanted = constraints.min_tflops.as_ref().map_or(0, |least| least.value);
-    let share = |own: f64| {
-        if own == 0.0 {
+    let share = |value: f64| {
+        if value == 0.0 {
             0.0
         } else if wanted == 0 {
             1.0
         } else {
-            (own / wanted as f64).min(1.0)
+            (value / wanted as f64).min(1.0)
         }
     };
     let figure = |figure: Figure| capabilities.figure(figure).unwrap_or(0.0);
@@ -106,15 +106,19 @@ pub(super) fn compute(capabilities: &Capabilities, constraints: &Constraints) ->
     }
     let mut factor = 1.0;
     for precision in &constraints.precisions {
-        let own = precision_figure(&precision.value).map_or(0.0, figure);
-        if own > 0.0 {
-            return share(own) * factor;
+        let precision_figure = precision_figure(&precision.value).map_or(0.0, figure);
+        if precision_figure > 0.0 {
+            return share(precision_figure) * factor;
         }
         factor *= 0.5;
     }
-    let asked =
+    let precisions =
         constraints.precisions.iter().any(|precision| precision.value.eq_ignore_ascii_case("fp16"));
-    if !asked && figure(Figure::Fp16) > 0.0 { share(figure(Figure::Fp16)) * factor } else { 0.0 }
+    if !precisions && figure(Figure::Fp16) > 0.0 {
+        share(figure(Figure::Fp16)) * factor
+    } else {
+        0.0
+    }
 }
 
 /// The figure of a precision. Quirk: fp8 is read from the INT8 figure.
@@ -136,9 +140,11 @@ pub(super) fn most_capable(
     let raw: Vec<[f64; 3]> = passed
         .iter()
         .map(|class| {
-            let own = &class.capabilities;
+            let capabilities = &class.capabilities;
             let figure = |precision: &str| {
-                precision_figure(precision).and_then(|figure| own.figure(figure)).unwrap_or(0.0)
+                precision_figure(precision)
+                    .and_then(|figure| capabilities.figure(figure))
+                    .unwrap_or(0.0)
             };
             let mut tflops =
                 figure(precisions.first().map_or("fp16", |precision| precision.value.as_str()));
@@ -148,10 +154,16 @@ pub(super) fn most_capable(
                 }
                 tflops = figure(&precision.value);
             }
-            let bandwidth =
-                own.bandwidth.as_ref().and_then(|bandwidth| bandwidth.value.value()).unwrap_or(0)
-                    as f64;
-            [own.memory.as_ref().map_or(0.0, |memory| memory.value.gib()), bandwidth, tflops]
+            let bandwidth = capabilities
+                .bandwidth
+                .as_ref()
+                .and_then(|bandwidth| bandwidth.value.value())
+                .unwrap_or(0) as f64;
+            [
+                capabilities.memory.as_ref().map_or(0.0, |memory| memory.value.gib()),
+                bandwidth,
+                tflops,
+            ]
         })
         .collect();
     let most: [f64; 3] =

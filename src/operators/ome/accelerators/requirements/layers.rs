@@ -140,7 +140,7 @@ pub(super) fn effective<'r>(
         );
     }
     let constraints = wish.selector.constraints.as_ref();
-    let mut own = merged_minimums(&wish.selector.required, &over.required, &mut |_, _| {});
+    let mut capabilities = merged_minimums(&wish.selector.required, &over.required, &mut |_, _| {});
     if let Some(constraints) = constraints {
         let shipped = Capabilities {
             memory: constraints.min_memory.as_ref().and_then(|least| {
@@ -155,14 +155,15 @@ pub(super) fn effective<'r>(
             features: constraints.features.clone(),
             ..Capabilities::default()
         };
-        own = merged_minimums(&own, &shipped, &mut |_, _| {});
+        capabilities = merged_minimums(&capabilities, &shipped, &mut |_, _| {});
     }
     let mut from_service: Vec<&'static str> = Vec::new();
-    let required = merged_minimums(&runtime.required, &own, &mut |key, _| from_service.push(key));
-    let (below, above) = (minimums(&runtime.required), minimums(&own));
+    let required =
+        merged_minimums(&runtime.required, &capabilities, &mut |key, _| from_service.push(key));
+    let (below, above) = (minimums(&runtime.required), minimums(&capabilities));
     for (key, node) in minimums(&required) {
         let side = |side: &[(&'static str, Node)]| {
-            side.iter().find(|(known, _)| *known == key).map(|(_, node)| node.clone())
+            side.iter().find(|(side, _)| *side == key).map(|(_, node)| node.clone())
         };
         let (upper, lower) = (
             side(&above).map(|node| (node, "service")),
@@ -173,9 +174,9 @@ pub(super) fn effective<'r>(
         // Features of both layers are required: neither overrides the other.
         let is_union = key == "features";
         let mut node = node;
-        if let Some((own, _)) = upper.as_ref().filter(|_| is_union && tightened) {
+        if let Some((upper, _)) = upper.as_ref().filter(|_| is_union && tightened) {
             // The place is one of the layer that is named.
-            node.origin = own.origin;
+            node.origin = upper.origin;
         }
         let other = if tightened { lower } else { upper }.filter(|_| !is_union);
         say(key, std::iter::once((node, layer)).chain(other).collect());
@@ -305,31 +306,29 @@ pub(super) fn merged_minimums(
         taken("memoryGB", memory.origin);
     }
     let above =
-        |own: &EcoString, below: &EcoString| compare_versions(below, own) == Some(Ordering::Less);
-    if let Some(version) = upper.compute_capability.as_ref().filter(|own| {
-        lower.compute_capability.as_ref().is_none_or(|below| above(&own.value, &below.value))
+        |name: &EcoString, below: &EcoString| compare_versions(below, name) == Some(Ordering::Less);
+    if let Some(version) = upper.compute_capability.as_ref().filter(|field| {
+        lower.compute_capability.as_ref().is_none_or(|below| above(&field.value, &below.value))
     }) {
         out.compute_capability = Some(version.clone());
         taken("computeCapability", version.origin);
     }
-    if let Some(bandwidth) = upper
-        .bandwidth
-        .as_ref()
-        .filter(|own| lower.bandwidth.as_ref().is_none_or(|below| below.value < own.value))
-    {
+    if let Some(bandwidth) = upper.bandwidth.as_ref().filter(|quantity| {
+        lower.bandwidth.as_ref().is_none_or(|below| below.value < quantity.value)
+    }) {
         out.bandwidth = Some(bandwidth.clone());
         taken("memoryBandwidthGBps", bandwidth.origin);
     }
     if let Some(clock) = upper
         .clock
         .as_ref()
-        .filter(|own| lower.clock.as_ref().is_none_or(|below| below.value < own.value))
+        .filter(|field| lower.clock.as_ref().is_none_or(|below| below.value < field.value))
     {
         out.clock = Some(clock.clone());
         taken("clockSpeedMHz", clock.origin);
     }
     for (figure, value) in &upper.performance {
-        match out.performance.iter_mut().find(|(known, _)| known == figure) {
+        match out.performance.iter_mut().find(|(other, _)| other == figure) {
             Some((_, below)) if below.value >= value.value => continue,
             Some((_, below)) => *below = value.clone(),
             None => out.performance.push((*figure, value.clone())),
@@ -337,7 +336,7 @@ pub(super) fn merged_minimums(
         taken(figure.proposed_key(), value.origin);
     }
     for (key, version) in &upper.versions {
-        match out.versions.iter_mut().find(|(known, _)| known == key) {
+        match out.versions.iter_mut().find(|(version, _)| version == key) {
             Some((_, below)) if !above(&version.value, &below.value) => continue,
             Some((_, below)) => *below = version.clone(),
             None => out.versions.push((key, version.clone())),
@@ -345,10 +344,10 @@ pub(super) fn merged_minimums(
         taken(key, version.origin);
     }
     for feature in &upper.features {
-        let same = |known: &&mut Field<EcoString>| known.value.eq_ignore_ascii_case(&feature.value);
+        let same = |field: &&mut Field<EcoString>| field.value.eq_ignore_ascii_case(&feature.value);
         // Of a feature that both layers set, the place is that of the upper one.
-        if let Some(known) = out.features.iter_mut().find(same) {
-            known.origin = feature.origin;
+        if let Some(field) = out.features.iter_mut().find(same) {
+            field.origin = feature.origin;
         } else {
             out.features.push(feature.clone());
             taken("features", feature.origin);

@@ -52,7 +52,7 @@ pub(super) fn decide<'a>(
     if let Some(missing) = wish
         .preferred
         .iter()
-        .find(|name| !classes.iter().any(|known| *known.class.name() == name.value))
+        .find(|name| !classes.iter().any(|class| *class.class.name() == name.value))
     {
         return (decision, Some(unknown_class(missing, classes)));
     }
@@ -60,7 +60,7 @@ pub(super) fn decide<'a>(
         .supported
         .iter()
         .filter(|_| !classes.is_empty())
-        .filter(|name| !classes.iter().any(|known| glob(&name.value, known.class.name())))
+        .filter(|name| !classes.iter().any(|class| glob(&name.value, class.class.name())))
     {
         decision.findings.push(unlisted(name, classes));
     }
@@ -72,8 +72,8 @@ pub(super) fn decide<'a>(
     };
     let classes: Vec<&ClassFacts<'a>> = classes
         .iter()
-        .filter(|known| {
-            !silent && (request.catalog.is_candidate_class(known.class) || names(known.name()))
+        .filter(|class| {
+            !silent && (request.catalog.is_candidate_class(class.class) || names(class.name()))
         })
         .collect();
     if classes.is_empty() {
@@ -88,8 +88,8 @@ pub(super) fn decide<'a>(
         preferences: &decision.preference_order,
     };
     let (mut ranked, mut rejected) = (Vec::new(), Vec::new());
-    for known in &classes {
-        match judge.class(known) {
+    for class in &classes {
+        match judge.class(class) {
             Ok(meets) => ranked.push(meets),
             Err(lacking) => rejected.push(*lacking),
         }
@@ -158,13 +158,13 @@ struct Judge<'j, 'a> {
 
 impl<'a> Judge<'_, 'a> {
     /// GiB for each billion parameters that a format entry of the runtime sets for a class.
-    fn gib_per_billion(&self, known: &ClassFacts<'_>) -> Option<i64> {
+    fn gib_per_billion(&self, class: &ClassFacts<'_>) -> Option<i64> {
         let entry = self
             .request
             .runtime
             .formats
             .iter()
-            .find_map(|entry| entry.accelerator_config.as_ref()?.get(known.class.name()));
+            .find_map(|entry| entry.accelerator_config.as_ref()?.get(class.class.name()));
         entry.and_then(|config| config.get("minMemoryPerBillionParams")).and_then(Node::as_int)
     }
 
@@ -172,10 +172,10 @@ impl<'a> Judge<'_, 'a> {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn class<'k>(
         &self,
-        known: &'k ClassFacts<'a>,
+        class: &'k ClassFacts<'a>,
     ) -> Result<Ranked<'k, 'a>, Box<ClassCandidate<'a>>> {
         let (request, wish) = (self.request, self.wish);
-        let name = known.class.name();
+        let name = class.class.name();
         let mut failures = Vec::new();
         let mut fail = |code: Code, detail: EcoString, bound: Option<Origin>| {
             failures
@@ -193,21 +193,21 @@ impl<'a> Judge<'_, 'a> {
         if let Some(excluded) = wish.excluded.iter().find(|excluded| excluded.value == *name) {
             fail(Code::ReasonExcluded, "explicitly excluded".into(), Some(excluded.origin));
         }
-        failures.extend(asks_for_another(&self.asked, known));
-        check(known, &wish.required, &mut failures);
+        failures.extend(asks_for_another(&self.asked, class));
+        check(class, &wish.required, &mut failures);
         let preferred = wish.preferred.iter().position(|wanted| wanted.value == *name);
         if request.catalog.accelerator_options().allow_unknown && preferred.is_some() {
             failures.retain(|failure| !failure.unknown);
         }
-        if let Some((detail, bound)) = no_node(known, &self.placement) {
+        if let Some((detail, bound)) = no_node(class, &self.placement) {
             failures.push(Shortfall {
                 reason: ClassReason { code: Code::ReasonOutOfNodes, detail, bound },
                 unknown: false,
             });
         }
-        let need = fit::need(request.policy, request.model, self.gib_per_billion(known));
-        let gpus = need.and_then(|need| fit::accelerators(need, known.measured?));
-        let price = known.class.cost.as_ref().and_then(hourly);
+        let need = fit::need(request.policy, request.model, self.gib_per_billion(class));
+        let gpus = need.and_then(|need| fit::accelerators(need, class.measured?));
+        let price = class.class.cost.as_ref().and_then(hourly);
         let cost = price.map(|price| ((price * gpus.unwrap_or(1) as f64) * 1e6).round() / 1e6);
         if let Some(threshold) =
             wish.threshold.filter(|_| request.catalog.accelerator_options().strict_cost)
@@ -228,7 +228,7 @@ impl<'a> Judge<'_, 'a> {
         }
         if failures.is_empty() {
             let surplus =
-                known.measured.map_or(0.0, |memory| memory.0 as f64 * gpus.unwrap_or(1) as f64)
+                class.measured.map_or(0.0, |memory| memory.0 as f64 * gpus.unwrap_or(1) as f64)
                     - need.unwrap_or(0.0);
             let above_threshold = wish.threshold.map_or(0.0, |threshold| {
                 cost.map_or(f64::MAX, |cost| if cost > threshold { cost } else { 0.0 })
@@ -236,12 +236,12 @@ impl<'a> Judge<'_, 'a> {
             let applies = self.preferences.iter().filter(|entry| entry.applies == Truth::True);
             let preference = applies
                 .filter(|entry| {
-                    names_class(&entry.class, &|feature| known.has_feature(feature), known.class)
+                    names_class(&entry.class, &|feature| class.has_feature(feature), class.class)
                 })
                 .map(|entry| entry.score)
                 .max();
             Ok(Ranked {
-                known,
+                known: class,
                 gpus,
                 cost,
                 score: 0.0,
@@ -253,7 +253,7 @@ impl<'a> Judge<'_, 'a> {
             })
         } else {
             let reasons = failures.into_iter().map(|failure| failure.reason).collect();
-            Err(Box::new(ClassCandidate { reasons, ..candidate(known, gpus, cost) }))
+            Err(Box::new(ClassCandidate { reasons, ..candidate(class, gpus, cost) }))
         }
     }
 }
@@ -267,8 +267,8 @@ fn not_checked(
 ) {
     let price_asked = wish.strategy == "cost" || wish.threshold.is_some();
     if price_asked {
-        let unpriced = |known: &ClassFacts<'_>| {
-            known.class.cost.as_ref().is_none_or(|cost| {
+        let unpriced = |class: &ClassFacts<'_>| {
+            class.class.cost.as_ref().is_none_or(|cost| {
                 hourly(cost).is_none() && cost.per_million_tokens.is_none() && cost.tier.is_none()
             })
         };

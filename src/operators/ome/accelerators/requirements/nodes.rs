@@ -59,10 +59,10 @@ pub(super) fn placement<'r>(request: &'r Request<'_, '_>, kind: ComponentKind) -
 ///
 /// The origin is that of the field that excludes the last node.
 pub(super) fn no_node(
-    known: &ClassFacts<'_>,
+    class: &ClassFacts<'_>,
     placement: &Placement<'_>,
 ) -> Option<(EcoString, Option<Origin>)> {
-    let machines = known.machines.as_ref()?;
+    let machines = class.machines.as_ref()?;
     if machines.is_empty() {
         return Some(("no node of the class".into(), None));
     }
@@ -77,7 +77,7 @@ pub(super) fn no_node(
         return Some((eco_format!("{which} cordoned, not ready or tainted"), None));
     }
     let resource =
-        known.class.whole_resources().find(|resource| is_accelerator(&resource.name.value));
+        class.class.whole_resources().find(|resource| is_accelerator(&resource.name.value));
     let is_equipped = |machine: &&Machine| {
         resource.is_none_or(|resource| {
             machine.allocatable(&resource.name.value).is_none_or(|count| count > 0)
@@ -96,10 +96,11 @@ pub(super) fn no_node(
         return None;
     }
     let mut left: Vec<&Machine> = std::iter::once(first).chain(equipped).collect();
-    let discovery = &known.class.discovery;
-    let own = machines::pinned(discovery.node_selector.as_ref(), discovery.terms.as_ref()).selector;
+    let discovery = &class.class.discovery;
+    let selector =
+        machines::pinned(discovery.node_selector.as_ref(), discovery.terms.as_ref()).selector;
     let class_keys: Vec<&str> =
-        own.iter().flat_map(Node::entries).map(|entry| entry.key.as_str()).collect();
+        selector.iter().flat_map(Node::entries).map(|entry| entry.key.as_str()).collect();
     for (index, selector) in placement.selectors.iter().enumerate() {
         // Keys of the class override those of the runtime (OEP-0003, Override Hierarchy;
         // docs/decisions.md#node-selectors). A later selector overrides an earlier one.
@@ -137,6 +138,6 @@ pub(super) fn no_node(
 }
 
 /// Accelerators per node of the class.
-pub(super) fn per_node(known: &ClassFacts<'_>) -> u64 {
-    known.per_node.unwrap_or(PER_NODE)
+pub(super) fn per_node(class: &ClassFacts<'_>) -> u64 {
+    class.per_node.unwrap_or(PER_NODE)
 }

@@ -12,8 +12,8 @@ pub(super) fn hourly(cost: &Cost) -> Option<f64> {
     cost.per_hour.as_ref().or(cost.spot_per_hour.as_ref()).map(|price| price.value.as_f64())
 }
 
-pub(super) fn tier(known: &ClassFacts<'_>) -> f64 {
-    let tier = known
+pub(super) fn tier(class: &ClassFacts<'_>) -> f64 {
+    let tier = class
         .class
         .cost
         .as_ref()
@@ -149,21 +149,22 @@ pub(super) fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ran
         (ranked.known.bandwidth.unwrap_or(0.0) * number * efficiency, figure * number * efficiency)
     };
     let powers: Vec<(f64, f64)> = ranked.iter().map(power).collect();
-    let most =
-        powers.iter().fold((0.0_f64, 0.0_f64), |most, own| (most.0.max(own.0), most.1.max(own.1)));
-    let share = |own: f64, most: f64| if most > 0.0 { own / most } else { 0.0 };
+    let most = powers
+        .iter()
+        .fold((0.0_f64, 0.0_f64), |most, power| (most.0.max(power.0), most.1.max(power.1)));
+    let share = |value: f64, most: f64| if most > 0.0 { value / most } else { 0.0 };
     let least = ranked.iter().filter_map(|ranked| ranked.cost).fold(f64::INFINITY, f64::min);
-    for (ranked, own) in ranked.iter_mut().zip(powers) {
-        let performance = 0.7 * share(own.0, most.0) + 0.3 * share(own.1, most.1);
+    for (ranked, power) in ranked.iter_mut().zip(powers) {
+        let performance = 0.7 * share(power.0, most.0) + 0.3 * share(power.1, most.1);
         let (cost_term, cost) = match ranked.cost {
             _ if least.is_infinite() => (CostTerm::Tier, tier(ranked.known)),
             None => (CostTerm::Unpriced, 0.0),
-            Some(own) => {
-                (CostTerm::Price { least, own }, if own > 0.0 { least / own } else { 1.0 })
+            Some(cost) => {
+                (CostTerm::Price { least, own: cost }, if cost > 0.0 { least / cost } else { 1.0 })
             }
         };
         let (bandwidth, compute) =
-            (Share { own: own.0, most: most.0 }, Share { own: own.1, most: most.1 });
+            (Share { own: power.0, most: most.0 }, Share { own: power.1, most: most.1 });
         ranked.terms = Some(ScoreTerms { bandwidth, compute, performance, cost_term, cost });
         ranked.score = match strategy {
             "performance" => performance,

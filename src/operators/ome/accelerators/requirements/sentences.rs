@@ -27,28 +27,28 @@ pub(super) fn eligible<'a>(
 
 /// A candidate before a decision: rejected and without a score.
 pub(super) fn candidate<'a>(
-    known: &ClassFacts<'a>,
+    class: &ClassFacts<'a>,
     gpus: Option<u64>,
     cost: Option<f64>,
 ) -> ClassCandidate<'a> {
     ClassCandidate {
-        name: known.class.name().clone(),
-        class: Some(known.class),
+        name: class.class.name().clone(),
+        class: Some(class.class),
         verdict: Verdict::Rejected,
         score: None,
         terms: None,
         behind: None,
         gpus,
-        nodes_needed: gpus.unwrap_or(1).div_ceil(per_node(known)).max(1),
+        nodes_needed: gpus.unwrap_or(1).div_ceil(per_node(class)).max(1),
         cost_per_hour: cost,
         preference: 0,
-        capabilities: known.evidence.clone(),
+        capabilities: class.evidence.clone(),
         reasons: Vec::new(),
     }
 }
 
 pub(super) fn near(name: &str, classes: &[ClassFacts<'_>]) -> Option<String> {
-    nearest(name, classes.iter().map(|known| known.class.name().as_str()))
+    nearest(name, classes.iter().map(|class| class.class.name().as_str()))
         .map(|near| format!("did you mean `{near}`?"))
 }
 
@@ -84,8 +84,8 @@ pub(super) fn nearest_class(
     rejected: &[ClassCandidate<'_>],
 ) -> Option<EcoString> {
     let memory = |candidate: &ClassCandidate<'_>| {
-        let known = classes.iter().find(|known| *known.name() == *candidate.name);
-        known.and_then(|known| known.memory.as_ref()).map(|(memory, _)| memory.0)
+        let class = classes.iter().find(|class| *class.name() == *candidate.name);
+        class.and_then(|class| class.memory.as_ref()).map(|(memory, _)| memory.0)
     };
     let is_demanded = |candidate: &ClassCandidate<'_>| {
         wish.preferred.iter().any(|name| name.value == candidate.name)

@@ -34,31 +34,31 @@ pub(super) struct Shortfall {
 /// Why a version is rejected: whether it is unknown, and the message; none when it is high enough.
 pub(super) fn below(
     name: &str,
-    own: Option<&EcoString>,
+    text: Option<&EcoString>,
     least: &EcoString,
 ) -> Option<(bool, EcoString)> {
-    match own.map(|own| (own, compare_versions(own, least))) {
+    match text.map(|name| (name, compare_versions(name, least))) {
         None => Some((true, eco_format!("{name} unknown, {least} required"))),
-        Some((own, None)) => (own != least)
-            .then(|| (false, eco_format!("{name} {own} is not comparable with {least}"))),
-        Some((own, Some(Ordering::Less))) => Some((false, eco_format!("{name} {own} < {least}"))),
+        Some((text, None)) => (text != least)
+            .then(|| (false, eco_format!("{name} {text} is not comparable with {least}"))),
+        Some((text, Some(Ordering::Less))) => Some((false, eco_format!("{name} {text} < {least}"))),
         Some(_) => None,
     }
 }
 
-pub(super) fn check(known: &ClassFacts<'_>, required: &Capabilities, out: &mut Vec<Shortfall>) {
+pub(super) fn check(class: &ClassFacts<'_>, required: &Capabilities, out: &mut Vec<Shortfall>) {
     let mut fail = |code: Code, unknown: bool, bound: Origin, detail: EcoString| {
         out.push(Shortfall { reason: ClassReason { code, detail, bound: Some(bound) }, unknown });
     };
     if let Some(least) = &required.memory {
-        match &known.memory {
+        match &class.memory {
             None => fail(
                 Code::ReasonMinMemory,
                 true,
                 least.origin,
                 eco_format!("memoryGB unknown, {} required", required.memory_text),
             ),
-            Some((own, text)) if *own < least.value => {
+            Some((memory, text)) if *memory < least.value => {
                 fail(
                     Code::ReasonMinMemory,
                     false,
@@ -71,67 +71,69 @@ pub(super) fn check(known: &ClassFacts<'_>, required: &Capabilities, out: &mut V
     }
     if let Some(least) = &required.compute_capability
         && let Some((unknown, detail)) =
-            below("computeCapability", known.compute_capability.as_ref(), &least.value)
+            below("computeCapability", class.compute_capability.as_ref(), &least.value)
     {
         fail(Code::ReasonMinArchitecture, unknown, least.origin, detail);
     }
-    let mut number = |code: Code, name: &str, own: Option<f64>, least: f64, bound: Origin| match own
-    {
-        None => fail(code, true, bound, eco_format!("{name} unknown, {least} required")),
-        Some(own) if own < least => fail(code, false, bound, eco_format!("{name} {own} < {least}")),
-        Some(_) => {}
-    };
+    let mut number =
+        |code: Code, name: &str, value: Option<f64>, least: f64, bound: Origin| match value {
+            None => fail(code, true, bound, eco_format!("{name} unknown, {least} required")),
+            Some(value) if value < least => {
+                fail(code, false, bound, eco_format!("{name} {value} < {least}"))
+            }
+            Some(_) => {}
+        };
     if let Some(least) = &required.bandwidth {
         number(
             Code::ReasonMinBandwidth,
             "memoryBandwidthGBps",
-            known.bandwidth,
+            class.bandwidth,
             least.value.as_f64(),
             least.origin,
         );
     }
     #[expect(clippy::cast_precision_loss, reason = "megahertz")]
     if let Some(least) = &required.clock {
-        let own = known.class.capabilities.clock.as_ref().map(|clock| clock.value as f64);
-        number(Code::ReasonMinClock, "clockSpeedMHz", own, least.value as f64, least.origin);
+        let clock = class.class.capabilities.clock.as_ref().map(|clock| clock.value as f64);
+        number(Code::ReasonMinClock, "clockSpeedMHz", clock, least.value as f64, least.origin);
     }
     for (figure, least) in &required.performance {
         number(
             Code::ReasonMinCompute,
             figure.proposed_key(),
-            known.figure(*figure),
+            class.figure(*figure),
             least.value,
             least.origin,
         );
     }
     for (key, least) in &required.versions {
-        let own = known
+        let versions = class
             .class
             .capabilities
             .versions
             .iter()
-            .find(|(known, _)| known == key)
+            .find(|(version, _)| version == key)
             .map(|(_, version)| &version.value);
-        if let Some((unknown, detail)) = below(key, own, &least.value) {
+        if let Some((unknown, detail)) = below(key, versions, &least.value) {
             fail(Code::ReasonMinArchitecture, unknown, least.origin, detail);
         }
     }
     // Features are checked as a set: all missing ones give one reason.
     let missing: Vec<&Field<EcoString>> =
-        required.features.iter().filter(|feature| !known.has_feature(&feature.value)).collect();
+        required.features.iter().filter(|feature| !class.has_feature(&feature.value)).collect();
     if let Some(first) = missing.first() {
         let names: Vec<String> =
             missing.iter().map(|feature| format!("missing feature {}", feature.value)).collect();
-        fail(Code::ReasonFeature, known.features.is_empty(), first.origin, names.join(", ").into());
+        fail(Code::ReasonFeature, class.features.is_empty(), first.origin, names.join(", ").into());
     }
 }
 
 /// Why a runtime's own requirements reject a class.
-pub(crate) fn refuses(runtime: &Runtime, known: &ClassFacts<'_>) -> Vec<ClassReason> {
+pub(crate) fn refuses(runtime: &Runtime, class: &ClassFacts<'_>) -> Vec<ClassReason> {
     let requirements = &runtime.accelerators;
     let mut failures = Vec::new();
     if !requirements.supported.is_empty()
-        && !requirements.supported.iter().any(|listed| glob(&listed.value, known.class.name()))
+        && !requirements.supported.iter().any(|listed| glob(&listed.value, class.class.name()))
     {
         let bound = requirements.supported.first().map(|listed| listed.origin);
         failures.push(Shortfall {
@@ -143,22 +145,22 @@ pub(crate) fn refuses(runtime: &Runtime, known: &ClassFacts<'_>) -> Vec<ClassRea
             unknown: false,
         });
     }
-    let asked = runtime_resources(runtime, ComponentKind::Engine);
-    failures.extend(asks_for_another(&asked, known));
-    check(known, &requirements.required, &mut failures);
+    let runtime_resources = runtime_resources(runtime, ComponentKind::Engine);
+    failures.extend(asks_for_another(&runtime_resources, class));
+    check(class, &requirements.required, &mut failures);
     failures.into_iter().map(|failure| failure.reason).collect()
 }
 
 /// The failed check of a class that has none of the accelerator resources that the runtime
 /// requests.
 pub(super) fn asks_for_another(
-    asked: &[(EcoString, Origin)],
-    known: &ClassFacts<'_>,
+    requested: &[(EcoString, Origin)],
+    class: &ClassFacts<'_>,
 ) -> Option<Shortfall> {
-    let (other, origin) = asked.first()?;
+    let (other, origin) = requested.first()?;
     let offered: Vec<&str> =
-        known.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
-    let offers = |name: &str| asked.iter().any(|(asked, _)| asked == name);
+        class.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
+    let offers = |name: &str| requested.iter().any(|(requested, _)| requested == name);
     if offered.is_empty() || offered.iter().any(|name| offers(name)) {
         return None;
     }

@@ -33,9 +33,9 @@ pub(super) fn resources<R: Record>(
             .is_some()
     };
     for (index, configuration) in accelerator.configurations.iter().enumerate() {
-        let own =
+        let requested =
             [configuration.node.get("resources"), configuration.node.at(&["runner", "resources"])];
-        for resources in own.into_iter().flatten() {
+        for resources in requested.into_iter().flatten() {
             for side in ["requests", "limits"] {
                 for entry in resources.get(side).map(Node::entries).into_iter().flatten() {
                     let Some(container) = ensure(target, merged) else { return };
@@ -101,17 +101,17 @@ pub(super) fn raise<R: Record>(
 ) -> bool {
     let amount =
         |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
-    let known =
+    let resources =
         container.at(&["resources", side]).and_then(|amounts| amounts.get(&entry.key)).cloned();
-    let larger = match (known.as_ref().and_then(amount), amount(&entry.node)) {
-        (None, _) => known.is_none(),
-        (Some(own), Some(new)) => new > own,
+    let larger = match (resources.as_ref().and_then(amount), amount(&entry.node)) {
+        (None, _) => resources.is_none(),
+        (Some(quantity), Some(new)) => new > quantity,
         (Some(_), None) => false,
     };
     if !larger {
         return false;
     }
-    if let Some(loser) = &known {
+    if let Some(loser) = &resources {
         target.within(Some(&container.clone()), rec, |rec| {
             within(Step::Field("resources"), rec, |rec| {
                 within(Step::Field(side), rec, |rec| {
@@ -153,9 +153,9 @@ pub(super) fn parallelism(
     let ranks = EngineSettings::of(container).and_then(|settings| Ranks::of(&settings));
     let document = tensor_parallel_by_document(container);
     let set = ranks.as_ref().filter(|ranks| !ranks.is_least).and_then(|ranks| {
-        let own =
+        let requested =
             i64::try_from(ranks.all).ok().and_then(|ranks| Range::PARALLELISM.count(ranks))?;
-        Some((own, ranks.origin()?, false))
+        Some((requested, ranks.origin()?, false))
     });
     if set.is_some() {
         return set;
@@ -194,14 +194,14 @@ pub(crate) fn count(
     let targets = Target::of(None, spec);
     let need = accelerator.gpus.and_then(|gpus| i64::try_from(gpus).ok());
     let mut configured = 0_i64;
-    let (mut explicit, mut known) = (false, true);
+    let (mut explicit, mut is_known) = (false, true);
     let mut exceeds = None;
     for target in &targets {
         let Some(container) = ensure(*target, spec) else { continue };
         // An invalid number of devices stays as it is: it has its own finding, and nothing is
         // computed from it.
-        let Some(asked) = gpus_of(accelerator, container) else {
-            known = false;
+        let Some(gpus) = gpus_of(accelerator, container) else {
+            is_known = false;
             continue;
         };
         let parallelism = parallelism(container, place, findings);
@@ -209,20 +209,19 @@ pub(crate) fn count(
             || need.map_or(1, |need| need.saturating_add(pods - 1) / pods.max(1)),
             |(number, ..)| number,
         );
-        explicit |= asked > 0 || parallelism.is_some();
+        explicit |= gpus > 0 || parallelism.is_some();
         // What the engine itself uses is compared for every operator (`pipeline/engines`).
-        if asked > 0
+        if gpus > 0
             && pods == 1
-            && let Some((number, origin, true)) =
-                parallelism.filter(|(number, ..)| *number != asked)
+            && let Some((number, origin, true)) = parallelism.filter(|(number, ..)| *number != gpus)
         {
             findings.push(
                 Diagnostic::new(
                     Code::GpuCountMismatch,
                     format!(
-                        "the {} requests {asked} accelerator{} and TENSOR_PARALLEL_SIZE is {number}",
+                        "the {} requests {gpus} accelerator{} and TENSOR_PARALLEL_SIZE is {number}",
                         place.kind.as_str(),
-                        if asked == 1 { "" } else { "s" }
+                        if gpus == 1 { "" } else { "s" }
                     ),
                 )
                 .at(origin.span())
@@ -230,31 +229,31 @@ pub(crate) fn count(
                 .help("make both the same"),
             );
         }
-        let number = if asked > 0 { asked } else { derived };
+        let number = if gpus > 0 { gpus } else { derived };
         // Parallelism spans pods, so a pod counts with at most the number that it requests.
-        configured = configured.saturating_add(if asked > 0 {
-            parallelism.map_or(asked, |(told, ..)| told.min(asked))
+        configured = configured.saturating_add(if gpus > 0 {
+            parallelism.map_or(gpus, |(parallelism, ..)| parallelism.min(gpus))
         } else {
             number
         });
-        let own = match asked {
+        let devices = match gpus {
             0 if parallelism.is_some() && pods > 1 => (number + pods - 1) / pods,
             _ => number,
         };
-        if asked == 0 {
-            ask(accelerator, container, own);
+        if gpus == 0 {
+            ask(accelerator, container, devices);
         }
-        if exceeds.is_none() && own > accelerator.per_node {
-            exceeds = Some((own, parallelism.map(|(_, origin, _)| origin)));
+        if exceeds.is_none() && devices > accelerator.per_node {
+            exceeds = Some((devices, parallelism.map(|(_, origin, _)| origin)));
         }
     }
-    if let Some((own, origin)) = exceeds {
-        too_many_for_a_node(accelerator, place, own, origin, need, findings);
+    if let Some((excess, origin)) = exceeds {
+        too_many_for_a_node(accelerator, place, excess, origin, need, findings);
     }
     if pods > 1 && targets.len() == 1 {
         configured = configured.saturating_mul(pods);
     }
-    if let Some(need) = need.filter(|need| explicit && known && *need > configured) {
+    if let Some(need) = need.filter(|need| explicit && is_known && *need > configured) {
         findings.push(
             Diagnostic::new(
                 Code::GpuMisfit,
@@ -308,7 +307,7 @@ pub(super) fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i
 pub(super) fn too_many_for_a_node(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
-    own: i64,
+    devices: i64,
     origin: Option<Origin>,
     need: Option<i64>,
     findings: &mut Vec<Diagnostic>,
@@ -320,7 +319,7 @@ pub(super) fn too_many_for_a_node(
     findings.push(
         Diagnostic::new(
             Code::ParallelismExceedsNode,
-            format!("a pod of the {kind} requests {own} accelerators, and a node of {class} has {most}"),
+            format!("a pod of the {kind} requests {devices} accelerators, and a node of {class} has {most}"),
         )
         .at(span)
         .object(object())
@@ -332,8 +331,8 @@ pub(super) fn too_many_for_a_node(
             Diagnostic::new(
                 Code::MultiNodeNeeded,
                 format!(
-                    "one replica of the {kind} requests {own} accelerators of {class}: {} nodes of {most}",
-                    (own + most - 1) / most.max(1)
+                    "one replica of the {kind} requests {devices} accelerators of {class}: {} nodes of {most}",
+                    (devices + most - 1) / most.max(1)
                 ),
             )
             .at(span)

@@ -91,10 +91,13 @@ fn the_model_is_mounted_at_its_storage_path() {
             Some(&node("[{name: m, mountPath: /models/m, readOnly: true}]"))
         );
         assert_eq!(pod.get("volumes"), Some(&node("[{name: m, hostPath: {path: /models/m}}]")));
-        let own = Fixture::new("{metadata: {name: chat}, spec: {engine: {runner: {name: ome-container, env: [{name: MODEL_PATH, value: mine}]}}}}")
+        let fixture = Fixture::new("{metadata: {name: chat}, spec: {engine: {runner: {name: ome-container, env: [{name: MODEL_PATH, value: mine}]}}}}")
             .runtime(RUNTIME)
             .model(MODEL);
-        assert_eq!(env(container(&engine(&own.compose(policy).unwrap()).pod)), ["MODEL_PATH=mine"]);
+        assert_eq!(
+            env(container(&engine(&fixture.compose(policy).unwrap()).pod)),
+            ["MODEL_PATH=mine"]
+        );
     }
     // Upstream adds a volume that the user already has, and adds it to the router; neither is
     // documented.

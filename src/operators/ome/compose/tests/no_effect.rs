@@ -8,8 +8,8 @@ fn found(metadata: &str, engine: &str, others: &str) -> Vec<(String, String)> {
     let fixture = Fixture::new(&service).runtime(RUNTIME).model(MODEL);
     let checked = fixture.compose(&OME_V0_1_5).unwrap();
     let all = checked.diagnostics.into_iter();
-    all.filter(|own| own.code == crate::diag::Code::NoEffect)
-        .map(|own| (own.path.unwrap_or_default(), own.help.unwrap_or_default()))
+    all.filter(|finding| finding.code == crate::diag::Code::NoEffect)
+        .map(|finding| (finding.path.unwrap_or_default(), finding.help.unwrap_or_default()))
         .collect()
 }
 

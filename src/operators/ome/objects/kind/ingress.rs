@@ -66,19 +66,19 @@ impl Entry<'_> {
 /// Names that get a host, each with the name of its backend.
 fn targets(name: &EcoString, components: &[ComponentKind]) -> Vec<(EcoString, EcoString)> {
     let of = |component: ComponentKind| eco_format!("{name}-{}", component.as_str());
-    let own = |component| (of(component), of(component));
+    let names_of = |component| (of(component), of(component));
     let (decoder, router) =
         (components.contains(&ComponentKind::Decoder), components.contains(&ComponentKind::Router));
     let top = if router { ComponentKind::Router } else { ComponentKind::Engine };
     let mut targets = vec![(name.clone(), of(top))];
     if router {
-        targets.push(own(ComponentKind::Router));
+        targets.push(names_of(ComponentKind::Router));
     }
     if router || decoder {
-        targets.push(own(ComponentKind::Engine));
+        targets.push(names_of(ComponentKind::Engine));
     }
     if decoder {
-        targets.push(own(ComponentKind::Decoder));
+        targets.push(names_of(ComponentKind::Decoder));
     }
     targets
 }

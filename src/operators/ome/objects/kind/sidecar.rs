@@ -8,8 +8,8 @@ use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Map, Node, Rule};
 
 /// The label by which a component requests a Sidecar.
-pub(crate) fn asked(labels: &Map) -> Option<&Node> {
-    labels.get("sidecar.istio.io/inject").filter(|asked| asked.as_str() == Some("true"))
+pub(crate) fn requesting_label(labels: &Map) -> Option<&Node> {
+    labels.get("sidecar.istio.io/inject").filter(|label| label.as_str() == Some("true"))
 }
 
 /// The Sidecar of a multi-node component whose labels request one. Quirk: it selects by the
@@ -18,7 +18,7 @@ pub(crate) fn asked(labels: &Map) -> Option<&Node> {
 /// createSidecar).
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::SIDECAR;
-    asked(&frame.labels)?;
+    requesting_label(&frame.labels)?;
     let selector: Map = [label(SERVICE_LABEL, frame.name().clone(), RULE)].into_iter().collect();
     node!(RULE; {
         apiVersion: "networking.istio.io/v1beta1",
