@@ -49,7 +49,9 @@ pub use model_serving::{
 pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope};
 pub use reading::{Owned, PerReading, Views};
 pub use release::{Follow, Knowledge, Release, Semantics};
-pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
+pub use runtime::{
+    DecodedConfigs, FormatEntry, Runtime, SERVING_CONTAINER, SizeRange, model_container,
+};
 pub use service::{
     Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, RuntimeRef, Service,
 };

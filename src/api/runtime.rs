@@ -93,6 +93,20 @@ impl DecodedConfigs {
     }
 }
 
+/// The name that the controller of KServe gives to the container that serves.
+pub const SERVING_CONTAINER: &str = "kserve-container";
+
+/// Index of the container that runs the model: the one with the first of these names that the list
+/// has, else the first, which a controller takes where a service brings containers of its own.
+pub fn model_container(containers: &[Node], names: &[&str]) -> usize {
+    let named = |name: &&str| {
+        containers
+            .iter()
+            .position(|container| container.get("name").and_then(Node::as_str) == Some(*name))
+    };
+    names.iter().find_map(named).unwrap_or_default()
+}
+
 impl Runtime {
     /// Returns `engineConfig`, `decoderConfig` or `routerConfig`.
     pub fn config(&self, component: super::ComponentKind) -> Option<&Node> {
@@ -114,5 +128,26 @@ impl Runtime {
     /// Returns the sort key of listings: namespaced before cluster-scoped, then name in byte order.
     pub fn listing_key(&self) -> (&super::Scope, &EcoString) {
         (&self.object.id.scope, &self.object.id.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::model_container;
+    use crate::testing::node;
+
+    #[test]
+    fn the_model_runs_in_the_named_container_else_in_the_first() {
+        for (names, index) in [
+            ("[{name: a}, {name: main}, {name: worker}]", 1),
+            ("[{name: worker}, {name: main}]", 1),
+            ("[{name: a}, {name: worker}]", 1),
+            ("[{name: a}, {name: b}]", 0),
+            ("[{}]", 0),
+            ("[]", 0),
+        ] {
+            let containers = node(names);
+            assert_eq!(model_container(containers.items(), &["main", "worker"]), index, "{names}");
+        }
     }
 }

@@ -6,7 +6,7 @@ mod tests;
 
 use super::screen::{Page, line};
 use super::table::{Style, fits, table as plain_table};
-use crate::api::{Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
+use crate::api::{self, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
 use crate::report::catalog::accelerators::{accelerator_fields, accelerator_table};
 use crate::schema::names_kind;
 use crate::workspace::World;
@@ -199,13 +199,8 @@ fn is_of_kserve(runtime: &Runtime) -> bool {
 fn image(runtime: &Runtime) -> Option<&Node> {
     if is_of_kserve(runtime) {
         let containers = runtime.object.spec("containers")?.items();
-        let main = containers
-            .iter()
-            .find(|container| {
-                container.get("name").and_then(Node::as_str) == Some("kserve-container")
-            })
-            .or_else(|| containers.first());
-        return main?.get("image");
+        let main = api::model_container(containers, &[api::SERVING_CONTAINER]);
+        return containers.get(main)?.get("image");
     }
     let engine = runtime.config(ComponentKind::Engine)?;
     let of = |node: &'_ Node| -> Option<Node> {

@@ -1,6 +1,6 @@
 //! Where a component says that its model is stored.
 
-use crate::api::ComponentKind;
+use crate::api::{ComponentKind, SERVING_CONTAINER};
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
@@ -30,7 +30,7 @@ pub(crate) fn storage_uri(kind: ComponentKind, component: &Node) -> Option<(EcoS
     // `kserve-container`.
     let serves = match kind {
         ComponentKind::Predictor if containers.len() > 1 && !text(first, "name").is_empty() => {
-            containers.iter().find(|container| text(container, "name") == "kserve-container")?
+            containers.iter().find(|container| text(container, "name") == SERVING_CONTAINER)?
         }
         _ => first,
     };

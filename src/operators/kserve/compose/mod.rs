@@ -376,12 +376,10 @@ pub(crate) fn stops(annotations: &Map) -> bool {
     stop.is_some_and(|stop| stop.eq_ignore_ascii_case("true"))
 }
 
-/// Index of the container that runs the model, of head or worker; the first where a service has
-/// containers of its own.
+/// Index of the container that runs the model, of head or worker.
 fn main_container(pod: &Node) -> usize {
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
-    let named = |name: &str| crate::merge::edit::position(containers, "name", name);
-    named(names::MAIN).or_else(|| named(names::WORKER)).unwrap_or_default()
+    crate::api::model_container(containers, &[names::MAIN, names::WORKER])
 }
 
 /// Facts about a component before its workload is written.

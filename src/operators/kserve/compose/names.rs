@@ -1,7 +1,7 @@
 //! Names that KServe gives to containers, and where it puts models.
 
 /// The container that serves.
-pub(crate) const MAIN: &str = "kserve-container";
+pub(crate) const MAIN: &str = crate::api::SERVING_CONTAINER;
 /// A transformer in the predictor's own pod.
 pub(crate) const TRANSFORMER: &str = "transformer-container";
 /// Container of workers.

@@ -204,7 +204,7 @@ fn component(kind: ComponentKind, workload: &Node, pod: Node, worker: Option<Nod
 }
 
 fn main_of(pod: &Node) -> usize {
-    crate::merge::edit::position(pod.items_of("containers"), "name", scene::MAIN).unwrap_or(0)
+    crate::api::model_container(pod.items_of("containers"), &[scene::MAIN])
 }
 
 /// Replicas and devices of a component.

@@ -114,7 +114,7 @@ fn main(container: &Node) -> Node {
     let old =
         out.get("name").and_then(Node::as_str).is_none_or(|name| name == "kfserving-container");
     if let Some(map) = out.as_map_mut().filter(|_| old) {
-        map.insert("name", Node::str("kserve-container", Origin::Derived(&SERVED)));
+        map.insert("name", Node::str(crate::api::SERVING_CONTAINER, Origin::Derived(&SERVED)));
     }
     out
 }
