@@ -340,6 +340,7 @@ impl Builder {
                 Item::Other(object) => catalog.others.push(object),
             }
         }
+        // By name: no answer depends on which file was read first.
         catalog.models.sort_by(|a, b| {
             (&a.object.id.scope, &a.object.id.name).cmp(&(&b.object.id.scope, &b.object.id.name))
         });

@@ -68,6 +68,8 @@ impl Ranks {
                 factors.push(factor("tensor parallelism", tensor));
                 factors.push(factor("pipeline parallelism", one(&settings.pipeline)));
                 factors.push(factor("context parallelism", one(&settings.context_parallel)));
+                // A headless node, or one with a rank of its own, runs one copy: the others are in
+                // other pods.
                 let is_single = settings.headless.set().is_some_and(|headless| headless.value)
                     || settings.data_rank.set().is_some();
                 if let Some(local) = settings.data_local.set() {
@@ -108,13 +110,18 @@ impl Ranks {
                 }
                 factors.push(factor("tensor parallelism", tensor));
             }
+            // Without a number of shards it takes all devices that it sees: nothing to multiply.
             Engine::Tgi => factors.push(factor("shards", settings.tensor.set()?.clone())),
             Engine::LlamaCpp => return None,
         }
+        // Nothing is stated and something unknown: a product of defaults would be a claim about
+        // nothing.
         if is_least && factors.iter().all(|factor| factor.setting.origin.is_none()) {
             return None;
         }
         let mut all = 1_u64;
+        // Copies of data parallelism hold the whole model each: what one copy needs leaves them
+        // out.
         let mut copy = 1_u64;
         for factor in &factors {
             all = all.checked_mul(factor.setting.value)?;

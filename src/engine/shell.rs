@@ -118,6 +118,7 @@ impl Reader {
         if words.first().is_some_and(|word| word.ends_with("()")) {
             return None;
         }
+        // `A=b program` sets the variable for that program only; alone it sets it for what follows.
         let mut variables = None;
         while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
             variables.get_or_insert_with(|| self.variables.clone()).set(&name, &value, self.origin);
@@ -147,6 +148,7 @@ impl Reader {
                 return Some(());
             }
             "source" | "." => {
+                // The file can set any variable.
                 self.variables.opaque = true;
                 return Some(());
             }

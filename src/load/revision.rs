@@ -28,6 +28,7 @@ pub(super) fn texts(
     revision: &str,
     limits: &Limits,
 ) -> Result<(Found, Vec<Text>), Box<Diagnostic>> {
+    // Git would read it as a flag.
     if revision.is_empty() || revision.starts_with('-') {
         return Err(not_read(
             revision,
@@ -42,6 +43,8 @@ pub(super) fn texts(
             "name files or directories with `-f`",
         ));
     }
+    // Paths may be in several repositories; a process is started for each of these, not for each
+    // path.
     let mut repositories: BTreeMap<PathBuf, Repository> = BTreeMap::new();
     let mut found: BTreeMap<String, (Input, Text)> = BTreeMap::new();
     let mut diagnostics = Vec::new();
@@ -80,6 +83,7 @@ pub(super) fn texts(
                     && !ignored.leaves_out(&entry.path)
                     && !is_rendered(&entry.path))
         });
+        // 100644 and 100755 are files, 120000 is a link, 160000 a submodule.
         let (wanted, links): (Vec<Entry>, Vec<Entry>) =
             wanted.partition(|entry| entry.mode.starts_with("100"));
         for link in links {
@@ -106,6 +110,7 @@ pub(super) fn texts(
                     .then(|| format!("{revision}:{}", within.display()).into()),
                 overlay: None,
             };
+            // Two paths may hold one file: it is one input, as it is in a work tree.
             found.entry(name).or_insert((input, text));
         }
     }

@@ -254,6 +254,7 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
             ),
         }
     }
+    // A glob also takes classes that come later, which entries by name cannot.
     classes.retain(|name| {
         let glob = name.as_str().is_none_or(|name| name.contains(['*', '?']));
         if glob {
@@ -325,6 +326,8 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
     }) else {
         return;
     };
+    // Every format gets the entry: the proposed configuration is that of the runtime, and a runtime
+    // serves one of its formats at a time.
     for format in formats.make_mut() {
         for class in &classes {
             let Some(name) = class.scalar_text() else { continue };
@@ -345,6 +348,8 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
                     .and_then(Node::as_map)
                     .cloned()
                     .unwrap_or_default();
+                // Of two entries for one class the later one wins, as the proposed list is read in
+                // order.
                 for variable in &variables {
                     by_key.insert_entry(variable.clone());
                 }

@@ -127,6 +127,7 @@ fn open<'a>(
         .as_ref()
         .map(|name| &name.value)
         .ok_or_else(|| format!("LocalQueue `{}` names no ClusterQueue", local.name()))?;
+    // Set before anything is refused: a queue that takes no pods is shown by its name, too.
     named.clone_from(&Some(name.clone()));
     let Some(cluster) = catalog.cluster_queue(name) else {
         *named = None;
@@ -143,6 +144,8 @@ fn open<'a>(
             return Err(format!("{kind} `{name}` is stopped: stopPolicy {}", policy.value));
         }
     }
+    // No selector selects nothing and an empty one everything, as `LabelSelectorAsSelector` of the
+    // API machinery has it.
     let Some(selector) = &cluster.namespace_selector else {
         return Err(format!(
             "ClusterQueue `{name}` has no namespaceSelector and takes pods of no namespace"
@@ -153,6 +156,8 @@ fn open<'a>(
             "the namespaceSelector of ClusterQueue `{name}` does not select namespace {namespace}"
         ));
     }
+    // One missing flavor makes the whole queue inactive, not only its resource group
+    // (`inactiveReason` in the cache of Kueue).
     if let Some(missing) =
         cluster.flavors().find(|quotas| catalog.flavor(&quotas.flavor.value).is_none())
     {
@@ -175,6 +180,7 @@ fn selects_namespace(catalog: &Catalog, selector: &Node, namespace: &str) -> boo
         object.id.kind == "Namespace" && object.id.name == namespace && object.api_version == "v1"
     });
     let mut labels: Map = read.map(crate::api::Object::labels).unwrap_or_default();
+    // The API server gives each namespace the label of its name, also where no manifest has it.
     labels.insert(NAME, Node::str(namespace, selector.origin));
     let about_name = |node: &Node| node.get("key").and_then(Node::as_str) == Some(NAME);
     let named = selector
@@ -213,6 +219,8 @@ fn assign<'a>(
         .map(|((_, flavor, resource), used)| ((flavor.as_str(), resource.as_str()), *used))
         .collect();
     let mut left = replicas.max(0);
+    // The first replica explains the decision; later ones meet a queue that the service itself
+    // fills.
     let first = context.attempt(pods, &usage);
     if first.fits {
         let flavor = |set: Option<&Vec<Assigned<'_>>>| {
@@ -229,6 +237,7 @@ fn assign<'a>(
     decision.rejected.clone_from(&first.rejected);
     let mut attempt = first;
     while attempt.fits && left > 0 {
+        // Replicas with equal flavors are booked at once: a service may have thousands.
         let alike = context.alike(&attempt, &usage).min(left).max(1);
         for (key, amount) in totals(&attempt.sets) {
             let used = usage.entry(key).or_default();
@@ -291,6 +300,8 @@ impl<'a> QueueContext<'a> {
     /// Gives one more replica its flavors.
     fn attempt(&self, pods: &'a [PodSet<'a>], usage: &Usage<'a>) -> Attempt<'a> {
         let mut attempt = Attempt { sets: Vec::new(), rejected: Vec::new(), fits: true };
+        // A copy: pod sets of one workload are admitted together or not at all, and each sees what
+        // those before it take.
         let mut usage = usage.clone();
         for set in pods.iter().filter(|set| set.count > 0) {
             let amounts: Vec<(&'a str, Milli)> = set
@@ -323,6 +334,8 @@ impl<'a> QueueContext<'a> {
                 if requested.is_empty() {
                     continue;
                 }
+                // One flavor for all resources of a group: the rest of a list of flavors is for
+                // another group.
                 match self.flavor(group, set.shape, &requested, &usage, &mut attempt.rejected) {
                     Some(assigned) => {
                         for (name, amount) in &assigned.asked {
@@ -378,6 +391,7 @@ impl<'a> QueueContext<'a> {
             if let Some((resource, amount)) = short {
                 let most = self.most(quotas, resource);
                 let left = text((most - used(resource)).max(0));
+                // Where nothing is used, what is left is the quota: one number is enough.
                 let of = if used(resource) == 0 {
                     EcoString::new()
                 } else {
@@ -393,6 +407,9 @@ impl<'a> QueueContext<'a> {
                 used(resource) + *amount > nominal_quota(quotas, resource)
             });
             let assigned = Assigned { flavor: quotas, asked: requested.to_vec(), borrows };
+            // `whenCanBorrow: TryNextFlavor`: a later flavor within its own quota wins, and the
+            // first that borrows is kept for the case that there is none (`shouldTryNextFlavor` of
+            // the flavor assigner).
             if !borrows || !self.cluster.borrows_last {
                 return Some(assigned);
             }
@@ -410,6 +427,7 @@ impl<'a> QueueContext<'a> {
     /// How many replicas, this one included, get the same flavors before anything changes.
     fn alike(&self, attempt: &Attempt<'a>, usage: &Usage<'a>) -> i64 {
         let totals = totals(&attempt.sets);
+        // Leader and workers may take from one flavor: each limit is met after those before it.
         let mut prefix = usage.clone();
         let mut alike = Milli::MAX;
         for assigned in attempt.sets.iter().flatten() {

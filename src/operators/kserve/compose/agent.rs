@@ -46,6 +46,8 @@ pub(super) fn add(
 ) -> Result<(), Failure> {
     let [logs, batches, pulls] = ["logger", "batcher", "agent"].map(|key| seen.says(key).is_some());
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    // A pod that has the container was injected before: the webhook sees it again on each admission
+    // (`InjectAgent`).
     if !(logs || batches || pulls) || position(containers, "name", NAME).is_some() {
         return Ok(());
     }
@@ -63,9 +65,11 @@ pub(super) fn add(
                 .object(facts.service.object.id.to_string()),
         );
     }
+    // Arguments name the ports of other containers: they are made before the agent is among them.
     let logger = logs.then(|| Logger::of(facts));
     let args: Vec<EcoString> =
         arguments(facts, seen, containers, logger.as_ref(), [batches, pulls]);
+    // Requests reach a transformer first: it is ready last, and its probe is the one that counts.
     let probed = position(containers, "name", TRANSFORMER)
         .map_or_else(|| containers.first(), |index| containers.get(index));
     let probe = probed
@@ -73,6 +77,8 @@ pub(super) fn add(
         .and_then(|container| container.get("readinessProbe"))
         .and_then(readiness);
     let path = probe.as_ref().and_then(|probe| probe.at(&["httpGet", "path"])?.as_str());
+    // The first container's, also where the agent stands for another one: `InjectAgent` copies it
+    // from there.
     let security =
         containers.first().and_then(|container| container.get("securityContext")).cloned();
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } =
@@ -147,6 +153,7 @@ pub(super) fn add(
         push(&mut container, "volumeMounts", mapping(mount, ORIGIN));
     }
     let account = pod.get("serviceAccountName").cloned();
+    // After the container is written: what accounts add comes behind the variables above.
     let mut credentials = Credentials { facts, annotations: seen.annotations, findings };
     credentials.of_account(account.as_ref(), &mut container, pod);
     if let Some(store) = logger.and_then(|logger| logger.store) {

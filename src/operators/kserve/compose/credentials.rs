@@ -283,6 +283,8 @@ impl Credentials<'_, '_> {
         let named = self.annotations.get(&settings.annotation).cloned();
         let name = named.as_ref().and_then(Node::scalar_text).unwrap_or(usual);
         let is_own = !storage.key.is_empty();
+        // `CreateStorageSpecSecretEnvs`: a named key is taken as it is, a default has the type in
+        // its name where one is given.
         let key = match (is_own, kind.is_empty()) {
             (true, _) => storage.key.clone(),
             (false, true) => "default".into(),
@@ -303,6 +305,8 @@ impl Credentials<'_, '_> {
             let message = format!("specified storage key {key} not found in storage secret {name}");
             return fault(self.facts, message);
         }
+        // A default key that the Secret lacks is no fault: the parameters may say all. In a Secret
+        // that was not read a named key is taken to be there.
         if secret.as_ref().map_or(is_own, |secret| holds(secret, &key)) {
             if let Some(secret) = secret.as_ref().filter(|_| kind.is_empty()) {
                 let text = content(secret, &key).unwrap_or_default();
@@ -336,6 +340,7 @@ impl Credentials<'_, '_> {
             push(container, "env", reference("STORAGE_CONFIG", &name, &key));
         }
         let buckets = kind == "s3";
+        // The address was written as a placeholder while type and bucket were unknown.
         let open = container
             .get("args")
             .and_then(|args| args.items().first()?.as_str())

@@ -43,6 +43,7 @@ fn of_workload(
     let Some(scaling) = workload.get("scaling") else { return Ok(None) };
     let suffix =
         |main: &'static str, other: &'static str| scene.child(if prefill { other } else { main });
+    // The target is the object that the workload becomes, whose name differs by its kind.
     let groups = workload.get("worker").is_some();
     let target = if groups {
         node!(&SCALING; {
@@ -59,6 +60,7 @@ fn of_workload(
     };
     let target = target.unwrap_or_else(|| Node::map(BY));
     let least = scaling.get("minReplicas").cloned().unwrap_or_else(|| Node::int(1, BY));
+    // A missing number is Go's zero here: no default of the schema stands in for it.
     let most = scaling.get("maxReplicas").cloned().unwrap_or_else(|| Node::int(0, BY));
     let scaled = suffix("-kserve-keda", "-kserve-prefill-keda");
     let keda = |node: &Node, triggers: Node| {
@@ -78,6 +80,7 @@ fn of_workload(
         put(&mut body, "triggers", triggers);
         body
     };
+    // Direct triggers win over the variant autoscaler: the controller asks in this order.
     if let Some(scaling) = scaling.get("keda") {
         let triggers = scaling.get("triggers").cloned().unwrap_or_else(|| Node::list([], BY));
         let body = keda(scaling, triggers);

@@ -274,6 +274,8 @@ fn groups(
     let role = part.role(spec);
     let mut worker_labels =
         component_labels(scene, &format!("llminferenceservice-workload-worker{suffix}"));
+    // Without a template of its own the leader is made from the worker's: it needs the labels by
+    // which requests are routed.
     if workload.get("template").is_none() {
         add_label(&mut worker_labels, "kserve.io/component", "workload");
         let role = if part == Part::Main { "decode" } else { role };
@@ -285,6 +287,7 @@ fn groups(
     add_label(&mut leader_labels, ROLE, role);
 
     let pods = Pods { scene, spec, workload, adapters, part };
+    // One closure for both pods: each finding names the template that it is about.
     let mut build = |key: &str, what: &str| -> Result<Option<Node>, Failure> {
         let Some(template) = workload.get(key) else { return Ok(None) };
         let mut template = template.clone();
@@ -294,6 +297,7 @@ fn groups(
             Part::Prefill => format!("prefill {what} template"),
         };
         let mut pod = pods.pod(&template, Some(account.clone()), &what, findings)?;
+        // Requests reach a decode pod, whose sidecar calls the prefill pods: these have none.
         if part == Part::Main {
             sidecar(scene, spec, &mut pod);
         }
@@ -309,6 +313,7 @@ fn groups(
     let own_labels = passed(&scene.labels(), &LABEL_PREFIXES);
     let mut annotations = own_annotations.clone();
     spread(&mut annotations, workload.get("annotations"), MODEL_ROUTING);
+    // Go writes maps by key: unsorted ones would differ from the cluster in `drift`.
     annotations.sort();
     for map in [&mut worker_labels, &mut leader_labels] {
         spread_map(map, &own_labels);
@@ -365,6 +370,7 @@ fn groups(
         [("spec", body)],
         &GROUPS,
     );
+    // `size` counts the leader.
     let workers = size.unwrap_or(1).max(1) - 1;
     let (pod, worker) = match leader {
         Some(leader) => (leader, Some((worker, workers))),

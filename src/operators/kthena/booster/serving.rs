@@ -39,6 +39,7 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
     let port = backend.port().map_err(|error| error.message)?;
     let volume = cache::volume(backend)?;
     let mount = cache::path(backend.text("cacheURI"));
+    // A directory by the address: backends of one model share what was downloaded.
     let digest = Md5::digest(backend.text("modelURI").as_bytes());
     let path = format!("{mount}/{}", hex(&digest));
     let labels = source.labels(backend.name(), source.backend_revision);
@@ -85,6 +86,8 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
         ("SCHEDULER_NAME", backend.node.get("schedulerName").cloned().or(node!(&BOOSTER; ""))),
         ("RUNTIME_CLASS_NAME", backend.node.get("runtimeClassName").cloned()),
     ]);
+    // The names of a template's placeholders differ by the role, and with them all that it fills
+    // in.
     let mut of_worker = |prefix: [&'static str; 5], worker: Worker<'_>| -> Result<(), String> {
         let [command, image, resources, affinity, tolerations] = prefix;
         let words = commands(backend, worker, &path)?;

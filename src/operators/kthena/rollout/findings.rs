@@ -37,6 +37,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
             .group_steps()
             .filter(|event| event.cause == Cause::Update && event.action == Action::Delete)
     };
+    // Only what the update did: a fleet that was down before has no outage by it.
     let outage = outcome.available_before > 0
         && outcome.trace.capacity.iter().any(|capacity| capacity.groups == 0)
         && updates().next().is_some();
@@ -55,6 +56,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
             "raise `replicas` before the update, or lower `maxUnavailable`",
         );
     }
+    // A partition above the replicas protects all, as one equal to them does.
     let partition = to.budget.protected(to.replicas.value);
     if outcome.templates_changed
         && partition >= to.replicas.value
@@ -71,6 +73,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
         );
         say(Code::RolloutAllProtected, message, "lower `partition` to begin the update");
     }
+    // Said where only some roles changed: if all did, replacing groups costs nothing more.
     if let Some(from) =
         from.filter(|_| to.rollout.value == RolloutType::ServingGroup && updates().next().is_some())
     {

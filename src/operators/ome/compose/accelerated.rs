@@ -48,6 +48,7 @@ pub(crate) fn layered<R: Record>(
                 below = merge::written(&below, &target.layer(container, name.as_ref()), rec);
             }
         }
+        // With a command of its own the container may run something that does not know the flags.
         if let Some(command) = commanded.filter(|_| !nodes.is_empty()) {
             skipped = Some(command.origin);
             nodes = EcoVec::new();
@@ -74,6 +75,7 @@ pub(crate) fn layered<R: Record>(
     } else {
         upper.clone()
     };
+    // The merge replaces lists as a whole, so that arguments are put together here.
     for (target, argument) in arguments {
         let list = |part: Option<&Node>| {
             part.and_then(|container| container.get("args"))
@@ -103,6 +105,7 @@ pub(crate) fn layered<R: Record>(
             }
         }
     }
+    // Last: devices are counted on the containers that all layers have made.
     for target in &targets {
         resources(accelerator, place, *target, upper, &mut merged, rec, findings);
     }

@@ -173,6 +173,7 @@ pub fn merged<'a, R: Record>(
         let mut spec = laid_over(&over, *kind, upper, rec, &mut findings)
             .map_err(|message| Failure::of(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());
+        // It makes no pods: neither a class nor replicas apply to it.
         if is_virtual {
             components.push(MergedComponent {
                 kind: *kind,
@@ -193,11 +194,13 @@ pub fn merged<'a, R: Record>(
                 accelerator::overwrite_resources(rule, &mut spec, accelerator.class, rec);
             });
         }
+        // After the merge: leader and worker of the runtime decide about the mode, too.
         let mode = if policy.ome().native {
             mode::of_native_component(policy, service, *kind, &spec)
         } else {
             mode::of_component(policy, *kind, &spec, beside_decoder)
         };
+        // The webhook sees the service alone: what it wrote decides, whatever the runtime has.
         grace_period(&written, config, &mut spec);
         if policy.ome().replicas == ReplicaRule::Runtime {
             let at_least_one = *kind == ComponentKind::Decoder
@@ -211,6 +214,8 @@ pub fn merged<'a, R: Record>(
         let mut component =
             MergedComponent { kind: *kind, name, mode, mode_basis: None, spec, accelerator };
         if policy.ome().class == ClassRule::Layer {
+            // The size of the worker, which only the merged component has, says how many pods share
+            // devices.
             let pods = component.pods_per_replica().unwrap_or(1);
             if let Some(accelerator) = &component.accelerator {
                 accelerated::counts::count(
