@@ -220,23 +220,29 @@ fn of_other(object: &Object) -> Handling {
     }
 }
 
-/// Adds the devices that the pod templates below a node request: a list `containers` whose items
-/// have a name and an image.
-fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
+/// Adds the devices that are requested below a node: by a list `containers` whose items have a name and
+/// an image, and by `limits` or `requests` in other fields for resources (`resources`,
+/// `resourcesPerNode`), from which a controller makes pods.
+pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
     match &node.value {
         Value::List(items) => items.iter().for_each(|item| devices(item, sum)),
         Value::Map(map) => {
             for entry in map {
-                if entry.key != "containers" {
-                    devices(&entry.node, sum);
-                    continue;
-                }
-                for container in entry.node.items() {
-                    let is_container =
-                        ["name", "image"].iter().all(|key| container.get(key).is_some());
-                    if is_container {
-                        of_container(container, sum);
+                if entry.key == "containers" {
+                    for container in entry.node.items() {
+                        let is_container =
+                            ["name", "image"].iter().all(|key| container.get(key).is_some());
+                        if let Some(resources) = container.get("resources").filter(|_| is_container)
+                        {
+                            of_resources(resources, sum);
+                        }
                     }
+                } else if entry.key.to_ascii_lowercase().contains("resource")
+                    && ["requests", "limits"].iter().any(|layer| entry.node.get(layer).is_some())
+                {
+                    of_resources(&entry.node, sum);
+                } else {
+                    devices(&entry.node, sum);
                 }
             }
         }
@@ -244,10 +250,10 @@ fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
     }
 }
 
-fn of_container(container: &Node, sum: &mut BTreeMap<EcoString, i64>) {
+fn of_resources(resources: &Node, sum: &mut BTreeMap<EcoString, i64>) {
     let mut own: BTreeMap<EcoString, i64> = BTreeMap::new();
     for layer in ["requests", "limits"] {
-        let Some(map) = container.at(&["resources", layer]).and_then(Node::as_map) else {
+        let Some(map) = resources.get(layer).and_then(Node::as_map) else {
             continue;
         };
         for entry in map.iter().filter(|entry| is_accelerator(&entry.key)) {

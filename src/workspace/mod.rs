@@ -12,6 +12,7 @@ mod read;
 mod tests;
 mod trial;
 
+pub(crate) use accounting::devices;
 pub use distribution::{Distribution, distributions, without_runtimes};
 pub use in_cluster::ClusterRelease;
 pub(crate) use read::is_part;

@@ -76,6 +76,23 @@ fn devices_that_nothing_counts_are_reported() {
     }
 }
 
+/// Custom kinds request devices beside pod templates too.
+#[test]
+fn devices_of_other_fields_for_resources_are_reported() {
+    for (spec, expected) in [
+        ("resources: {limits: {nvidia.com/gpu: 2}}", true),
+        ("templates: [{container: {image: i, resources: {limits: {nvidia.com/gpu: 1}}}}]", true),
+        ("trainer: {numNodes: 4, resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}", true),
+        ("resources: {limits: {cpu: 2}}", false),
+        // The most that a pool of nodes may have.
+        ("limits: {nvidia.com/gpu: 8}", false),
+    ] {
+        let world = world(&object("example.com/v1", "Thing", &format!("spec: {{{spec}}}")));
+        let found = codes(&world.diagnostics).contains(&"devices-not-counted");
+        assert_eq!(found, expected, "{spec}");
+    }
+}
+
 #[test]
 fn an_input_with_identities_of_a_server_is_a_cluster() {
     let service = object("ome.io/v1beta1", "InferenceService", "spec: {engine: {}}");

@@ -60,6 +60,8 @@ pub(super) enum Rest {
     Suspended(&'static [&'static str]),
     /// Its status has one of these conditions.
     Ended(&'static [&'static str]),
+    /// `spec.managedBy` is another controller than this one.
+    ManagedBy(&'static str),
     /// This field of its status has one of these values.
     State(&'static [&'static str], &'static [&'static str]),
 }
@@ -70,9 +72,18 @@ static RESTS: &[(&str, &str, &[Rest])] = &[
     (
         "jobset.x-k8s.io",
         "JobSet",
-        &[Rest::Suspended(&["spec", "suspend"]), Rest::Ended(&["Completed", "Failed"])],
+        &[
+            Rest::Suspended(&["spec", "suspend"]),
+            Rest::Ended(&["Completed", "Failed"]),
+            Rest::ManagedBy("jobset.sigs.k8s.io/jobset-controller"),
+        ],
     ),
-    ("ray.io", "RayCluster", &[Rest::Suspended(&["spec", "suspend"])]),
+    ("batch", "Job", &[Rest::ManagedBy("kubernetes.io/job-controller")]),
+    (
+        "ray.io",
+        "RayCluster",
+        &[Rest::Suspended(&["spec", "suspend"]), Rest::ManagedBy("ray.io/kuberay-operator")],
+    ),
     (
         "ray.io",
         "RayJob",
@@ -113,6 +124,10 @@ impl Row {
                 !queued && object.at(path).and_then(Node::as_bool) == Some(true)
             }
             Rest::Ended(types) => has_condition(object, types),
+            Rest::ManagedBy(own) => {
+                let by = object.at(&["spec", "managedBy"]).and_then(Node::as_str);
+                by.is_some_and(|by| !by.is_empty() && by != *own)
+            }
             Rest::State(path, values) => {
                 object.at(path).and_then(Node::as_str).is_some_and(|own| values.contains(&own))
             }
@@ -333,6 +348,9 @@ pub(super) static NO_PODS: &[&str] = &[
     "PodGroup",
     "ClusterTrainingRuntime",
     "TrainingRuntime",
+    "WorkflowTemplate",
+    "ClusterWorkflowTemplate",
+    "CronWorkflow",
     "ServingRuntime",
     "ClusterServingRuntime",
     "InferenceService",

@@ -21,8 +21,8 @@ use crate::objects::accept::{judge, judge_template, judges_pods};
 use crate::operators::OPERATORS;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus};
 use crate::pipeline::running::{RunningPod, RunningPods};
-use crate::quantity::{Quantity, is_accelerator};
 use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec};
+use crate::workspace::devices as devices_of;
 use crate::yaml::{FieldPath, Map, Node, Segment};
 use ecow::{EcoString, eco_format};
 use std::borrow::Cow;
@@ -582,35 +582,12 @@ fn not_counted(object: &Object) -> Option<NotCounted> {
         return None;
     }
     let mut devices = BTreeMap::new();
-    object.node.get("spec").into_iter().for_each(|spec| sum(spec, &mut devices));
+    object.node.get("spec").into_iter().for_each(|spec| devices_of(spec, &mut devices));
     let beside = object.node.entries().filter(|entry| {
         !matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata" | "status" | "spec")
     });
-    beside.for_each(|entry| sum(&entry.node, &mut devices));
+    beside.for_each(|entry| devices_of(&entry.node, &mut devices));
     (!devices.is_empty()).then(|| NotCounted { object: shown(object), devices })
-}
-
-/// Adds the devices of every list of containers below a node: items with a name and an image.
-fn sum(node: &Node, devices: &mut BTreeMap<EcoString, i64>) {
-    for entry in node.entries() {
-        if entry.key == "containers" {
-            let containers = entry.node.items().iter();
-            for container in
-                containers.filter(|own| own.get("name").is_some() && own.get("image").is_some())
-            {
-                let amounts = |side| container.at(&["resources", side]).map(Node::entries);
-                let of = amounts("limits").or_else(|| amounts("requests"));
-                for amount in of.into_iter().flatten().filter(|own| is_accelerator(&own.key)) {
-                    let text = amount.node.scalar_text().unwrap_or_default();
-                    let count = Quantity::parse(&text).ok().and_then(|own| own.value());
-                    *devices.entry(amount.key.clone()).or_default() += count.unwrap_or(0);
-                }
-            }
-        } else {
-            sum(&entry.node, devices);
-        }
-    }
-    node.items().iter().for_each(|item| sum(item, devices));
 }
 
 impl PlainWorkload {
