@@ -228,6 +228,21 @@ impl Proposals {
         format!("{}{}", self.paths, self.typed.flags(verb))
     }
 
+    /// The command that was run, with paths instead of its names: `ome explain -f svc.yaml`.
+    pub(super) fn reading(&self, paths: &[&str]) -> String {
+        let paths = paths.iter().map(|path| format!(" -f {}", quoted(path)));
+        let flags = self.typed.own.iter().map(String::as_str);
+        let flags = paths.chain(flags.map(str::to_owned)).collect::<String>();
+        let (verb, read) = (&self.typed.verb, &self.paths);
+        format!("ome {verb}{read}{flags}{}", self.typed.flags(verb))
+    }
+
+    /// The names of objects of the run that are paths of files or directories.
+    pub(super) fn named_paths(&self) -> Vec<&str> {
+        let targets = self.typed.targets.iter().map(String::as_str);
+        targets.filter(|name| std::path::Path::new(name).exists()).collect()
+    }
+
     /// A text with the arguments of the input in the commands that it quotes with backticks and that
     /// read one; commands that name their input stay. A clause, which a semicolon ends, that proposes
     /// the command that was run is left out; `None` if nothing is left.

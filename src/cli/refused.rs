@@ -146,23 +146,27 @@ impl Session {
         self.world.diagnostics.extend(judged);
     }
 
-    /// What a server refuses of the objects that a placement reads, or of their pods. An object that a
-    /// server has is one that it took; what a kustomization or a program completes is not whole.
+    /// Whether an object is judged when the input is opened, because a placement reads it. An object
+    /// that a server has is one that it took; what a kustomization or a program completes is not whole.
+    pub(super) fn judges(&self, object: &Object, texts: &Texts) -> bool {
+        let catalog = &self.world.catalog;
+        let source = self.world.sources.get(object.span.source);
+        is_placed(object)
+            && !object.builtin
+            && object.metadata("uid").is_none()
+            && !catalog.is_unfilled(object)
+            && !catalog.is_copy(object)
+            && source.kustomized.is_none()
+            && !(source.root.is_some() && is_part(&source.name))
+            && !texts.hold(object)
+    }
+
+    /// What a server refuses of the objects that a placement reads, or of their pods.
     fn judged(&self) -> Vec<Diagnostic> {
         let world = &self.world;
         let texts = Texts::of(&world.catalog);
-        let is_whole = |object: &&Object| {
-            let source = world.sources.get(object.span.source);
-            is_placed(object)
-                && !object.builtin
-                && object.metadata("uid").is_none()
-                && !world.catalog.is_unfilled(object)
-                && !world.catalog.is_copy(object)
-                && source.kustomized.is_none()
-                && !(source.root.is_some() && is_part(&source.name))
-                && !texts.hold(object)
-        };
-        let objects: Vec<&Object> = world.catalog.others().iter().filter(is_whole).collect();
+        let is_judged = |object: &&Object| self.judges(object, &texts);
+        let objects: Vec<&Object> = world.catalog.others().iter().filter(is_judged).collect();
         // A tree has examples whose values somebody fills in; a file that is named is applied as it is.
         let in_tree = |own: &Object| world.sources.get(own.span.source).root.is_some();
         let judge = |object: &Object| {

@@ -45,6 +45,11 @@ impl Session {
 
     /// The help for a service, or with `servings` a ModelServing, that is not in the input.
     pub(super) fn instead_of(&self, wanted: &str, servings: bool) -> String {
+        let paths = self.proposals().named_paths();
+        if paths.contains(&wanted) {
+            let command = self.proposals().reading(&paths);
+            return format!("`{wanted}` is a path, which `-f` reads: `{command}`");
+        }
         names::instead_of(wanted, self.known_services(servings))
     }
 

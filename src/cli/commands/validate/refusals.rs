@@ -53,7 +53,8 @@ pub(super) fn all<'a>(
     found
 }
 
-/// Rejections of the objects of the input.
+/// Rejections of the objects of the input. Those of objects that a placement reads were found when it
+/// was opened.
 fn of_input(session: &Session) -> Vec<Diagnostic> {
     let sources = &session.world.sources;
     let catalog = &session.world.catalog;
@@ -64,7 +65,8 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
         .into_par_iter()
         .map(|object| {
             session.about_object(object, || {
-                let mut found = refused_by_server(object);
+                let is_judged = session.judges(object, &texts);
+                let mut found = if is_judged { Vec::new() } else { refused_by_server(object) };
                 if session.semantics.of(object.api) == Semantics::Documented {
                     for finding in &mut found {
                         finding.severity = finding.severity.min(Severity::Warning);
