@@ -59,7 +59,9 @@ pub struct Storage {
     pub(super) classes: BTreeMap<EcoString, StorageClass>,
     pub(super) volumes: BTreeMap<EcoString, Volume>,
     pub(super) claims: Vec<Claim>,
-    numbers: HashMap<(EcoString, EcoString), ClaimId>,
+    pub(super) numbers: HashMap<(EcoString, EcoString), ClaimId>,
+    /// The classes are those of a cluster, so none exists that was not read.
+    pub(super) knows_classes: bool,
     /// Some claim was read; else it is not known which claims exist.
     pub(super) knows_claims: bool,
     /// Most volumes of a driver on a node.
@@ -104,7 +106,10 @@ impl Storage {
     pub fn set(&mut self, object: &Node) {
         let name = text(object.at(&["metadata", "name"]));
         match text(object.get("kind")).as_str() {
-            "StorageClass" => _ = self.classes.insert(name, StorageClass::read(object)),
+            "StorageClass" => {
+                self.knows_classes |= object.at(&["metadata", "uid"]).is_some();
+                self.classes.insert(name, StorageClass::read(object));
+            }
             "PersistentVolume" => {
                 self.reach.remove(&name);
                 self.volumes.insert(name, Volume::read(object));

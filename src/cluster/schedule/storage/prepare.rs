@@ -2,6 +2,7 @@
 
 use super::ClaimId;
 use super::claims::{Claim, Storage};
+use super::objects::StorageClass;
 use crate::cluster::admission::{Ledger, Receipt};
 use crate::cluster::schedule::nodes::Nodes;
 use crate::cluster::schedule::pod::{ClaimSpec, Disk, PodVolume};
@@ -121,10 +122,23 @@ impl Storage {
     /// A claim that was never in a cluster is bound when it is created: its class makes volumes,
     /// or is not known.
     fn will_be_bound(&self, claim: &Claim) -> bool {
+        let unknown = !self.knows_classes;
         claim.new
             && claim.volume.is_none()
-            && self.class_of(&claim.spec).is_none_or(super::objects::StorageClass::provisions)
+            && self.class_of(&claim.spec).map_or(unknown, StorageClass::provisions)
             && claim.spec.class.as_ref().is_none_or(|class| !class.is_empty())
+    }
+
+    /// The class that a claim waits for, where classes were read and not this one.
+    fn unread_class(&self, spec: &ClaimSpec) -> Option<EcoString> {
+        if self.classes.is_empty() || self.knows_classes || self.class_of(spec).is_some() {
+            return None;
+        }
+        match spec.class.as_deref() {
+            Some("") => None,
+            Some(name) => Some(eco_format!("StorageClass `{name}` is not in the input")),
+            None => Some("no StorageClass of the input is the default".into()),
+        }
     }
 
     /// Why it cannot be judged where pods with these volumes go.
@@ -138,8 +152,25 @@ impl Storage {
             PodVolume::Claim(name) => Some(name).filter(|name| !self.is_made(namespace, name)),
             PodVolume::Ephemeral(..) | PodVolume::Disk(_) => None,
         });
-        let name = named.filter(|_| !self.knows_claims)?;
-        Some(eco_format!("no PersistentVolumeClaim is in the input; the pods use `{name}`"))
+        if let Some(name) = named.filter(|_| !self.knows_claims) {
+            return Some(eco_format!(
+                "no PersistentVolumeClaim is in the input; the pods use `{name}`"
+            ));
+        }
+        volumes.iter().find_map(|volume| match volume {
+            PodVolume::Claim(name) => {
+                let id = self.numbers.get(&(namespace.clone(), name.clone()))?;
+                let claim = &self.claims[*id];
+                let waits = claim.exists && claim.new && !claim.bound && claim.volume.is_none();
+                let why = self.unread_class(&claim.spec).filter(|_| waits)?;
+                Some(eco_format!("{why}; the claim `{name}` of the pods waits for it"))
+            }
+            PodVolume::Ephemeral(name, spec) => {
+                let why = self.unread_class(spec)?;
+                Some(eco_format!("{why}; the claim of the volume `{name}` waits for it"))
+            }
+            PodVolume::Disk(_) => None,
+        })
     }
 
     /// The numbers of the claims that the pods of a template share.
