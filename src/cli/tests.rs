@@ -466,3 +466,44 @@ fn a_runtime_that_is_named_must_fit_the_model() {
         plan(&(catalog(1) + &service("a", "")).replace("autoSelect: true", "autoSelect: false"));
     assert_eq!(ran.code, 0);
 }
+
+/// A path in the place of a name is answered with the command that reads it, and that works.
+#[test]
+fn a_path_as_a_name_has_the_command_that_reads_it() {
+    let text = catalog(1) + &service("a", "minReplicas: 1") + &gpu_node("n1", 1, "");
+    for verb in ["explain", "plan", "rollout"] {
+        let ran = ome_on(&format!("{verb} {{svc.yaml}} -f {{svc.yaml}}"), &[("svc.yaml", &text)]);
+        assert_eq!(ran.code, 1, "{verb}: {}", ran.out);
+        let proposed = format!("which `-f` reads: `ome {verb} -f ");
+        assert!(ran.err.contains(&proposed), "{verb}: {}", ran.err);
+    }
+}
+
+/// The last line follows the exit code, and nothing is confirmed of an input with errors.
+#[test]
+fn a_rollout_with_a_serving_in_error_confirms_nothing() {
+    let old = serving("a", "1", "1") + &gpu_node("n1", 8, "");
+    let new = serving("a", "'100%'", "1") + &gpu_node("n1", 8, "");
+    let files = [("old.yaml", old.as_str()), ("new.yaml", new.as_str())];
+    let ran = ome_on("rollout --all --no-builtin --base {old.yaml} -f {new.yaml}", &files);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(!ran.out.contains('✓'), "{}", ran.out);
+    let last = ran.out.lines().last().unwrap_or_default();
+    assert!(last.starts_with('✗'), "{}", ran.out);
+}
+
+/// What placing reads is judged once: `validate` reports it with the severity that `plan` has.
+#[test]
+fn a_refused_workload_is_reported_once() {
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {selector: {matchLabels: {app: b}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x}]}}}\n";
+    for semantics in ["documented", "controller"] {
+        let ran = ome_on(
+            &format!("validate --semantics {semantics} -o json {{in.yaml}}"),
+            &[("in.yaml", text)],
+        );
+        let found: Vec<String> =
+            ran.findings().into_iter().filter(|code| code == "server-refuses").collect();
+        assert_eq!(found.len(), 1, "{semantics}: {}", ran.out);
+        assert_eq!(ran.code, 2, "{semantics}: {}", ran.out);
+    }
+}

@@ -7,7 +7,7 @@ use super::{Fate, Group, Pair, Settings};
 use crate::operators::servings;
 use crate::pipeline::{
     self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
-    SettledWorkload, State, Together, Verdict, other_workloads, roll, same_room, together_after,
+    SettledWorkload, State, Together, Verdict, placed_state, roll, same_room, together_after,
 };
 use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
@@ -77,7 +77,7 @@ pub(super) fn capacity(
 ) -> Option<Capacity> {
     let same_room = same_room(&before.world.catalog, &after.world.catalog);
     let alike = || {
-        let [one, other] = [before, after].map(|side| other_workloads(&side.world.catalog));
+        let [one, other] = [before, after].map(|side| placed_state(&side.world.catalog));
         one == other
     };
     if groups.is_empty() && same_room && !settings.places && alike() {
@@ -103,7 +103,7 @@ pub(super) fn capacity(
     for own in placed.pending.iter().filter(|own| seen.insert((&own.service, &own.component))) {
         let list = if waited.contains(&(&own.service, &own.component)) {
             &mut as_before
-        } else if known.contains(&own.service) || same {
+        } else if known.contains(&own.service) || own.ran || same {
             &mut lost
         } else {
             &mut new

@@ -263,3 +263,26 @@ fn conditions_of_an_exit_code_are_met_or_not() {
         assert_eq!(ran.code, code, "{condition}: {}", ran.err);
     }
 }
+
+/// What matters to the pods of other workloads is compared, not their number alone.
+#[test]
+fn a_change_that_keeps_the_numbers_of_another_workload_is_placed() {
+    let deployment = |spec: &str| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a, namespace: ml}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: a}}}}, template: {{metadata: {{labels: {{app: a}}}}, spec: {{{spec}containers: [{{name: c, image: x}}]}}}}}}\n"
+        )
+    };
+    let quota = "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {pods: '0'}}\n";
+    let node = gpu_node("n1", 1, "");
+    let base = node.clone() + &deployment("");
+    for (after, code) in [
+        (base.clone(), 0),
+        (node + &deployment("nodeSelector: {pool: x}, "), 2),
+        // A quota leaves pods that run.
+        (base.clone() + quota, 0),
+    ] {
+        let files = [("old.yaml", base.as_str()), ("new.yaml", after.as_str())];
+        let ran = ome_on("diff --base {old.yaml} -f {new.yaml}", &files);
+        assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
+    }
+}

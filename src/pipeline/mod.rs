@@ -9,6 +9,7 @@ mod advice;
 mod agreement;
 pub(crate) mod built;
 pub(crate) mod costs;
+pub(crate) mod counted_object;
 pub(crate) mod difference;
 pub(crate) mod drain;
 pub(crate) mod engines;
@@ -65,7 +66,7 @@ pub use together::{
     MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
     PlacementOptions, PodCounts, RemedyFound, ServiceNames, SettledWorkload, Stands, Together,
     Verdict, Victim, Waiting, advice, counted_kinds, counted_objects, has_current, has_room,
-    losses, other_workloads, refused_by_server, same_room, together, together_after,
+    losses, placed_state, refused_by_server, same_room, together, together_after,
 };
 
 pub use totals::{ClassTotal, ClosedNodes, Totals, totals};

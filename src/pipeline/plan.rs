@@ -2,6 +2,7 @@
 
 use super::advice;
 use super::built::{PodContext, Workload};
+use super::counted_object::{self, CountedObject};
 use super::difference::{Side, difference, differs};
 use super::engines::Engines;
 use super::planned::OtherPods;
@@ -13,6 +14,7 @@ use crate::api::{
     Api, DeploymentMode, Failure, Field, Follow, Object, PerReading, Semantics, Service, Views,
 };
 use crate::catalog::Catalog;
+use crate::cluster::admission;
 use crate::cluster::{self as machines, Shape};
 use crate::decision::{QueueDecision, Resolution};
 use crate::diag::{Code, Diagnostic, Severity};
@@ -56,6 +58,8 @@ pub struct Planner<'a> {
     /// Whether any node reports its resources.
     has_nodes: bool,
     context: PodContext,
+    /// The quotas of all namespaces.
+    quotas: admission::Ledger,
     /// The engines in the pods.
     engines: Engines<'a>,
     /// The pods of queues so far: a fleet has few pod shapes.
@@ -80,6 +84,8 @@ pub(super) struct Outcome<'a, 's> {
     pods: Vec<Pods>,
     /// The workloads that run the pods.
     workloads: Vec<Workload>,
+    /// All objects, where a quota counts them.
+    objects: Vec<CountedObject>,
     pub(super) error: Option<Failure>,
     /// Building did not fail: an error is then one of the diagnostics.
     is_built: bool,
@@ -115,6 +121,7 @@ impl<'a> Planner<'a> {
             selectors,
             has_nodes: machines::is_known(catalog.machines()),
             context: PodContext::of(catalog),
+            quotas: counted_object::quotas(catalog),
             engines: Engines::new(catalog),
             questions: Mutex::default(),
             server: None,
@@ -213,6 +220,7 @@ impl<'a> Planner<'a> {
             resolution: outcome.resolution,
             components: outcome.components,
             workloads: outcome.workloads,
+            objects: outcome.objects,
             unplanned: None,
             refused: false,
             error: outcome.error.map(Box::new),
@@ -399,7 +407,7 @@ impl<'a> Planner<'a> {
         let refused = refusal(diagnostics.iter().chain(&built.diagnostics));
         let is_built = built.error.is_none();
         let error = built.error.take().or(refused);
-        let (mut pods, mut workloads) = (Vec::new(), Vec::new());
+        let (mut pods, mut workloads, mut counted) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(composed) = &built.built {
             let components = &composed.components;
             diagnostics.extend(ask.remarks(service, components));
@@ -416,6 +424,16 @@ impl<'a> Planner<'a> {
                 // What cannot be written is reported by `render`.
                 let objects = ask.judged(composed).unwrap_or_default();
                 diagnostics.extend(server.refusals(service, &objects));
+            }
+            if self.has_nodes && followed && self.quotas.counts_objects(&service.namespace) {
+                let own = render::RenderedObject {
+                    node: service.object.node.clone(),
+                    component: None,
+                    wave: 0,
+                };
+                let objects = ask.judged(composed).unwrap_or_default();
+                let new = Some(own).filter(|_| service.object.metadata("uid").is_none());
+                counted = new.iter().chain(&objects).map(CountedObject::of).collect();
             }
             if self.has_nodes && (followed || self.compares_pods) {
                 workloads = self.workloads(&ask, composed);
@@ -437,7 +455,17 @@ impl<'a> Planner<'a> {
             );
             diagnostics.extend(found);
         }
-        Outcome { resolution, components, pods, workloads, error, is_built, diagnostics, built }
+        Outcome {
+            resolution,
+            components,
+            pods,
+            workloads,
+            objects: counted,
+            error,
+            is_built,
+            diagnostics,
+            built,
+        }
     }
 }
 

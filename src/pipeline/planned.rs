@@ -1,6 +1,7 @@
 //! A service with all decisions about it, as data.
 
 use super::built::Workload;
+use super::counted_object::CountedObject;
 use super::placement::Placement;
 use super::question::Question;
 use crate::api::{
@@ -237,6 +238,8 @@ pub struct Planned<'a> {
     /// The workloads that run its pods; empty if no node reports its resources, and after its pods
     /// were placed together with all others.
     pub workloads: Vec<Workload>,
+    /// Its object and those that its operator creates, where a quota of its namespace counts objects.
+    pub(crate) objects: Vec<CountedObject>,
     /// Why it is not planned although it is not in error.
     pub unplanned: Option<Unplanned>,
     /// Its objects could be made, and no server takes what they are made of: `error` says what.

@@ -127,18 +127,27 @@ pub fn totals(
     if totals.classes.iter().any(|own| own.allocatable.is_some()) || !totals.resources.is_empty() {
         let classes: Vec<&AcceleratorClass> =
             asked(planned, servings).into_values().map(|(class, _)| class).collect();
-        totals.closed = closed(&classes, machines);
+        totals.closed = closed(&classes, machines, together);
     }
     totals
 }
 
+/// Whether pods of the plan are on a node whose taint they tolerate.
+fn is_opened(machine: &Machine, together: Option<&Together>) -> bool {
+    together.is_some_and(|own| own.opened.contains(&machine.name))
+}
+
 /// The nodes that the tables leave out: of these classes, or of all nodes with devices.
-fn closed(classes: &[&AcceleratorClass], machines: &[Machine]) -> Vec<ClosedNodes> {
+fn closed(
+    classes: &[&AcceleratorClass],
+    machines: &[Machine],
+    together: Option<&Together>,
+) -> Vec<ClosedNodes> {
     let is_meant = |machine: &Machine| {
         classes.is_empty() || classes.iter().any(|class| machines::class_matches(class, machine))
     };
     let mut found: BTreeMap<EcoString, (usize, i64)> = BTreeMap::new();
-    for machine in machines {
+    for machine in machines.iter().filter(|machine| !is_opened(machine, together)) {
         let Some(why) = machine.closed(&[], true) else { continue };
         let devices = machine.allocatable.iter().flatten().filter(|(name, _)| is_accelerator(name));
         let devices = devices.map(|(_, amount)| amount.value().unwrap_or(0)).sum::<i64>();
@@ -156,7 +165,8 @@ fn closed(classes: &[&AcceleratorClass], machines: &[Machine]) -> Vec<ClosedNode
 /// What is requested and free of each device resource on usable nodes.
 fn of_resources(totals: &Totals, machines: &[Machine], together: &Together) -> Vec<ClassTotal> {
     let mut allocatable: BTreeMap<EcoString, i64> = BTreeMap::new();
-    for machine in machines.iter().filter(|machine| machine.usable(&[], true)) {
+    let usable = |own: &&Machine| own.usable(&[], true) || is_opened(own, Some(together));
+    for machine in machines.iter().filter(usable) {
         for (name, amount) in machine.allocatable.iter().flatten() {
             if is_accelerator(name) {
                 *allocatable.entry(name.clone()).or_default() += amount.value().unwrap_or(0);
@@ -200,7 +210,7 @@ fn of_class(
     let allocatable = machines::is_known(machines).then(|| {
         let usable = machines::matching(class, machines)
             .into_iter()
-            .filter(|machine| machine.usable(&[], true));
+            .filter(|machine| machine.usable(&[], true) || is_opened(machine, together));
         usable.filter_map(|machine| machine.allocatable(resource?)).sum()
     });
     let name = class.name().clone();

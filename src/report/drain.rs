@@ -134,6 +134,12 @@ impl View<'_> {
                 }
             });
         }
+        match drain.preempted {
+            0 => {}
+            1 => said.push("1 pod on another node is evicted: its priority is lower".to_owned()),
+            many => said
+                .push(format!("{many} pods on other nodes are evicted: their priority is lower")),
+        }
         if drain.guided {
             said.push(
                 "the scheduler alone would spread the pods so that the last ones find no room: \
@@ -218,6 +224,7 @@ impl Answer for View<'_> {
             "done": own.done,
             "moves": own.moves.iter().map(move_json).collect::<Vec<_>>(),
             "restarts": own.restarts,
+            "preempted": own.preempted,
             "stages": own.stages.iter().map(stage_json).collect::<Vec<_>>(),
             "end": self.end(),
             "guided": own.guided,

@@ -3,10 +3,19 @@
 use crate::decision::{
     AcceleratorDecision, Candidate, ClassDecidedBy, DecidedBy, Note, RuntimeDecision, Verdict,
 };
-use crate::pipeline::Planned;
 use crate::pipeline::planned::PlannedService;
+use crate::pipeline::{At, Planned};
 use std::fmt::Display;
 use std::fmt::Write;
+
+/// Which number of replicas a sum is about.
+pub(super) fn at(at: At) -> &'static str {
+    match at {
+        At::Min => "at minReplicas",
+        At::Max => "at maxReplicas",
+        At::Current => "as they are now",
+    }
+}
 
 /// `1 pod`, `2 pods`.
 pub fn plural(count: impl Display, one: &str) -> String {

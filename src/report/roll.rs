@@ -17,6 +17,11 @@ pub fn is_stuck(components: &[ComponentRollout]) -> bool {
     components.iter().any(|component| component.end == RollEnd::Stuck)
 }
 
+/// Whether pods lose their nodes.
+pub fn is_displaced(components: &[ComponentRollout]) -> bool {
+    components.iter().any(|component| component.end == RollEnd::Displaced)
+}
+
 /// Whether the end of any update hangs on a choice among equals.
 pub fn depends(components: &[ComponentRollout]) -> bool {
     components.iter().any(|component| component.end == RollEnd::Depends)
@@ -100,11 +105,19 @@ pub fn stuck_group(components: &[ComponentRollout], serving: &str) -> Option<i64
     rest.split('-').next()?.parse().ok()
 }
 
+/// A sentence without ✓ where a part of the input was not read.
+pub(super) fn unconfirmed(sentence: String, incomplete: bool) -> String {
+    match sentence.strip_prefix("✓ ") {
+        Some(rest) if incomplete => rest.to_owned(),
+        _ => sentence,
+    }
+}
+
 /// `✓ complete`, `✗ stuck`, `nothing to do`.
 pub(super) fn end(end: RollEnd) -> String {
     let symbol = match end {
         RollEnd::Complete => "✓ ",
-        RollEnd::Stuck => "✗ ",
+        RollEnd::Stuck | RollEnd::Displaced => "✗ ",
         RollEnd::Waits | RollEnd::Depends => "! ",
         RollEnd::NothingToDo => "",
     };
@@ -172,6 +185,15 @@ pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
             let waits = if pending == 1 { "waits" } else { "wait" };
             out.push(format!(
                 "! no pod is replaced; {} {waits} as before{}",
+                plural(pending, what),
+                why(stuck)
+            ));
+        }
+        (RollEnd::Displaced, stuck) => {
+            let pending = own.stages.last().map_or(0, |own| own.old.pending + own.new.pending);
+            let (has, had) = if pending == 1 { ("has", "one") } else { ("have", "nodes") };
+            out.push(format!(
+                "✗ no longer fits: {} {has} no node and had {had} before{}",
                 plural(pending, what),
                 why(stuck)
             ));

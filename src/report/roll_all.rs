@@ -8,7 +8,7 @@ use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
 use super::{markdown, meaning};
-use crate::api::Follow;
+use crate::api::{Api, Follow};
 use crate::diag::Diagnostic;
 use crate::pipeline::{ComponentRollout, RollEnd, ServiceRollout, peak_gpus};
 use crate::source::SourceMap;
@@ -32,10 +32,18 @@ pub struct All<'a> {
     pub found: &'a [Diagnostic],
     /// The sources that findings refer to.
     pub sources: &'a SourceMap,
+    /// The input has errors.
+    pub failed: bool,
+    /// A part of the input was not read: nothing is confirmed.
+    pub incomplete: bool,
 }
 
 fn name(own: &ServiceRollout) -> String {
-    format!("{}/{}", own.namespace, own.name)
+    let kind = own.components.first().map_or("-", |own| own.kind);
+    match own.api {
+        Api::Cluster if kind != "-" => format!("{kind}/{}/{}", own.namespace, own.name),
+        _ => format!("{}/{}", own.namespace, own.name),
+    }
 }
 
 impl All<'_> {
@@ -49,6 +57,31 @@ impl All<'_> {
 
     fn is_changed(own: &ServiceRollout) -> bool {
         own.components.iter().any(|own| own.end.is_change())
+    }
+
+    /// Without the other workloads, which are listed only where their pods lose their nodes.
+    fn of_operators(&self) -> impl Iterator<Item = &ServiceRollout> {
+        self.services.iter().filter(|own| own.api.is_of_operator())
+    }
+
+    /// The services and other workloads that do not change and whose pods lose their nodes.
+    fn displaced(&self) -> Vec<String> {
+        let lost = self.services.iter().flat_map(|own| {
+            let components = own.components.iter();
+            components.filter(|own| own.end == RollEnd::Displaced).map(move |own_| (own, own_))
+        });
+        let line = |(service, own): (&ServiceRollout, &ComponentRollout)| {
+            let component = format!(" {}", own.component);
+            let component = if service.api.is_of_operator() { component.as_str() } else { "" };
+            let stuck = own.stuck.as_ref().map_or("", |stuck| stuck.message.as_str());
+            format!("✗ no longer fits: {}{component}: {stuck}", name(service))
+        };
+        lost.map(line).collect()
+    }
+
+    /// Number of services and other workloads whose pods lose their nodes.
+    pub fn lost(&self) -> usize {
+        self.services.iter().filter(|own| roll::is_displaced(&own.components)).count()
     }
 
     fn waits(own: &ServiceRollout) -> bool {
@@ -86,24 +119,39 @@ impl All<'_> {
         };
         let depends = self.services.iter().filter(|own| roll::depends(&own.components)).count();
         let symbol = match depends {
-            _ if failed > 0 || self.stuck() > 0 => "✗",
+            _ if failed > 0 || self.failed || self.stuck() > 0 || self.lost() > 0 => "✗",
             // Pods without a node are not confirmed, although nothing of them changes.
             0 if !self.services.iter().any(Self::waits) => "✓",
             _ => "!",
         };
         let mut out = format!(
             "{symbol} {changed} of {} {verb}; {stuck}; at most {} in use",
-            plural(self.services.len(), "service"),
+            plural(self.of_operators().count(), "service"),
             plural(peak_gpus(self.services), "GPU")
         );
         if depends > 0 {
             let _ = write!(out, "; {depends} may get stuck");
+        }
+        match self.lost() {
+            0 => {}
+            1 => out.push_str("; 1 no longer fits"),
+            lost => _ = write!(out, "; {lost} no longer fit"),
+        }
+        if self.incomplete {
+            out.push_str("; a part of the input was not read");
+        } else if self.failed && failed == 0 {
+            out.push_str("; the input has errors");
         }
         if failed > 0 {
             let is = if failed == 1 { "is" } else { "are" };
             let _ = write!(out, "; {} in error {is} left unchanged", plural(failed, "service"));
         }
         out
+    }
+
+    /// A sentence without its sign where nothing is confirmed.
+    fn unconfirmed(&self, sentence: String) -> String {
+        roll::unconfirmed(sentence, self.incomplete)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
@@ -116,7 +164,7 @@ impl All<'_> {
                 own.stages.len().to_string(),
                 own.lowest_ready.to_string(),
                 own.peak_gpus.to_string(),
-                roll::end(own.end),
+                self.unconfirmed(roll::end(own.end)),
             ]
         };
         self.changed().map(row).collect()
@@ -127,7 +175,9 @@ impl All<'_> {
         let is_said = |end| matches!(end, RollEnd::Stuck | RollEnd::Depends);
         let stuck = self.changed().filter(|(_, own)| is_said(own.end));
         let said = |(service, own): (&ServiceRollout, &ComponentRollout)| {
-            (format!("{} {}", name(service), own.component), roll::sentences(own, self.sources))
+            let sentences = roll::sentences(own, self.sources).into_iter();
+            let sentences = sentences.map(|own| self.unconfirmed(own)).collect();
+            (format!("{} {}", name(service), own.component), sentences)
         };
         stuck.map(said).collect()
     }
@@ -136,10 +186,10 @@ impl All<'_> {
 impl Answer for All<'_> {
     /// Services that do not change are counted, not listed.
     fn json(&self) -> Value {
-        let listed = self
-            .services
-            .iter()
-            .filter(|own| Self::is_changed(own) || Self::waits(own) || own.error.is_some());
+        let listed = self.services.iter().filter(|own| {
+            let lost = roll::is_displaced(&own.components);
+            Self::is_changed(own) || Self::waits(own) || lost || own.error.is_some()
+        });
         let service = |own: &ServiceRollout| {
             let components = own.components.iter().map(|own| roll::json(own, self.sources));
             let mut out = json!({
@@ -158,9 +208,10 @@ impl Answer for All<'_> {
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),
             "totals": {
-                "services": self.services.len(),
+                "services": self.of_operators().count(),
                 "changed": changed,
                 "stuck": self.stuck(),
+                "noLongerFit": self.lost(),
                 "peakGpus": peak_gpus(self.services),
             },
             "services": listed.map(service).collect::<Vec<_>>(),
@@ -185,6 +236,10 @@ impl Answer for All<'_> {
             }
             out.end_line();
         }
+        for lost in self.displaced() {
+            out.draw(&meaning::shown(&lost, style.color));
+            out.end_line();
+        }
         if let Some(waiting) = self.waiting() {
             line!(out, "{waiting}");
         }
@@ -202,6 +257,11 @@ impl Answer for All<'_> {
             let titles = TITLES.map(str::to_lowercase);
             markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows);
         }
+        let lost = self.displaced();
+        if !lost.is_empty() {
+            out.end_line();
+            markdown::list(&mut out, lost);
+        }
         if let Some(waiting) = self.waiting() {
             put!(out, "\n{}\n", markdown::text(&waiting));
         }
@@ -217,7 +277,7 @@ impl Answer for All<'_> {
         fill(
             "roll_all.html",
             include_str!("page/roll_all.html"),
-            &json!({ "summary": self.summary(), "components": self.changed().map(component).collect::<Vec<_>>() }),
+            &json!({ "summary": self.summary(), "lost": self.displaced(), "components": self.changed().map(component).collect::<Vec<_>>() }),
         )
     }
 }

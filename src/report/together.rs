@@ -1,14 +1,14 @@
 //! The placement of the whole fleet on its nodes: JSON, and the sentences below the table
 //! (docs/together.md).
 
-use super::phrases::{first_of, plural};
+use super::phrases::{self, first_of, plural};
 use super::screen::{Page, line, put};
 use super::sheet::Sheet;
 use crate::cluster::BlockedNodes;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
-    AssumedToleration, Costs, HalfGroup, MoreNodes, NotJudged, Pending, Placement, Planned,
+    AssumedToleration, At, Costs, HalfGroup, MoreNodes, NotJudged, Pending, Placement, Planned,
     PlannedComponent, RemedyFound, Together, Waiting, advice,
 };
 use ecow::{EcoString, eco_format};
@@ -366,13 +366,13 @@ fn nodes(add: &[MoreNodes]) -> String {
 }
 
 /// `$50 an hour at minReplicas: $40 nvidia-h100, $10 nvidia-l40s`.
-pub fn price(costs: &Costs) -> String {
+pub fn price(costs: &Costs, at: At) -> String {
     let classes: Vec<String> =
         costs.by_class.iter().map(|(class, cost)| format!("{cost} {class}")).collect();
     let detail =
         if classes.len() > 1 { format!(": {}", classes.join(", ")) } else { String::new() };
     let mut out = Page::default();
-    line!(out, "{} an hour at minReplicas{detail}", costs.per_hour);
+    line!(out, "{} an hour {}{detail}", costs.per_hour, phrases::at(at));
     out.finish()
 }
 

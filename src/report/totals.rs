@@ -1,12 +1,12 @@
 //! The total requests of a plan: the table of classes, and the last sentence.
 
 use super::markdown;
-use super::phrases::{first_of, plural};
+use super::phrases::{at, first_of, plural};
 use super::screen::{Page, put};
 use super::table::{Style, table, wrapped};
 use super::together;
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{At, ClassTotal, ClosedNodes, Planned, PlannedComponent, Together, Totals};
+use crate::pipeline::{ClassTotal, ClosedNodes, Planned, PlannedComponent, Together, Totals};
 use ecow::EcoString;
 use std::fmt::Write as _;
 
@@ -231,14 +231,10 @@ fn summary(totals: &Totals) -> String {
     if totals.others.pods > 0 {
         let _ = write!(beside, "; beside them {others}");
     }
-    let at = match totals.at {
-        At::Min => "at minReplicas",
-        At::Max => "at maxReplicas",
-        At::Current => "as they are now",
-    };
     format!(
-        "{planned}{failed}; {} and {} {at}{beside}",
+        "{planned}{failed}; {} and {} {}{beside}",
         plural(totals.pods, "pod"),
-        plural(totals.gpus.values().sum::<i64>(), "GPU")
+        plural(totals.gpus.values().sum::<i64>(), "GPU"),
+        at(totals.at)
     )
 }

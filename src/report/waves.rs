@@ -116,6 +116,11 @@ impl Waves<'_> {
             (_, true) => "; no update is stuck".to_owned(),
             (_, false) => format!("; stuck: {}", stuck.join(", ")),
         };
+        let lost = of(RollEnd::Displaced);
+        if !lost.is_empty() {
+            end.push_str("; no longer fits: ");
+            end.push_str(&lost.join(", "));
+        }
         if !depends.is_empty() {
             end.push_str("; may get stuck: ");
             end.push_str(&depends.join(", "));

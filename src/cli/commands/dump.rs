@@ -57,7 +57,7 @@ const KINDS: [&str; 39] = [
 ];
 
 /// Groups of which every kind is read: those of the operators, and of what they write.
-const GROUPS: [&str; 19] = [
+const GROUPS: [&str; 21] = [
     "ome.io",
     "serving.kserve.io",
     "workload.serving.volcano.sh",
@@ -65,6 +65,8 @@ const GROUPS: [&str; 19] = [
     "kueue.x-k8s.io",
     "jobset.x-k8s.io",
     "keda.sh",
+    "admissionregistration.k8s.io",
+    "autoscaling.k8s.io",
     "serving.knative.dev",
     "gateway.networking.k8s.io",
     "inference.networking.k8s.io",

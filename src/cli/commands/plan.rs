@@ -179,7 +179,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     found.extend(session.grade(workloads.findings));
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
-    let said = costs.as_ref().map(report::price).into_iter();
+    let said = costs.as_ref().map(|costs| report::price(costs, totals.at)).into_iter();
     let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));
     let loss = together.and_then(|own| own.loss.as_ref());
     let loss = loss.map_or_else(String::new, |own| losses::text(own, &args.without));

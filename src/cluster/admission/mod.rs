@@ -73,6 +73,8 @@ pub struct Admission {
     runtime_classes: RuntimeClasses,
     limits: Limits,
     enforced: Enforced,
+    /// Namespaces that are being deleted.
+    ending: BTreeSet<EcoString>,
     /// Namespaces with a ResourceQuota.
     quotas: BTreeSet<EcoString>,
     /// The plugin ExtendedResourceToleration is on.
@@ -124,7 +126,13 @@ impl Admission {
                 self.runtime_classes.complete();
             }
             "LimitRange" => self.limits.add(object),
-            "Namespace" => self.enforced.add(object),
+            "Namespace" => {
+                self.enforced.add(object);
+                // The plugin NamespaceLifecycle reads the phase.
+                if text(object.at(&["status", "phase"])) == "Terminating" {
+                    self.ending.insert(name_of(object));
+                }
+            }
             "ResourceQuota" => _ = self.quotas.insert(namespace_of(object)),
             _ => {}
         }
@@ -140,7 +148,20 @@ impl Admission {
         Admitted { spec: stored, refused, usage }
     }
 
+    /// Why nothing is created in a namespace
+    /// (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
+    fn ends(&self, namespace: &str) -> Option<EcoString> {
+        self.ending.contains(namespace).then(|| {
+            eco_format!(
+                "unable to create new content in namespace {namespace} because it is being terminated"
+            )
+        })
+    }
+
     fn change(&self, namespace: &str, spec: &mut Cow<'_, Node>) -> Result<(), Refused> {
+        if let Some(why) = self.ends(namespace) {
+            return Err(Refused::Forbidden(why));
+        }
         let limited = self.limits.apply(namespace, spec);
         let class = text(spec.get("priorityClassName"));
         if self.priorities.of(&class).is_none() {
@@ -168,7 +189,7 @@ impl Admission {
 
     /// Why a claim of a namespace is refused for its size.
     pub fn refused_claim(&self, namespace: &str, claim: &Node) -> Option<EcoString> {
-        self.limits.refuse_claim(namespace, claim)
+        self.ends(namespace).or_else(|| self.limits.refuse_claim(namespace, claim))
     }
 }
 

@@ -222,11 +222,35 @@ impl Ledger {
     /// # Errors
     /// The quota that refuses it.
     pub fn charge_object(&mut self, namespace: &str, kind: &str) -> Result<(), EcoString> {
+        self.charge_made(namespace, &Arc::new(Usage::of_object(kind)))
+    }
+
+    /// Charges an object that is no pod.
+    ///
+    /// # Errors
+    /// The quota that refuses it.
+    pub fn charge_made(&mut self, namespace: &str, usage: &Arc<Usage>) -> Result<(), EcoString> {
         if self.quotas.is_empty() {
             return Ok(());
         }
-        let charged = self.charge(namespace, &Arc::new(Usage::of_object(kind)));
+        let charged = self.charge(namespace, usage);
         charged.map(|_| ()).map_err(|refused| refused.why().clone())
+    }
+
+    /// Whether a quota of a namespace limits the number of objects that are no pods.
+    pub fn counts_objects(&self, namespace: &str) -> bool {
+        let quotas = self.quotas.get(namespace).map(Vec::as_slice).unwrap_or_default();
+        let mut names = quotas.iter().flat_map(|quota| quota.hard.keys());
+        names.any(|name| {
+            let counts = name.strip_prefix("count/").is_some_and(|own| own != "pods");
+            counts
+                || name.starts_with("services")
+                || name.contains("persistentvolumeclaims")
+                || matches!(
+                    name.as_str(),
+                    "configmaps" | "secrets" | "replicationcontrollers" | "resourcequotas"
+                )
+        })
     }
 
     /// Counts an object that exists, whether or not there is room for it.

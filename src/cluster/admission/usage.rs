@@ -120,6 +120,30 @@ impl Usage {
         Self { amounts: own, ..Self::default() }
     }
 
+    /// What an object counts that is no pod. `kind` is the plural name with the group.
+    pub fn of_made(kind: &str, object: &Node) -> Self {
+        let mut own = match kind {
+            "persistentvolumeclaims" => Self::of_claim(object),
+            _ => Self::of_object(kind),
+        };
+        let mut one = |name: &str| put(&mut own.amounts, name, &Quantity::from_integer(1));
+        match kind {
+            // pkg/quota/v1/evaluator/core/services.go
+            "services" => {
+                one("services");
+                match text(object.at(&["spec", "type"])).as_str() {
+                    "NodePort" => one("services.nodeports"),
+                    "LoadBalancer" => one("services.loadbalancers"),
+                    _ => {}
+                }
+            }
+            // pkg/quota/v1/evaluator/core/registry.go, legacyObjectCountAliases
+            "configmaps" | "secrets" | "replicationcontrollers" | "resourcequotas" => one(kind),
+            _ => {}
+        }
+        own
+    }
+
     /// What any other object counts: itself. `kind` is the plural name with the group,
     /// `deployments.apps`.
     pub fn of_object(kind: &str) -> Self {
@@ -139,6 +163,7 @@ pub(super) fn is_counted(name: &str) -> bool {
     matches!(name, "pods" | "cpu" | "memory" | "ephemeral-storage" | "persistentvolumeclaims")
         || matches!(name, "limits.cpu" | "limits.memory" | "limits.ephemeral-storage")
         || matches!(name, "services" | "services.nodeports" | "services.loadbalancers")
+        || matches!(name, "configmaps" | "secrets" | "replicationcontrollers" | "resourcequotas")
         || name.starts_with("hugepages-")
         || name.starts_with("count/")
         || name.contains(".storageclass.storage.k8s.io/")

@@ -56,6 +56,8 @@ pub struct Placed {
     /// Workload and replica of pods that ran on nodes that are gone, in the order in which their
     /// controllers create them again.
     pub lost: Vec<(usize, usize)>,
+    /// Workload and replica of pods that ran and were evicted by pods of a higher priority.
+    pub displaced: Vec<(usize, usize)>,
     pub(super) templates: Vec<Vec<TemplateId>>,
     /// Evictions that were looked at.
     pub(super) seen: usize,
@@ -292,6 +294,9 @@ impl Placed {
                 if let Holder::Wanted(workload, replica, at) = victim {
                     let own = &fleet.workloads[workload];
                     let new = self.admit(own, workload, own.replicas[replica].pods[at]);
+                    if self.slots[workload][replica][at].kept {
+                        self.displaced.push((workload, replica));
+                    }
                     self.slots[workload][replica][at] = Slot::default();
                     self.answered([workload, replica, at], new);
                 }
@@ -367,6 +372,7 @@ impl Fleet {
             evicted: Vec::new(),
             refused: BTreeMap::new(),
             lost: Vec::new(),
+            displaced: Vec::new(),
             seen: 0,
             scheduler,
             templates,

@@ -16,7 +16,7 @@ use crate::pipeline::together::At;
 use crate::pipeline::{NodeUse, Pending};
 use ecow::EcoString;
 use play::{Guide, Played};
-use site::Site;
+use site::{Moves, Site};
 use std::collections::BTreeSet;
 
 /// The nodes that are to be drained.
@@ -97,6 +97,8 @@ pub struct Drain {
     pub moves: Vec<Move>,
     /// Pods on other nodes that restart, because their whole group does.
     pub restarts: usize,
+    /// Pods on other nodes that are evicted by pods of a higher priority.
+    pub preempted: usize,
     /// What happens, step by step.
     pub stages: Vec<DrainStage>,
     /// What blocks it.
@@ -215,12 +217,13 @@ fn answer(
 ) -> Drain {
     let names: Vec<EcoString> =
         nodes.iter().map(|node| site.world.scheduler().node(*node).name.clone()).collect();
-    let (moves, restarts) = site.moves(&played.world, nodes);
+    let Moves { moves, restarts, preempted } = site.moves(&played.world, nodes);
     Drain {
         asked: asked.clone(),
         done: played.done,
         moves,
         restarts,
+        preempted,
         maps: [site.map(&site.world), site.map(&played.world)],
         waiting: [site.waiting(&site.world), site.waiting(&played.world)],
         stages: played.stages,

@@ -9,9 +9,9 @@ use crate::cluster::{self as machines, Machine};
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
 use crate::pipeline::together::loss::Today;
-use crate::pipeline::together::settled::Ground;
+use crate::pipeline::together::settled::{Ground, keeping};
 use crate::pipeline::together::{At, NodeUse, Pending, Stands};
-use crate::rollout::{DrainBudget, Keeping, KeptPod, PodPhase, WorkloadId, World};
+use crate::rollout::{DrainBudget, KeptPod, PodPhase, WorkloadId, World};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -77,6 +77,15 @@ fn budgets(catalog: &Catalog) -> Vec<DrainBudget> {
             })
         })
         .collect()
+}
+
+/// Pods that are created again because of a drain.
+pub(super) struct Moves {
+    pub(super) moves: Vec<Move>,
+    /// On other nodes, because their group restarts.
+    pub(super) restarts: usize,
+    /// On other nodes, for pods of a higher priority.
+    pub(super) preempted: usize,
 }
 
 impl<'a> Site<'a> {
@@ -266,15 +275,17 @@ impl<'a> Site<'a> {
     }
 
     /// The pods with another node than before, those of the first drained node first; and how many
-    /// pods on other nodes restarted.
-    pub(super) fn moves(&self, after: &World, drained: &[NodeId]) -> (Vec<Move>, usize) {
+    /// pods on other nodes restarted or were evicted by others.
+    pub(super) fn moves(&self, after: &World, drained: &[NodeId]) -> Moves {
         let scheduler = after.scheduler();
         let bound = |world: &World, pod: Option<PodId>| match world.scheduler().state(pod?) {
             PodState::Bound(node) => Some(node),
             _ => None,
         };
         let mut moves: Vec<(usize, Move)> = Vec::new();
-        let mut restarts = 0;
+        let victims: BTreeSet<PodId> =
+            scheduler.evictions().iter().map(|eviction| eviction.victim).collect();
+        let (mut restarts, mut preempted) = (0, 0);
         for own in &self.workloads {
             let members = self.world.members(own.id).iter().zip(after.members(own.id));
             for ((before, now), name) in members.zip(&own.names) {
@@ -283,7 +294,12 @@ impl<'a> Site<'a> {
                 }
                 let Some(from) = bound(&self.world, before.pod) else { continue };
                 let place = drained.iter().position(|node| *node == from);
-                restarts += usize::from(place.is_none());
+                if place.is_none() {
+                    match before.pod.is_some_and(|pod| victims.contains(&pod)) {
+                        true => preempted += 1,
+                        false => restarts += 1,
+                    }
+                }
                 let Some(to) = bound(after, now.pod).filter(|to| *to != from) else { continue };
                 let node = |node: NodeId| scheduler.node(node).name.clone();
                 let pod = name.clone();
@@ -292,7 +308,8 @@ impl<'a> Site<'a> {
             }
         }
         moves.sort_by(|(one, own), (other, next)| (one, &own.pod).cmp(&(other, &next.pod)));
-        (moves.into_iter().map(|(_, own)| own).collect(), restarts)
+        let moves = moves.into_iter().map(|(_, own)| own).collect();
+        Moves { moves, restarts, preempted }
     }
 
     /// Pods by phase, and the owners of those that were ready before the drain and are not now.
@@ -350,6 +367,7 @@ impl<'a> Site<'a> {
                     code: NO_ROOM,
                     short: message.clone(),
                     message,
+                    ran: true,
                 })
             };
             let members = world.members(own.id).iter().map(|member| member.pod);
@@ -405,15 +423,4 @@ impl<'a> Site<'a> {
 fn slots(machine: &Machine) -> i64 {
     let stated = machine.allocatable.iter().flatten().find(|(name, _)| name == "pods");
     stated.and_then(|(_, amount)| amount.value()).unwrap_or(i64::MAX)
-}
-
-/// How the pods of an owner are created again.
-fn keeping(owner: &str) -> Keeping {
-    let kind = owner.split_once('/').map_or("", |(kind, _)| kind);
-    let kind = if owner.matches('/').count() == 2 { kind } else { "" };
-    Keeping {
-        named: matches!(kind, "StatefulSet" | "LeaderWorkerSet" | "Job" | "RayCluster"),
-        unsized_: kind == "Job",
-        ..Keeping::default()
-    }
 }

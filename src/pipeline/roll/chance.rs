@@ -4,6 +4,7 @@
 
 use super::Ground;
 use super::choices::Choices;
+use super::others::Displaced;
 use super::outcome::{ComponentRollout, RollEnd};
 use super::play::{self, Simulated};
 use super::track::Track;
@@ -14,7 +15,10 @@ use std::sync::Arc;
 const MOST: i64 = 200;
 
 /// Simulates all tracks at once, and again with the opposite of each choice that there was.
-pub(super) fn play(ground: &Ground<'_>, tracks: &[Track]) -> Vec<ComponentRollout> {
+pub(super) fn play(
+    ground: &Ground<'_>,
+    tracks: &[Track],
+) -> (Vec<ComponentRollout>, Vec<Displaced>) {
     played(ground, tracks, &[], true)
 }
 
@@ -24,7 +28,7 @@ pub(super) fn ends(
     tracks: &[Track],
     more: &[Arc<Machine>],
 ) -> Vec<ComponentRollout> {
-    played(ground, tracks, more, false)
+    played(ground, tracks, more, false).0
 }
 
 fn played(
@@ -32,19 +36,19 @@ fn played(
     tracks: &[Track],
     more: &[Arc<Machine>],
     keeps_stages: bool,
-) -> Vec<ComponentRollout> {
+) -> (Vec<ComponentRollout>, Vec<Displaced>) {
     let play = |choices| play::play(ground, tracks, more, choices, keeps_stages);
-    let Simulated { rollouts: mut all, met, most } = play(Choices::default());
+    let Simulated { rollouts: mut all, met, most, displaced } = play(Choices::default());
     let is_open = all.iter().any(|own| matches!(own.end, RollEnd::Complete | RollEnd::Stuck));
     if !is_open || most > MOST {
-        return all;
+        return (all, displaced);
     }
     for choices in opposites(met) {
         for (own, other) in all.iter_mut().zip(play(choices).rollouts) {
             own.or(other);
         }
     }
-    all
+    (all, displaced)
 }
 
 /// All combinations of choices but the one that was played.

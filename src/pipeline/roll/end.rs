@@ -32,18 +32,22 @@ pub(super) fn outcome(
         (Some(Kind::Refused(_)), None) => false,
         (Some(_), None) => true,
     };
-    let waits = watched.now().is_some_and(|own| own.old.pending + own.new.pending > 0);
+    let waiting = watched.now().map_or(0, |own| own.old.pending + own.new.pending);
+    let had_nodes = track.waited.is_some_and(|waited| waiting > waited);
     let end = match (complete, placed.same) {
-        (false, true) if waits => RollEnd::Waits,
+        (false, true) if had_nodes => RollEnd::Displaced,
+        (false, true) if waiting > 0 => RollEnd::Waits,
         (_, true) => RollEnd::NothingToDo,
         (true, false) if matches!(track.after, Some(Kind::Ray)) => RollEnd::NothingToDo,
         (true, false) => RollEnd::Complete,
         (false, _) => RollEnd::Stuck,
     };
-    let stuck = matches!(end, RollEnd::Stuck | RollEnd::Waits).then(|| match &track.after {
-        Some(Kind::Refused(why)) => Stuck { pod: track.name.clone(), message: why.clone() },
-        _ if placed.coupled.is_some() => stuck_serving(world, track, placed),
-        _ => stuck(world, track, last),
+    let stuck = matches!(end, RollEnd::Stuck | RollEnd::Waits | RollEnd::Displaced).then(|| {
+        match &track.after {
+            Some(Kind::Refused(why)) => Stuck { pod: track.name.clone(), message: why.clone() },
+            _ if placed.coupled.is_some() => stuck_serving(world, track, placed),
+            _ => stuck(world, track, last),
+        }
     });
     ComponentRollout {
         component: track.label(),

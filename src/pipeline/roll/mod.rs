@@ -15,6 +15,7 @@ pub(crate) mod edit;
 pub(crate) mod end;
 pub(crate) mod fix;
 pub(crate) mod order;
+mod others;
 pub(crate) mod outcome;
 mod play;
 mod queues;
@@ -32,12 +33,12 @@ pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 use super::render::Renderer;
 use super::running::{RunningPod, RunningPods};
 use super::together::options;
-use super::together::settled::{Ground as Cluster, Workloads};
+use super::together::settled::{Ground as Cluster, Size, Workloads};
 use crate::api::{Api, ComponentKind, Failure, Follow, Views};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet;
-use crate::cluster::schedule::{PodTemplate, Scheduler};
+use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
 use crate::diag::Diagnostic;
 use crate::operators::servings::{self, ServingRules};
 use crate::rollout::Start;
@@ -169,13 +170,17 @@ struct Ground<'a> {
     before: Option<(Workloads, fleet::Placed)>,
     /// The workloads that the change creates, in the order in which their pods arrive.
     arriving: Workloads,
+    /// The priority below which the pods of the change evict others.
+    evicts_below: Option<i32>,
     /// The rules of ModelServings before and after the change.
     serving_rules: [&'static ServingRules; 2],
 }
 
 impl Ground<'_> {
-    /// The nodes, `more` nodes, and the running pods of services that do not change.
-    fn scheduler(&self, more: &[Arc<Machine>]) -> Scheduler {
+    /// The nodes, `more` nodes, and the running pods of services that do not change; and these by
+    /// their index.
+    fn scheduler(&self, more: &[Arc<Machine>]) -> (Scheduler, Vec<(usize, PodId)>) {
+        let mut running = Vec::new();
         let machines = self.cluster.machines.iter().chain(more).cloned();
         let mut scheduler = Scheduler::new(machines, &options(&self.world.catalog));
         let all = self.cluster.running.all.iter().enumerate();
@@ -185,8 +190,9 @@ impl Ground<'_> {
             if let (Some(id), true) = (id, pod.ends) {
                 scheduler.delete(id);
             }
+            running.extend(id.map(|id| (at, id)));
         }
-        scheduler
+        (scheduler, running)
     }
 
     /// The index of the first pod that waits.
@@ -238,6 +244,7 @@ pub fn roll<'a>(
         own: BTreeSet::new(),
         before,
         arriving: Workloads::default(),
+        evicts_below: None,
         serving_rules,
     };
     let renderer = Renderer::new(world, semantics, DOMAIN);
@@ -307,7 +314,7 @@ pub fn roll<'a>(
             diagnostics: Vec::new(),
         });
     }
-    settle_tracks(&mut ground, semantics, &rollouts, &mut tracks);
+    settle_tracks(&mut ground, semantics, changes, &rollouts, &mut tracks);
     for track in &mut tracks {
         let Some(kind) = &mut track.after else { continue };
         // If several flags apply to the same pods, the first one wins.
@@ -326,7 +333,7 @@ pub fn roll<'a>(
             track.arrives = None;
         }
     }
-    let mut played = chance::play(&ground, &tracks);
+    let (mut played, displaced) = chance::play(&ground, &tracks);
     let subject = |track: &Track| {
         if let Some(change) = services.get(track.service) {
             return change.service(semantics).map(Subject::Service);
@@ -345,6 +352,7 @@ pub fn roll<'a>(
     for (track, played) in tracks.iter().zip(played) {
         rollouts[track.service].components.push(played);
     }
+    rollouts.extend(displaced.into_iter().map(others::Displaced::into_rollout));
     Some(rollouts)
 }
 
@@ -353,6 +361,7 @@ pub fn roll<'a>(
 fn settle_tracks(
     ground: &mut Ground<'_>,
     semantics: Follow,
+    changes: &Changes<'_>,
     rollouts: &[ServiceRollout],
     tracks: &mut [Track],
 ) {
@@ -362,12 +371,6 @@ fn settle_tracks(
     };
     let component = |track: &Track| track.component.map(ComponentKind::as_str);
     let is_new = |track: &&mut Track| matches!(track.begins, Begins::Nothing);
-    if let Some((before, _)) = &ground.before {
-        for track in tracks.iter_mut().filter(|track| matches!(track.begins, Begins::With(_))) {
-            let (api, service) = name(track);
-            track.settled = before.find(api, &service, component(track), &track.name);
-        }
-    }
     let new: BTreeSet<(Api, EcoString)> =
         tracks.iter_mut().filter(is_new).map(|track| name(track)).collect();
     // Other workloads that did not exist before; changes of the existing ones are not simulated.
@@ -380,11 +383,18 @@ fn settle_tracks(
         .collect();
     let catalog = &ground.world.catalog;
     ground.arriving =
-        Workloads::of(catalog, semantics, &ground.cluster, |(api, namespace, name)| {
-            let name = eco_format!("{namespace}/{name}");
-            if api.is_of_operator() { new.contains(&(api, name)) } else { !known.contains(&name) }
-        });
-    // What runs is part of the state before.
+        // What runs is part of the state before: nothing is taken over here.
+        Workloads::sized(
+            catalog,
+            semantics,
+            &ground.cluster,
+            |(api, namespace, name)| {
+                let name = eco_format!("{namespace}/{name}");
+                let is_operators = api.is_of_operator();
+                if is_operators { new.contains(&(api, name)) } else { !known.contains(&name) }
+            },
+            Size::Below(i32::MIN),
+        );
     ground.arriving.fleet.others.clear();
     let is_queued = queues::is_known(ground);
     for workload in &mut ground.arriving.fleet.workloads {
@@ -394,10 +404,47 @@ fn settle_tracks(
             workload.replicas.iter_mut().for_each(|own| own.held = false);
         }
     }
+    ground.evicts_below = others::evicts_below(tracks).max(ground.arriving.evicts_below());
+    if let (Some((before, placed)), Some(earlier)) = (&mut ground.before, changes.before) {
+        // Pods of a higher priority than any before: those that they may evict are created again.
+        if ground.evicts_below > before.evicts_below()
+            && let Some(most) = ground.evicts_below
+        {
+            let (catalog, size) = (&earlier.catalog, Size::Below(most));
+            *before = Workloads::sized(catalog, semantics, &ground.cluster, |_| true, size);
+            *placed = before.settle(&[]);
+        }
+        let other = alone(earlier, semantics, &ground.cluster);
+        let (own, bound) = match &other {
+            Some((own, placed)) => (own, others::bound(placed)),
+            None => (&*before, others::bound(placed)),
+        };
+        for track in tracks.iter_mut().filter(|track| matches!(track.begins, Begins::With(_))) {
+            let (api, service) = name(track);
+            track.settled = before.find(api, &service, component(track), &track.name);
+            let at = own.find(api, &service, component(track), &track.name);
+            track.waited = at.map(|at| others::waited(track, own, &bound, at));
+        }
+    }
     for track in tracks.iter_mut().filter(is_new) {
         let (api, service) = name(track);
         track.arrives = ground.arriving.find(api, &service, component(track), &track.name);
     }
+}
+
+/// The state before the change on its own nodes; `None` where these are the nodes of the change.
+fn alone(
+    earlier: &World,
+    semantics: Follow,
+    cluster: &Cluster<'_>,
+) -> Option<(Workloads, fleet::Placed)> {
+    if cluster.is_like(&earlier.catalog) {
+        return None;
+    }
+    let own = Cluster::new(&earlier.catalog);
+    let all = Workloads::of(&earlier.catalog, semantics, &own, |_| true);
+    let placed = all.settle(&[]);
+    Some((all, placed))
 }
 
 /// Highest number of GPUs that all services hold together.

@@ -15,14 +15,16 @@ pub enum RollEnd {
     Depends,
     /// Nothing changes.
     NothingToDo,
-    /// Nothing changes, and pods have no node.
+    /// Nothing changes, and pods have no node, as before.
     Waits,
+    /// Nothing changes, and pods that had a node before have none.
+    Displaced,
 }
 
 impl RollEnd {
     /// Whether the workload changes.
     pub fn is_change(self) -> bool {
-        !matches!(self, Self::NothingToDo | Self::Waits)
+        !matches!(self, Self::NothingToDo | Self::Waits | Self::Displaced)
     }
 
     /// The value in JSON output.
@@ -33,6 +35,7 @@ impl RollEnd {
             Self::Depends => "depends",
             Self::NothingToDo => "nothing-to-do",
             Self::Waits => "waits",
+            Self::Displaced => "no-longer-fits",
         }
     }
 }

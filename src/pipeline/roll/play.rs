@@ -1,6 +1,7 @@
 //! The simulation: the state before the change, the change, and the stages until nothing moves.
 
 use super::choices::Choices;
+use super::others::{self, Displaced, Kept};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::serving::Coupled;
 use super::stages::Watched;
@@ -30,6 +31,8 @@ pub(super) struct Simulated {
     pub(super) met: Choices,
     /// Pods and groups, of each track the highest number.
     pub(super) most: i64,
+    /// Workloads outside the tracks whose pods lost their nodes.
+    pub(super) displaced: Vec<Displaced>,
 }
 
 /// Simulates all tracks at once, with `more` nodes. The stages are kept, or the last one of each
@@ -41,7 +44,7 @@ pub(super) fn play(
     choices: Choices,
     keeps_stages: bool,
 ) -> Simulated {
-    let (mut world, mut placed, adopted) = start(ground, tracks, more);
+    let Started { mut world, mut placed, adopted, kept } = start(ground, tracks, more);
     if choices.nodes {
         world.prefer_last();
     }
@@ -104,7 +107,8 @@ pub(super) fn play(
     let most = watched.iter().map(Watched::most).sum();
     let all = tracks.iter().zip(placed).zip(watched);
     let ends = all.map(|((track, placed), watched)| end::outcome(&world, track, &placed, watched));
-    Simulated { rollouts: ends.collect(), met, most }
+    let rollouts = ends.collect();
+    Simulated { rollouts, met, most, displaced: others::displaced(&world, &kept) }
 }
 
 /// Simulates services one after the other. Each starts when the one before it is complete.
@@ -116,7 +120,7 @@ pub(super) fn in_order(
     tracks: &[Track],
     order: &[usize],
 ) -> Result<(), usize> {
-    let (mut world, mut placed, adopted) = start(ground, tracks, &[]);
+    let Started { mut world, mut placed, adopted, .. } = start(ground, tracks, &[]);
     for (place, service) in order.iter().enumerate() {
         let own = |track: &&Track| track.service == *service;
         let workloads: Vec<usize> =
@@ -159,11 +163,16 @@ pub(super) fn in_order(
 type Adopted = Vec<(usize, PodId)>;
 
 /// The state before the changes.
-fn start(
-    ground: &Ground<'_>,
-    tracks: &[Track],
-    more: &[Arc<Machine>],
-) -> (World, Vec<Placed>, Vec<Adopted>) {
+struct Started {
+    world: World,
+    placed: Vec<Placed>,
+    adopted: Vec<Adopted>,
+    /// Workloads outside the tracks that the changes could evict.
+    kept: Vec<Kept>,
+}
+
+/// The state before the changes.
+fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Started {
     let settled = ground.before.as_ref().map(|(before, placed)| {
         let placed = if more.is_empty() { placed.clone() } else { before.settle(more) };
         (before, placed.into_parts())
@@ -193,9 +202,10 @@ fn start(
             Begins::Nothing | Begins::Running => Placed::default(),
         })
         .collect();
+    let kept = others::settled(&mut world, ground, before, &slots, tracks);
     rest(&mut world, ground, &mut placed);
-    let none = tracks.iter().map(|_| Vec::new()).collect();
-    (world, placed, none)
+    let adopted = tracks.iter().map(|_| Vec::new()).collect();
+    Started { world, placed, adopted, kept }
 }
 
 /// Whether a change does not alter a workload.
@@ -330,12 +340,8 @@ fn arrive(
 }
 
 /// The state before the changes, if the running pods are that state.
-fn start_running(
-    ground: &Ground<'_>,
-    tracks: &[Track],
-    more: &[Arc<Machine>],
-) -> (World, Vec<Placed>, Vec<Adopted>) {
-    let mut scheduler = ground.scheduler(more);
+fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Started {
+    let (mut scheduler, running) = ground.scheduler(more);
     let mut adopted: Vec<Adopted> = Vec::new();
     let first = ground.first_waiting();
     for track in tracks {
@@ -375,8 +381,9 @@ fn start_running(
         .zip(&adopted)
         .map(|(track, own)| begin(&mut world, ground, track, own))
         .collect();
+    let kept = others::running(&mut world, ground, &running);
     rest(&mut world, ground, &mut placed);
-    (world, placed, adopted)
+    Started { world, placed, adopted, kept }
 }
 
 /// Applies the change of a track.

@@ -223,6 +223,7 @@ pub(super) fn tracks(
             scaled: made.most.is_some(),
             resets: made.resets,
             settled: None,
+            waited: None,
             arrives: None,
             specs: made.specs,
             pods,
@@ -241,6 +242,7 @@ pub(super) fn tracks(
             scaled: false,
             resets: false,
             settled: None,
+            waited: None,
             arrives: None,
             specs: old.specs,
         });
@@ -302,6 +304,7 @@ pub(super) fn serving(
         scaled: false,
         resets: false,
         settled: None,
+        waited: None,
         arrives: None,
         specs: Vec::new(),
         pods,

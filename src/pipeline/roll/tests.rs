@@ -176,3 +176,40 @@ fn events_name_what_changed_since_the_stage_before() {
         assert_eq!(event(before.as_ref(), &now), expected);
     }
 }
+
+/// A pod that had a node before and has none now does not wait as before.
+#[test]
+fn a_service_whose_node_shrinks_no_longer_fits() {
+    let engine = "minReplicas: 1, maxReplicas: 1";
+    let on = |gpus: i64| catalog(4) + &service("a", engine) + &gpu_node("n1", gpus, "");
+    for (before, after, expected, code) in [
+        (8, 8, "nothing-to-do", 0),
+        (8, 2, "no-longer-fits", 2),
+        (2, 2, "waits", 0),
+        (2, 8, "nothing-to-do", 0),
+    ] {
+        let files = [("before.yaml", &on(before)), ("after.yaml", &on(after))];
+        let files = files.map(|(name, text)| (name, text.as_str()));
+        let named = "rollout a --no-builtin -o json --base {before.yaml} -f {after.yaml}";
+        let ran = ome_on(named, &files);
+        assert_eq!((end(&ran), ran.code), (expected.into(), code), "{before} {after}");
+        let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+        assert_eq!(all.code, code, "{before} {after}: {}", all.out);
+        assert_eq!(all.out.contains("no longer fits: ml/a engine"), code == 2, "{}", all.out);
+        let diff = ome_on("diff --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+        assert_eq!(diff.out.contains("no longer fits"), code == 2, "{}", diff.out);
+    }
+}
+
+/// Pods of a higher priority take the place of a service that does not change.
+#[test]
+fn a_service_that_another_evicts_no_longer_fits() {
+    let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 99\n";
+    let engine = "minReplicas: 1, maxReplicas: 1";
+    let base = catalog(4) + class + &service("a", engine) + &gpu_node("n1", 4, "");
+    let more = service("z", &format!("{engine}, priorityClassName: high"));
+    let (before, after) = (base.clone(), base + &more);
+    let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+    let ran = ome_on("rollout a --no-builtin -o json --base {before.yaml} -f {after.yaml}", &files);
+    assert_eq!((end(&ran), ran.code), ("no-longer-fits".into(), 2), "{}", ran.out);
+}

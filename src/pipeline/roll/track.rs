@@ -124,6 +124,8 @@ pub(super) struct Track {
     pub(super) resets: bool,
     /// Its pods in the settled state before: the workload of the fleet, and the template.
     pub(super) settled: Option<(usize, usize)>,
+    /// Its pods, or groups, without a node before the change; `None` where that is not known.
+    pub(super) waited: Option<i64>,
     /// The same among the workloads that are created.
     pub(super) arrives: Option<(usize, usize)>,
 }

@@ -1,5 +1,6 @@
 //! Running pods whose workloads the input does not hold, as workloads that create them again.
 
+use super::claims::Claim;
 use super::workloads::PlainWorkload;
 use crate::cluster::fleet::{Replica, Running, Workload};
 use crate::cluster::schedule::PodTemplate;
@@ -15,13 +16,13 @@ pub(super) fn adopt(
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
     own: &mut BTreeSet<usize>,
-    is_wanted: impl Fn(&RunningPod<'_>) -> bool,
+    is_wanted: impl Fn(usize, &RunningPod<'_>) -> bool,
 ) -> usize {
     let mut places: HashMap<EcoString, usize> =
         plain.iter().enumerate().map(|(at, own)| (group(&own.id, None), at)).collect();
     let mut gone = 0;
     for (number, pod) in running.all.iter().enumerate() {
-        if own.contains(&number) || pod.ends || !is_wanted(pod) {
+        if own.contains(&number) || pod.ends || !is_wanted(number, pod) {
             continue;
         }
         let id = match pod.creator() {
@@ -67,6 +68,48 @@ pub(super) fn adopt(
     gone
 }
 
+/// Makes workloads of the running pods that a pod of `claims` or `plain` may evict: their controllers
+/// create them again, and they wait at their own priority. With `every`, workloads whose pods all run
+/// evict others too, because their pods are replaced.
+pub(super) fn adopt_preemptible(
+    claims: &[Claim],
+    plain: &mut Vec<PlainWorkload>,
+    running: &RunningPods<'_>,
+    templates: &[Arc<PodTemplate>],
+    own: &mut BTreeSet<usize>,
+    every: bool,
+) {
+    let workloads = claims.iter().map(|own| &own.workload);
+    let workloads = workloads.chain(plain.iter().map(|own| &own.workload));
+    if let Some(most) = evicts_below(workloads, every) {
+        adopt_below(most, plain, running, templates, own);
+    }
+}
+
+/// Makes workloads of the running pods of a lower priority than `most`.
+pub(super) fn adopt_below(
+    most: i32,
+    plain: &mut Vec<PlainWorkload>,
+    running: &RunningPods<'_>,
+    templates: &[Arc<PodTemplate>],
+    own: &mut BTreeSet<usize>,
+) {
+    adopt(plain, running, templates, own, |at, _| templates[at].priority < most);
+}
+
+/// The priority below which pods of these workloads evict others; `None` if they wait for nothing.
+pub(super) fn evicts_below<'w>(
+    workloads: impl Iterator<Item = &'w Workload>,
+    every: bool,
+) -> Option<i32> {
+    let waits = |own: &&Workload| {
+        let wanted = own.replicas.iter().map(|replica| replica.pods.len()).sum::<usize>();
+        every || wanted > own.running.len()
+    };
+    let templates = workloads.filter(waits).flat_map(|own| &own.templates);
+    templates.filter(|own| !own.never_preempts).map(|own| own.priority).max()
+}
+
 /// Pods of one owner are of one workload if a controller has all of them: a service may have several.
 fn group(id: &EcoString, workload: Option<EcoString>) -> EcoString {
     let own = id.rsplit('/').next().unwrap_or_default();
@@ -75,8 +118,11 @@ fn group(id: &EcoString, workload: Option<EcoString>) -> EcoString {
 }
 
 /// The template of a running pod, which its scheduler bound to a node.
-fn anywhere(template: &PodTemplate) -> PodTemplate {
+pub(in crate::pipeline) fn anywhere(template: &PodTemplate) -> PodTemplate {
     let mut own = template.clone();
     Arc::make_mut(&mut own.spec).node = None;
     own
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ use crate::api::Api;
 use crate::cluster::fleet::{Verdict, Workload};
 use crate::quantity::Dollars;
 use ecow::EcoString;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A replica with pods that have no node.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Pending {
     pub message: EcoString,
     /// The same in short: the nearest node and what it lacks.
     pub short: EcoString,
+    /// A pod of it runs in the input and was evicted.
+    pub ran: bool,
 }
 
 /// Pods or objects about which nothing is said.
@@ -125,6 +127,8 @@ pub struct Together {
     pub in_use: BTreeMap<EcoString, i64>,
     /// Devices held by other pods on usable nodes, by resource.
     pub resources_in_use: BTreeMap<EcoString, i64>,
+    /// Nodes with a taint on which pods of services are placed: they tolerate it.
+    pub opened: BTreeSet<EcoString>,
     /// Hourly cost of ModelServings, including those that are not shown: namespace, name, cost.
     pub costs: Vec<(EcoString, EcoString, Dollars)>,
     /// The pods on each node, if that was requested.

@@ -77,7 +77,14 @@ pub(super) const MOST_PODS: usize = 2_000_000;
 
 impl Refused {
     pub(super) fn invalid(message: EcoString, pods: usize) -> Self {
-        Self { code: "invalid", message, pods, devices: 0 }
+        Self::of("invalid", message, pods)
+    }
+
+    /// A number that no cluster has says how wrong the object is, and not how many pods wait: it
+    /// counts as one.
+    fn of(code: &'static str, message: EcoString, pods: usize) -> Self {
+        let pods = if pods > MOST_PODS { 1 } else { pods };
+        Self { code, message, pods, devices: 0 }
     }
 
     /// The pods of a workload that a server does not create.
@@ -88,8 +95,8 @@ impl Refused {
     }
 
     pub(super) fn too_many(pods: usize) -> Self {
-        let message = eco_format!("more than {MOST_PODS} pods are not placed");
-        Self { code: "too-many", message, pods, devices: 0 }
+        let message = eco_format!("{pods} pods are not placed: at most {MOST_PODS} are");
+        Self::of("too-many", message, pods)
     }
 }
 

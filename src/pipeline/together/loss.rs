@@ -4,7 +4,7 @@
 //! In: a catalog, and the nodes of each loss. Out: of one loss the counts beside its placement; of
 //! many, each with the pods that have no node then.
 
-use super::settled::{Ground, Workloads};
+use super::settled::{Ground, Size, Workloads};
 use super::{At, claims};
 use crate::api::{AcceleratorClass, Follow};
 use crate::catalog::Catalog;
@@ -186,7 +186,7 @@ impl Today {
     pub(crate) fn of(ground: &Ground<'_>, semantics: Follow, at: At) -> Self {
         let runs = at == At::Min && !ground.running.all.is_empty();
         let Workloads { claims, fleet } =
-            Workloads::sized(ground.catalog, semantics, ground, |_| !runs, Some(at));
+            Workloads::sized(ground.catalog, semantics, ground, |_| !runs, Size::All(at));
         Self { fleet, owners: claims.into_iter().map(|own| own.service).collect(), runs }
     }
 
@@ -309,7 +309,16 @@ pub(super) fn counts(
     lost: &BTreeSet<EcoString>,
     gone: usize,
 ) -> Loss {
-    let again: HashSet<(usize, usize)> = placed.lost.iter().copied().collect();
+    let mut left = before.clone();
+    let mut waited_before = |workload: &usize| {
+        let left = left.get_mut(workload).filter(|left| **left > 0);
+        left.map(|left| *left -= 1).is_some()
+    };
+    let mut again: HashSet<(usize, usize)> = placed.lost.iter().copied().collect();
+    // A pod that those of the lost nodes evict loses its node with them.
+    let displaced = placed.displaced.iter().filter(|own| !again.contains(own)).copied();
+    let displaced: Vec<(usize, usize)> = displaced.collect();
+    again.extend(displaced.into_iter().filter(|(workload, _)| !waited_before(workload)));
     let pending: Vec<[usize; 3]> = placed.pending().map(|(at, _)| at).collect();
     let refused = placed.refused.keys().copied();
     let (ran, new): (Vec<[usize; 3]>, Vec<[usize; 3]>) = pending

@@ -9,6 +9,7 @@ pub(crate) mod answer;
 pub(crate) mod assumed;
 mod autoscalers;
 pub(crate) mod claims;
+mod held;
 pub(crate) mod loss;
 pub(crate) mod map;
 mod object_counts;
@@ -24,6 +25,7 @@ pub(crate) mod remedies;
 pub(crate) mod settled;
 #[cfg(test)]
 mod tests;
+mod unevaluated;
 mod workload_kinds;
 pub(crate) mod workloads;
 
@@ -41,7 +43,7 @@ use super::costs;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
 use super::running::{Creator, RunningPod, RunningPods};
-use crate::api::{AcceleratorClass, Api, Follow, ModelServing, Object, Views};
+use crate::api::{AcceleratorClass, Api, Follow, ModelServing, Object, ObjectRef, Views};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -54,9 +56,11 @@ use crate::cluster::schedule::{
 };
 use crate::operators::servings;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
-use crate::quantity::{Quantity, is_accelerator};
+use crate::quantity::Quantity;
+use crate::yaml::Node;
 use claims::{Claim, Who};
 use ecow::{EcoString, eco_format};
+use held::{by_class, by_resource, held_by_others};
 use order::Orders;
 use reasons::Reasons;
 pub use remedies::RemedyFound;
@@ -220,6 +224,7 @@ fn place<'a>(
     let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
     let templates = running.templates(&context);
     let of_services = own.len();
+    let uncounted = object_counts::of_services(catalog, planned, &mut claims);
     // The catalog may have handed over the planned ones.
     let all = planned.iter().map(|own| (&own.service.namespace, &own.service.name));
     let all = all.chain(servings.iter().map(|own| (&own.serving.namespace, own.serving.name())));
@@ -228,12 +233,14 @@ fn place<'a>(
         workloads::read(catalog, &all, &context, &running, &own, beside.at);
     let mut gone = 0;
     if let Some(lost) = beside.lost {
-        let is_lost = |pod: &RunningPod<'_>| lost.contains(&pod.node);
+        let is_lost = |_: usize, pod: &RunningPod<'_>| lost.contains(&pod.node);
         gone = adopted::adopt(&mut plain, &running, &templates, &mut own, is_lost);
         for own in &mut plain {
             own.standing = 0;
         }
     }
+    let every = beside.lost.is_some() || beside.at != At::Min;
+    adopted::adopt_preemptible(&claims, &mut plain, &running, &templates, &mut own, every);
     workloads::add_plain(&mut claims, &mut plain);
     claims::sort(&mut claims);
     if beside.at != At::Min {
@@ -288,6 +295,8 @@ fn place<'a>(
         other_mode::compare(&fleet, &placed, &claims, planned, shown);
     }
     let mut not_judged = not_judged(&not_counted);
+    not_judged.extend(uncounted);
+    not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
     let checked = quota::checked(catalog, planned, &claims, &fleet).into_iter();
     not_judged.extend(checked.map(|(queue, pods, checks)| NotJudged {
         what: eco_format!("ClusterQueue `{queue}`"),
@@ -321,7 +330,8 @@ fn place<'a>(
             let other = fleet.place(Manner { reversed: true, ..Manner::default() });
             other.pending().next().is_none() != placed.pending().next().is_none()
         };
-    let others_hold = held_by_others(&placed, &claims);
+    let opened = held::opened(&placed, &claims);
+    let others_hold = held_by_others(&placed, &claims, &opened);
     let orders = if beside.settled || verdict != Verdict::Fits {
         Orders::default()
     } else {
@@ -345,13 +355,14 @@ fn place<'a>(
         order_tried: orders.tried,
         assumed: assumed::tolerations(&fleet, &placed, catalog.device_tolerations()),
         others: OtherWorkloads::default(),
-        victims: victims(&placed, &running, &own, &claims),
+        victims: victims(&placed, &running, &own, &claims, &fleet),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
         remedies: Vec::new(),
         hangs_on_ties,
         half_groups: partial_groups::groups(&fleet, &claims, placed.pending().next().is_some()),
         in_use: by_class(catalog, semantics, &placed, &others_hold),
         resources_in_use: by_resource(&others_hold),
+        opened,
         costs: Vec::new(),
         map: Vec::new(),
         map_before,
@@ -382,8 +393,13 @@ fn place<'a>(
         {
             placement.look = reasons.look(at, &fleet).map(Box::new);
         }
-        answer.pods.wanted += placement.wanted;
-        answer.pods.placed += placement.placed;
+        // Running pods of others that keep their nodes are not wanted here.
+        let stays = match claim.who {
+            Who::Workload(at) => placement.running.min(plain[at].standing),
+            Who::Component(..) | Who::Serving(_) => 0,
+        };
+        answer.pods.wanted += placement.wanted - stays;
+        answer.pods.placed += placement.placed - stays;
         answer.pods.pending += placement.pending();
         match claim.who {
             Who::Component(service, component) => {
@@ -396,6 +412,7 @@ fn place<'a>(
                 own.placement = Some(placement);
             }
             Who::Workload(at) => {
+                plain[at].standing = stays;
                 let (pods, gpus) = plain[at].amounts();
                 answer.others.pods += pods;
                 answer.others.gpus += gpus;
@@ -441,19 +458,16 @@ pub fn has_current(catalog: &Catalog) -> bool {
     all.any(|own| matches!(own.id.kind.as_str(), "Pod" | "Deployment" | "LeaderWorkerSet"))
 }
 
-/// The workloads of an input that no operator writes: names, replicas and devices.
-pub fn other_workloads(catalog: &Catalog) -> BTreeSet<(EcoString, usize, i64)> {
-    let context = PodContext::new(catalog.machines(), catalog.others());
-    let (services, running) = (workloads::services(catalog), RunningPods::default());
-    let (found, _) =
-        workloads::read(catalog, &services, &context, &running, &BTreeSet::new(), At::Min);
-    found
-        .into_iter()
-        .map(|own| {
-            let (pods, devices) = own.amounts();
-            (own.id, pods, devices)
-        })
-        .collect()
+/// What a placement may read of an input beside its services and its nodes: workloads, and what
+/// admission and scheduling of their pods depend on. Of a pod that runs it is the node.
+pub fn placed_state(catalog: &Catalog) -> BTreeSet<(ObjectRef, String)> {
+    let is_read = |own: &&Object| !matches!(own.id.kind.as_str(), "ConfigMap" | "Secret" | "Event");
+    let text = |own: &Object| match own.node.at(&["spec", "nodeName"]).and_then(Node::scalar_text) {
+        Some(node) if own.id.kind == "Pod" => node.to_string(),
+        _ => own.node.to_json().to_string(),
+    };
+    let all = catalog.others().iter().filter(is_read);
+    all.map(|own| (own.id.clone(), text(own))).collect()
 }
 
 /// The workloads of which it is not judged where their pods go, such as those of another scheduler.
@@ -667,6 +681,7 @@ fn victims(
     running: &RunningPods<'_>,
     own: &BTreeSet<usize>,
     claims: &[Claim],
+    fleet: &Fleet,
 ) -> Vec<Victim> {
     let others: Vec<usize> = (0..running.all.len()).filter(|at| !own.contains(at)).collect();
     let service = |holder: Holder| match holder {
@@ -674,10 +689,14 @@ fn victims(
         Holder::Other(at) => running.all[others[at]].name().into(),
     };
     let name = |eviction: &Eviction, holder: Holder| match holder {
-        Holder::Wanted(workload, ..) => {
+        Holder::Wanted(workload, replica, _) => {
             let node = &placed.scheduler.node(eviction.node).name;
             let on = claims[workload].own.iter().map(|at| &running.all[*at]);
             let pod = on.into_iter().find(|pod| pod.node == *node);
+            // Of workloads that are known by their pods alone, each pod is a replica.
+            let mut known = fleet.workloads[workload].running.iter();
+            let of_replica = known.find(|own| own.replica == Some(replica) && own.node == *node);
+            let pod = pod.or_else(|| running.all.get(of_replica?.number));
             pod.map_or_else(|| claims[workload].service.clone(), |pod| pod.name().into())
         }
         Holder::Other(_) => service(holder),
@@ -714,56 +733,6 @@ fn more(catalog: &Catalog, semantics: Follow, placed: &Placed, growth: Growth) -
         nodes: growth.nodes,
         like: machine.name.clone(),
     }
-}
-
-/// Devices that pods of others and other workloads hold on usable nodes, by node and resource:
-/// all pods but those that the totals count as requested.
-fn held_by_others(placed: &Placed, claims: &[Claim]) -> Vec<(NodeId, EcoString, i64)> {
-    let of_totals = |[workload, ..]: [usize; 3]| !matches!(claims[workload].who, Who::Workload(_));
-    let counted: HashSet<PodId> =
-        placed.all().filter(|(at, _)| of_totals(*at)).filter_map(|(_, slot)| slot.pod).collect();
-    let usable = placed.scheduler.nodes().filter(|(_, machine)| machine.usable(&[], true));
-    let held = usable.flat_map(|(node, _)| {
-        let others = placed.scheduler.pods_on(node).iter().filter(|pod| !counted.contains(pod));
-        others.flat_map(move |pod| {
-            let requests = placed.scheduler.template_of(*pod).requests.iter();
-            let devices = requests.filter(|(name, _)| is_accelerator(name));
-            devices.map(move |(name, amount)| (node, name.clone(), *amount))
-        })
-    });
-    held.collect()
-}
-
-/// The devices that others hold, by class.
-fn by_class(
-    catalog: &Catalog,
-    semantics: Follow,
-    placed: &Placed,
-    held: &[(NodeId, EcoString, i64)],
-) -> BTreeMap<EcoString, i64> {
-    let of_class = |class: &AcceleratorClass| -> i64 {
-        let Some(resource) = class.whole_resources().next().map(|one| &one.name.value) else {
-            return 0;
-        };
-        let nodes: HashSet<&EcoString> =
-            machines::matching(class, catalog.machines()).iter().map(|own| &own.name).collect();
-        held.iter()
-            .filter(|(node, name, _)| {
-                name == resource && nodes.contains(&placed.scheduler.node(*node).name)
-            })
-            .map(|(_, _, amount)| amount)
-            .sum()
-    };
-    catalog.classes(semantics).map(|class| (class.name().clone(), of_class(class))).collect()
-}
-
-/// The devices that others hold, by resource.
-fn by_resource(held: &[(NodeId, EcoString, i64)]) -> BTreeMap<EcoString, i64> {
-    let mut sums: BTreeMap<EcoString, i64> = BTreeMap::new();
-    for (_, name, amount) in held {
-        *sums.entry(name.clone()).or_default() += amount;
-    }
-    sums
 }
 
 /// The nodes of some pods by name, with the number of these pods on each.

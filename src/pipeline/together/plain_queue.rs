@@ -28,6 +28,39 @@ pub(super) struct PlainQueue {
     pub(super) namespace: EcoString,
     /// All pods are admitted together or not at all; else each replica is.
     pub(super) whole: bool,
+    /// The group of pods that it belongs to.
+    pub(super) group: Option<PodGroup>,
+}
+
+/// Pods that are admitted together (pkg/controller/jobs/pod).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PodGroup {
+    pub(super) name: EcoString,
+    /// How many pods it has.
+    pub(super) size: usize,
+}
+
+const GROUP_NAME: &str = "kueue.x-k8s.io/pod-group-name";
+const GROUP_SIZE: &str = "kueue.x-k8s.io/pod-group-total-count";
+
+impl PodGroup {
+    /// The group of a pod, unless some pod of it runs: then it was admitted.
+    fn of(catalog: &Catalog, object: &Object) -> Option<Self> {
+        if object.id.kind != "Pod" {
+            return None;
+        }
+        let label = |own: &Object| own.node.at(&["metadata", "labels", GROUP_NAME])?.scalar_text();
+        let name = label(object)?;
+        let size = object.annotation(GROUP_SIZE).and_then(Node::scalar_text);
+        let runs = |own: &Object| own.node.at(&["spec", "nodeName"]).is_some();
+        let mut others = catalog.others().iter().filter(|own| {
+            own.id.kind == "Pod"
+                && own.id.scope == object.id.scope
+                && label(own).as_ref() == Some(&name)
+        });
+        let size = size.and_then(|own| own.parse().ok()).unwrap_or(1);
+        (!others.any(runs)).then_some(Self { name, size })
+    }
 }
 
 /// Kinds that Kueue admits as one, by the label of the object (pkg/controller/jobs). Pods of Deployments
@@ -62,10 +95,17 @@ impl PlainQueue {
         if let Some(label) = stated.filter(|_| whole || copied)
             && let Some(name) = label.scalar_text().filter(|name| !name.is_empty())
         {
-            return Some(Self { name: Field::new(name, label.origin), namespace, whole });
+            let name = Field::new(name, label.origin);
+            return Some(Self { name, namespace, whole, group: None });
         }
-        let name = labels?.get(KUEUE_QUEUE)?.clone();
-        Some(Self { name: Field::new(name, Origin::Derived(&POD)), namespace, whole: false })
+        let name = Field::new(labels?.get(KUEUE_QUEUE)?.clone(), Origin::Derived(&POD));
+        Some(Self { name, namespace, whole: false, group: PodGroup::of(catalog, object) })
+    }
+
+    /// The ClusterQueue, where it was read.
+    pub(super) fn cluster_queue<'c>(&self, catalog: &'c Catalog) -> Option<&'c EcoString> {
+        let local = catalog.local_queue(&self.namespace, &self.name.value)?;
+        Some(catalog.cluster_queue(&local.cluster_queue.as_ref()?.value)?.name())
     }
 
     /// What Kueue admits of the workload, after what the ledger has, and how many replicas wait.

@@ -2,9 +2,10 @@
 //! admitted in order and borrow within the cohort.
 
 use super::claims::{Claim, Who};
+use super::plain_queue::{PlainQueue, PodGroup};
 use crate::catalog::Catalog;
-use crate::cluster::fleet::{Fleet, Workload};
-use crate::decision::QueueDecision;
+use crate::cluster::fleet::{Fleet, Replica, Workload};
+use crate::decision::{Admitted, QueueDecision};
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::kueue::flavor::admitted;
@@ -23,6 +24,7 @@ pub(super) fn hold(
 ) -> BTreeMap<usize, EcoString> {
     let mut held = BTreeMap::new();
     let mut ledger = Ledger::default();
+    let mut groups = BTreeSet::new();
     for at in fleet.sequence() {
         let Who::Component(service, component) = claims[at].who else {
             let workload = &mut fleet.workloads[at];
@@ -30,12 +32,17 @@ pub(super) fn hold(
             else {
                 continue;
             };
+            if let Some(group) = &own.group {
+                if groups.insert((&own.namespace, &group.name)) {
+                    held.extend(hold_group(catalog, own, group, claims, fleet, &mut ledger));
+                }
+                continue;
+            }
             let (decision, waiting) = own.admit(catalog, workload, &mut ledger);
             let waiting = if decision.known { waiting } else { 0 };
             held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
-            // Claims belong to templates.
-            if !own.whole && workload.claims.is_empty() {
-                apply(catalog, &decision, workload);
+            if waiting < workload.replicas.len() {
+                apply(catalog, &decision, workload, own.whole);
             }
             continue;
         };
@@ -47,10 +54,59 @@ pub(super) fn hold(
         let workload = &mut fleet.workloads[at];
         let waiting = if decision.obstacle.is_some() { workload.replicas.len() } else { waiting };
         held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
-        apply(catalog, &decision, workload);
+        apply(catalog, &decision, workload, false);
         own.queue = Some(Box::new(decision));
     }
     held
+}
+
+/// Admits the pods of a group, or holds all of them. Returns, by index of the claim, the reason.
+fn hold_group(
+    catalog: &Catalog,
+    queue: &PlainQueue,
+    group: &PodGroup,
+    claims: &[Claim],
+    fleet: &mut Fleet,
+    ledger: &mut Ledger,
+) -> Vec<(usize, EcoString)> {
+    let is_member = |at: &usize| {
+        claims[*at].queue.as_ref().is_some_and(|own| {
+            own.namespace == queue.namespace && own.group.as_ref() == Some(group)
+        })
+    };
+    let members: Vec<usize> = (0..claims.len())
+        .filter(|at| is_member(at) && !fleet.workloads[*at].replicas.is_empty())
+        .collect();
+    // Each pod is a workload of one template.
+    let mut together = Workload::default();
+    for (place, at) in members.iter().enumerate() {
+        together.templates.extend(fleet.workloads[*at].templates.first().cloned());
+        together.replicas.push(Replica { pods: vec![place], together: 0, held: false });
+    }
+    let missing = group.size.saturating_sub(members.len());
+    let mut hold = |why: EcoString| -> Vec<(usize, EcoString)> {
+        for at in &members {
+            fleet.workloads[*at].replicas.iter_mut().for_each(|replica| replica.held = true);
+        }
+        members.iter().map(|at| (*at, why.clone())).collect()
+    };
+    if missing > 0 {
+        let (own, size) = (members.len(), group.size);
+        return hold(eco_format!("the group `{}` has {own} of {size} pods", group.name));
+    }
+    let whole = PlainQueue { whole: true, ..queue.clone() };
+    let (decision, waiting) = whole.admit(catalog, &together, ledger);
+    if decision.known && waiting > 0 {
+        return hold(message(&decision));
+    }
+    let Some(admitted) = decision.admitted.first() else { return Vec::new() };
+    for (place, at) in members.into_iter().enumerate() {
+        let sets = admitted.sets.get(place).or_else(|| admitted.sets.first());
+        let own = Admitted { sets: sets.cloned().into_iter().collect(), ..admitted.clone() };
+        let own = QueueDecision { admitted: vec![own], ..decision.clone() };
+        apply(catalog, &own, &mut fleet.workloads[at], true);
+    }
+    Vec::new()
 }
 
 /// Holds the last replicas of a workload; returns why, if there are any.
@@ -73,9 +129,15 @@ pub(super) fn checked<'c>(
 ) -> Vec<(&'c EcoString, usize, &'c [EcoString])> {
     let mut pods: BTreeMap<&EcoString, usize> = BTreeMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
-        let Who::Component(service, component) = claim.who else { continue };
-        let queue = planned[service].components[component].queue.as_ref();
-        let Some(queue) = queue.and_then(|own| own.cluster_queue.as_ref()) else { continue };
+        let queue = match claim.who {
+            Who::Component(service, component) => {
+                let queue = planned[service].components[component].queue.as_ref();
+                queue.and_then(|own| own.cluster_queue.as_ref())
+            }
+            Who::Workload(_) => claim.queue.as_ref().and_then(|own| own.cluster_queue(catalog)),
+            Who::Serving(_) => None,
+        };
+        let Some(queue) = queue else { continue };
         let replicas = workload.replicas.iter().filter(|replica| !replica.held);
         *pods.entry(queue).or_default() +=
             replicas.map(|replica| replica.pods.len()).sum::<usize>();
@@ -87,13 +149,20 @@ pub(super) fn checked<'c>(
     pods.into_iter().filter_map(checks).collect()
 }
 
-/// Gives the pods of new replicas what their flavors add. Those that run have it already.
-fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload) {
+/// Gives the pods of new replicas what their flavors add. Those that run have it already. Of a workload
+/// that is admitted as a whole, the sets are those of all its pods.
+fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload, whole: bool) {
     let mut templates: HashMap<(usize, &[EcoString]), usize> = HashMap::new();
+    let all = workload.replicas.len();
     let of_replicas = decision.admitted.iter().flat_map(|own| {
         let replicas = usize::try_from(own.replicas).unwrap_or(0);
-        std::iter::repeat_n(&own.sets, replicas)
+        std::iter::repeat_n(&own.sets, if whole { all } else { replicas })
     });
+    // A set is the pods of a template, in the order of the templates.
+    let asked = if whole { all } else { all.min(1) };
+    let used: BTreeSet<usize> =
+        workload.replicas[..asked].iter().flat_map(|own| &own.pods).copied().collect();
+    let used: Vec<usize> = used.into_iter().collect();
     let mut running = workload.running.len();
     for (replica, sets) in workload.replicas.iter_mut().zip(of_replicas) {
         let runs = running >= replica.pods.len() && running > 0;
@@ -102,14 +171,18 @@ fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload) {
             continue;
         }
         for pod in &mut replica.pods {
-            // The first template is that of the main pod, the second that of the workers.
-            let Some(set) = sets.get(*pod).or_else(|| sets.first()) else { continue };
+            let place = used.binary_search(pod).unwrap_or(0);
+            let Some(set) = sets.get(place).or_else(|| sets.first()) else { continue };
             let known = templates.entry((*pod, set)).or_insert_with(|| {
                 let Some(admitted) = admitted(catalog, &workload.templates[*pod], set) else {
                     return *pod;
                 };
                 workload.templates.push(Arc::new(admitted));
                 workload.admitted.push(*pod);
+                // Claims belong to templates.
+                if let Some(claims) = workload.claims.get(*pod).cloned() {
+                    workload.claims.push(claims);
+                }
                 workload.templates.len() - 1
             });
             *pod = *known;
@@ -143,7 +216,10 @@ pub(super) fn waiting(
     let mut waits = |at: &usize| {
         let Who::Component(service, component) = claims[*at].who else {
             let workload = &fleet.workloads[*at];
-            let queue = claims[*at].queue.as_ref().filter(|_| !workload.replicas.is_empty());
+            let queue = claims[*at].queue.as_ref().filter(|own| {
+                // Groups wait in any order.
+                own.group.is_none() && !workload.replicas.is_empty()
+            });
             return queue.is_some_and(|own| own.admit(catalog, workload, &mut ledger).1 > 0);
         };
         let planned = &planned[service];

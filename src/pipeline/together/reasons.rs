@@ -62,7 +62,9 @@ impl Reasons {
             );
             let (service, message) = (claim.service.clone(), why.message.clone());
             let (code, short) = (why.code, why.shortage());
-            list.push(Pending { service, component, replica, code, message, short });
+            let own = &fleet.workloads[at];
+            let runs = own.runs_on && own.running.iter().any(|own| own.replica == Some(replica));
+            list.push(Pending { service, component, replica, code, message, short, ran: runs });
         };
         if let Some(refused) = &claim.refused {
             let waiting = Waiting::said(refused.code, refused.message.clone());

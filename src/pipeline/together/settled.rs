@@ -3,7 +3,7 @@
 
 use super::claims::{self, Claim};
 use super::workloads::{self, PlainWorkload};
-use super::{At, adopted, nodes, options, quota, stated_replicas};
+use super::{At, adopted, nodes, object_counts, options, quota, same_room, stated_replicas};
 use crate::api::{Api, Follow};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -15,6 +15,7 @@ use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Depth;
 use crate::pipeline::running::RunningPods;
 use crate::pipeline::serving::plan_servings;
+use crate::rollout::Keeping;
 use ecow::EcoString;
 use std::sync::Arc;
 
@@ -41,6 +42,16 @@ impl<'a> Ground<'a> {
         let templates = running.templates(&context);
         Self { catalog, context, running, templates, machines: nodes(catalog) }
     }
+
+    /// Whether another input has these nodes, and these pods on them or none at all.
+    pub(crate) fn is_like(&self, other: &Catalog) -> bool {
+        let names = |own: &RunningPods<'_>| -> Vec<(String, EcoString)> {
+            own.all.iter().map(|pod| (pod.name(), pod.node.clone())).collect()
+        };
+        let running = RunningPods::new(other.others());
+        same_room(self.catalog, other)
+            && (running.all.is_empty() || names(&self.running) == names(&running))
+    }
 }
 
 /// Workloads of an input with the cluster that they are placed on.
@@ -50,6 +61,17 @@ pub(crate) struct Workloads {
     pub(crate) claims: Vec<Claim>,
     /// Nodes, pods of others and workloads.
     pub(crate) fleet: Fleet,
+}
+
+/// How many pods workloads have, and which running pods of others are created again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Size {
+    /// Replicas as an autoscaler keeps them; the pods that these workloads may evict.
+    Evictable,
+    /// The same; the pods of a lower priority than this one.
+    Below(i32),
+    /// So many replicas; all pods.
+    All(At),
 }
 
 /// The identity of the owner of pods.
@@ -64,18 +86,22 @@ impl Workloads {
         ground: &Ground<'_>,
         is_wanted: impl Fn(OwnerRef<'_>) -> bool,
     ) -> Self {
-        Self::sized(catalog, semantics, ground, is_wanted, None)
+        Self::sized(catalog, semantics, ground, is_wanted, Size::Evictable)
     }
 
-    /// The same; with `at`, with so many replicas, and with the running pods of other workloads as
-    /// pods that their controllers create again.
+    /// The same with so many replicas, and with the running pods of other workloads that are to be
+    /// created again.
     pub(crate) fn sized(
         catalog: &Catalog,
         semantics: Follow,
         ground: &Ground<'_>,
         is_wanted: impl Fn(OwnerRef<'_>) -> bool,
-        at: Option<At>,
+        size: Size,
     ) -> Self {
+        let at = match size {
+            Size::All(at) => Some(at),
+            Size::Evictable | Size::Below(_) => None,
+        };
         let planner = Planner::placing(catalog, semantics, ground.context.clone());
         let services: Vec<_> = catalog
             .services()
@@ -93,6 +119,7 @@ impl Workloads {
         let servings = plan_servings(catalog, &servings);
         let (mut claims, mut own) =
             claims::of(&mut planned, &servings, &ground.context, &ground.running);
+        object_counts::of_services(catalog, &planned, &mut claims);
         let services = workloads::services(catalog);
         let wanted = at.unwrap_or_default();
         let plain =
@@ -102,8 +129,17 @@ impl Workloads {
             let (namespace, name) = own.name.split_once('/').unwrap_or(("", &own.name));
             is_wanted((Api::Cluster, &namespace.into(), &name.into()))
         });
-        if at.is_some() {
-            adopted::adopt(&mut plain, &ground.running, &ground.templates, &mut own, |_| true);
+        let (running, templates) = (&ground.running, &ground.templates);
+        match size {
+            Size::All(_) => {
+                adopted::adopt(&mut plain, running, templates, &mut own, |_, _| true);
+            }
+            Size::Below(most) => {
+                adopted::adopt_below(most, &mut plain, running, templates, &mut own);
+            }
+            Size::Evictable => {
+                adopted::adopt_preemptible(&claims, &mut plain, running, templates, &mut own, true);
+            }
         }
         workloads::add_plain(&mut claims, &mut plain);
         claims::sort(&mut claims);
@@ -133,6 +169,11 @@ impl Workloads {
         Self { claims, fleet }
     }
 
+    /// The priority below which its pods evict others.
+    pub(crate) fn evicts_below(&self) -> Option<i32> {
+        adopted::evicts_below(self.fleet.workloads.iter(), true)
+    }
+
     /// Everything on its nodes, with `more` nodes.
     pub(crate) fn settle(&self, more: &[Arc<Machine>]) -> Placed {
         if more.is_empty() {
@@ -157,5 +198,16 @@ impl Workloads {
         let claim = &self.claims[at];
         let template = claim.names.iter().position(|name| name == workload)?;
         claim.refused.is_none().then_some((at, template))
+    }
+}
+
+/// How the pods of an owner are created again.
+pub(crate) fn keeping(owner: &str) -> Keeping {
+    let kind = owner.split_once('/').map_or("", |(kind, _)| kind);
+    let kind = if owner.matches('/').count() == 2 { kind } else { "" };
+    Keeping {
+        named: matches!(kind, "StatefulSet" | "LeaderWorkerSet" | "Job" | "RayCluster"),
+        unsized_: kind == "Job",
+        ..Keeping::default()
     }
 }

@@ -1,6 +1,6 @@
 //! Small fleets on few nodes: what fits, what waits and why, and what is counted.
 
-use crate::testing::{Ran, catalog, gpu_node, plan, service, serving};
+use crate::testing::{Ran, catalog, gpu_node, ome, plan, service, serving};
 use serde_json::{Value, json};
 
 /// Services of one replica each with this many devices, on nodes with these.
@@ -113,7 +113,7 @@ fn at_the_most_replicas_more_pods_are_placed() {
     let input =
         catalog(4) + &service("a", "minReplicas: 1, maxReplicas: 3") + &gpu_node("one", 8, "");
     for (at, wanted, verdict) in [("min", 1, "fits"), ("max", 3, "does-not-fit")] {
-        let ran = crate::testing::ome(&format!("plan -o json --at {at}"), &input);
+        let ran = ome(&format!("plan -o json --at {at}"), &input);
         assert_eq!(ran.at("/placement/pods/wanted"), wanted, "{at}");
         assert_eq!(ran.at("/placement/verdict"), verdict, "{at}");
     }
@@ -122,10 +122,10 @@ fn at_the_most_replicas_more_pods_are_placed() {
 #[test]
 fn a_selection_of_services_is_placed_among_all() {
     let input = fleet(8, &["a", "b"], &[8]);
-    let ran = crate::testing::ome("plan b -o json", &input);
+    let ran = ome("plan b -o json", &input);
     assert_eq!(ran.at("/services").as_array().map(Vec::len), Some(1));
     assert_eq!(waiting(&ran), [("ml/b".to_owned(), "gpu".to_owned())]);
-    assert_eq!(crate::testing::ome("plan a -o json", &input).code, 0);
+    assert_eq!(ome("plan a -o json", &input).code, 0);
 }
 
 #[test]
@@ -238,4 +238,92 @@ fn the_advice_names_each_step_once() {
     assert_eq!(of(true, false, false), "start the services with most GPUs first");
     assert_eq!(of(false, false, true), "let pods that run move");
     assert!(of(true, true, true).matches(", ").count() == 2);
+}
+
+fn deployment(name: &str, replicas: u64, spec: &str) -> String {
+    format!(
+        "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: ml}}\nspec: {{replicas: {replicas}, selector: {{matchLabels: {{app: {name}}}}}, template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{{spec}containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}\n"
+    )
+}
+
+/// A number that no cluster has says nothing about how many pods wait.
+#[test]
+fn a_workload_of_too_many_pods_waits_as_one() {
+    for replicas in [1_000_000_000_000, 2_000_000_000] {
+        let text = deployment("a", replicas, "") + &deployment("b", 1, "") + &gpu_node("n1", 8, "");
+        let ran = ome("plan", &text);
+        let last = ran.out.lines().last().unwrap_or_default();
+        let expected = "✗ 2 pods and 1 GPU of other workloads; 1 pod stays without a node";
+        assert_eq!(last, expected, "{}", ran.out);
+        assert!(ran.out.contains(&replicas.to_string()), "{}", ran.out);
+    }
+}
+
+fn queue(flavor: &str, checks: &str, quota: u64) -> String {
+    format!(
+        "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\n{flavor}---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {{name: cq}}\nspec: {{{checks}namespaceSelector: {{}}, resourceGroups: [{{coveredResources: [nvidia.com/gpu], flavors: [{{name: f, resources: [{{name: nvidia.com/gpu, nominalQuota: {quota}}}]}}]}}]}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {{name: lq, namespace: ml}}\nspec: {{clusterQueue: cq}}\n"
+    )
+}
+
+fn job(pods: u64) -> String {
+    format!(
+        "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: j, namespace: ml, labels: {{kueue.x-k8s.io/queue-name: lq}}}}\nspec: {{parallelism: {pods}, completions: {pods}, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}\n"
+    )
+}
+
+#[test]
+fn a_job_that_is_admitted_as_a_whole_gets_what_its_flavor_adds() {
+    let nodes = gpu_node("n1", 8, "");
+    for (flavor, code) in [("", 0), ("spec: {nodeLabels: {pool: x}}\n", 2)] {
+        let ran = plan(&(job(2) + &queue(flavor, "", 8) + &nodes));
+        assert_eq!(ran.code, code, "{flavor}: {}", ran.out);
+    }
+    let tainted = gpu_node("n1", 8, "taints: [{key: spot, value: 'true', effect: NoSchedule}]");
+    let spot = "spec: {nodeTaints: [{key: spot, value: 'true', effect: NoSchedule}], tolerations: [{key: spot, operator: Exists}]}\n";
+    assert_eq!(plan(&(job(2) + &queue(spot, "", 8) + &tainted)).code, 0);
+    let checked = plan(&(job(2) + &queue("", "admissionChecks: [c], ", 8) + &nodes));
+    assert_eq!(checked.at("/placement/verdict"), "unknown");
+    assert_eq!(checked.at("/placement/notJudged/0/what"), "ClusterQueue `cq`");
+}
+
+#[test]
+fn nodes_whose_taint_is_tolerated_are_allocatable() {
+    let taint = "taints: [{key: spot, value: 'true', effect: NoSchedule}]";
+    let text = catalog(1)
+        + &service("a", "minReplicas: 1, tolerations: [{key: spot, operator: Exists}]")
+        + &gpu_node("n1", 8, taint);
+    let ran = ome("plan", &text);
+    let row = ran.out.lines().find(|line| line.starts_with("nvidia.com/gpu")).unwrap_or_default();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells, ["nvidia.com/gpu", "1", "8", "0", "7"], "{}", ran.out);
+}
+
+/// Pods of a group start when Kueue admits all of them.
+#[test]
+fn a_group_of_pods_is_admitted_together() {
+    let pod = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ml, labels: {{kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/pod-group-name: g}}, annotations: {{kueue.x-k8s.io/pod-group-total-count: '2'}}}}\nspec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}\n"
+        )
+    };
+    let nodes = gpu_node("n1", 8, "");
+    for (pods, quota, expected) in [(&["a", "b"][..], 2, 0), (&["a", "b"], 1, 2), (&["a"], 2, 1)] {
+        let text: String = pods.iter().map(|name| pod(name)).collect();
+        let ran = plan(&(text + &queue("", "", quota) + &nodes));
+        assert_eq!(waiting(&ran).len(), expected, "{pods:?} {quota}: {}", ran.out);
+    }
+}
+
+/// Another controller runs the pods of such a Job, or another cluster does.
+#[test]
+fn a_job_that_another_controller_manages_has_no_pods() {
+    let job = |by: &str| {
+        format!(
+            "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: j, namespace: ml}}\nspec: {{managedBy: {by}, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: x}}]}}}}}}\n"
+        )
+    };
+    let nodes = gpu_node("n1", 8, "");
+    let wanted = |by: &str| plan(&(job(by) + &nodes)).at("/placement/pods/wanted");
+    assert_eq!(wanted("kueue.x-k8s.io/multikueue"), 0);
+    assert_eq!(wanted("kubernetes.io/job-controller"), 1);
 }

@@ -43,7 +43,8 @@ pub(super) fn run(
             Some("load some with `-f`".into()),
         ));
     }
-    simulate(args, session, &changes, io)
+    let incomplete = base.is_some_and(Session::is_incomplete);
+    simulate(args, session, &changes, incomplete, io)
 }
 
 /// Simulates the change of a ModelServing from the state of its running pods.
@@ -54,13 +55,14 @@ pub(super) fn of_running(
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
     let now = State { world: &session.world, services: Vec::new(), servings: vec![serving] };
-    simulate(args, session, &Changes::between(None, &now, session.semantics), io)
+    simulate(args, session, &Changes::between(None, &now, session.semantics), false, io)
 }
 
 fn simulate(
     args: &Args,
     session: &Session,
     changes: &Changes<'_>,
+    base_incomplete: bool,
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
     let semantics = session.semantics;
@@ -82,15 +84,17 @@ fn simulate(
     let (selected, selected_servings) = session.select_all(&[])?;
     let about = About::selected(session, &selected, &selected_servings, &found).every(true);
     let found = about.of(session, found);
+    let outcome = session.outcome(&found, rolled.iter().any(|own| own.error.is_some()));
     let view = All {
         semantics: session.mode(),
         services: &rolled,
         found: &found,
         sources: &session.world.sources,
+        failed: outcome != Outcome::Done,
+        incomplete: session.is_incomplete() || base_incomplete,
     };
     session.show(&view, args.output, &found, io)?;
-    let outcome = session.outcome(&found, rolled.iter().any(|own| own.error.is_some()));
-    Ok(if view.stuck() > 0 { outcome.and(Outcome::No) } else { outcome })
+    Ok(if view.stuck() + view.lost() > 0 { outcome.and(Outcome::No) } else { outcome })
 }
 
 /// Returns the selected services of a state.

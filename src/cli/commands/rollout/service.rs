@@ -8,7 +8,7 @@ use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::merge::history::History;
 use crate::pipeline::{self, Changes, ComponentRollout, Depth, Planner, Renderer, State, roll};
-use crate::report::roll::is_stuck;
+use crate::report::roll::{is_displaced, is_stuck};
 use crate::report::waves;
 
 /// Plays the change of an InferenceService and prints it.
@@ -116,5 +116,9 @@ pub(super) fn run(
     };
     session.show(&view, args.output, &found, io)?;
     let outcome = session.outcome(&found, refused);
-    Ok(if is_stuck(&components) { outcome.and(Outcome::No) } else { outcome })
+    Ok(if is_stuck(&components) || is_displaced(&components) {
+        outcome.and(Outcome::No)
+    } else {
+        outcome
+    })
 }

@@ -173,7 +173,8 @@ pub(super) fn run(
             io.print(&view.html().map_err(Failure::Usage)?)?;
         }
     }
-    let is_stuck = rolled.as_deref().is_some_and(roll::is_stuck);
+    let is_stuck =
+        rolled.as_deref().is_some_and(|own| roll::is_stuck(own) || roll::is_displaced(own));
     let no = outcome.stuck.is_some() || is_stuck || fits.is_some_and(|fits| fits.contains(&false));
     let ended = session.outcome(&found, false);
     Ok(if no { ended.and(Outcome::No) } else { ended })
@@ -211,7 +212,7 @@ fn fits_as_simulated(outcome: &Played, rolled: &[ComponentRollout]) -> Vec<bool>
 /// The ends that the table of groups does not show.
 fn shown(rolled: Option<&[ComponentRollout]>) -> impl Iterator<Item = &ComponentRollout> {
     let all = rolled.unwrap_or_default().iter();
-    all.filter(|own| matches!(own.end, RollEnd::Stuck | RollEnd::Depends | RollEnd::Waits))
+    all.filter(|own| !matches!(own.end, RollEnd::Complete | RollEnd::NothingToDo))
 }
 
 /// The groups that run at the lowest point by the releases since v0.4.0, if the document lets more

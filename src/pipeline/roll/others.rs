@@ -1,0 +1,236 @@
+//! The workloads that a change does not alter: where new pods of a higher priority evict their pods,
+//! their controllers create these again, and those may find no node.
+//!
+//! In: the state before the change. Out: the workloads that a change could evict, as the simulation
+//! keeps them; at its end those whose pods lost their nodes. Workloads of the same or a higher
+//! priority are left out, so a fleet of one priority costs nothing.
+
+use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
+use super::track::{Begins, Kind, Track};
+use super::{Ground, ServiceRollout};
+use crate::api::Api;
+use crate::cluster::fleet::{self, Slot};
+use crate::cluster::schedule::{PodId, PodState};
+use crate::pipeline::built::gpus;
+use crate::pipeline::running::Creator;
+use crate::pipeline::together::adopted::anywhere;
+use crate::pipeline::together::settled::{Workloads, keeping};
+use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A workload whose pods are created again.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    id: WorkloadId,
+    /// `Kind/namespace/name`, or `namespace/name` of a service.
+    owner: EcoString,
+    /// Which of its pods have a node before the change.
+    had_node: Vec<bool>,
+}
+
+/// Pods of a workload that had nodes before the change and have none after it.
+#[derive(Clone, Debug)]
+pub(super) struct Displaced {
+    owner: EcoString,
+    pods: usize,
+    devices: i64,
+    message: EcoString,
+}
+
+/// The priority below which the pods of the tracks evict others.
+pub(super) fn evicts_below(tracks: &[Track]) -> Option<i32> {
+    tracks.iter().filter_map(|track| track.after.as_ref()?.evicts_below()).max()
+}
+
+impl Kind {
+    fn evicts_below(&self) -> Option<i32> {
+        let pods = match self {
+            Self::Deployment(spec) | Self::Knative(spec) => vec![&spec.revision.pod],
+            Self::Groups(spec) => vec![&spec.revision.leader, &spec.revision.worker],
+            Self::Serving(kind) => kind.pods().collect(),
+            Self::Ray | Self::Refused(_) => Vec::new(),
+        };
+        pods.into_iter().filter(|own| !own.never_preempts).map(|own| own.priority).max()
+    }
+}
+
+/// Keeps the workloads of a settled state that are in no track.
+pub(super) fn settled(
+    world: &mut World,
+    ground: &Ground<'_>,
+    before: &Workloads,
+    slots: &[Vec<Vec<Slot>>],
+    tracks: &[Track],
+) -> Vec<Kept> {
+    let Some(most) = ground.evicts_below else { return Vec::new() };
+    let of_tracks: BTreeSet<usize> =
+        tracks.iter().filter_map(|track| Some(track.settled?.0)).collect();
+    let mut all = Vec::new();
+    for (at, own) in before.fleet.workloads.iter().enumerate() {
+        let claim = &before.claims[at];
+        let may_go = own.templates.iter().any(|own| own.priority < most);
+        if of_tracks.contains(&at) || claim.api.is_of_operator() || !may_go {
+            continue;
+        }
+        let mut keeping = keeping(&claim.service);
+        let mut members = Vec::new();
+        for (replica, slots) in slots[at].iter().enumerate() {
+            if own.replicas[replica].together > 1 {
+                (keeping.together, keeping.whole_groups) = (true, true);
+            }
+            for pod in slots.iter().filter_map(|slot| slot.pod) {
+                let template = world.scheduler().template_id(pod);
+                members.push(KeptPod { template, pod: Some(pod), group: replica });
+            }
+        }
+        all.extend(keep(world, claim.service.clone(), members, keeping));
+    }
+    all
+}
+
+/// Keeps the running pods of others.
+pub(super) fn running(
+    world: &mut World,
+    ground: &Ground<'_>,
+    pods: &[(usize, PodId)],
+) -> Vec<Kept> {
+    let Some(most) = ground.evicts_below else { return Vec::new() };
+    let mut owners: BTreeMap<EcoString, Vec<KeptPod>> = BTreeMap::new();
+    for (at, pod) in pods {
+        let (own, template) = (ground.pod(*at), ground.template(*at));
+        let Creator::Workload(owner) = own.creator() else { continue };
+        if own.ends || template.priority >= most {
+            continue;
+        }
+        let template = world.template(Arc::new(anywhere(template)));
+        let group = own.group().map_or(0, |(group, _)| group);
+        owners.entry(owner).or_default().push(KeptPod { template, pod: Some(*pod), group });
+    }
+    let mut all = Vec::new();
+    for (owner, members) in owners {
+        let mut keeping = keeping(&owner);
+        keeping.whole_groups = owner.starts_with("LeaderWorkerSet/");
+        all.extend(keep(world, owner, members, keeping));
+    }
+    all
+}
+
+fn keep(
+    world: &mut World,
+    owner: EcoString,
+    members: Vec<KeptPod>,
+    keeping: Keeping,
+) -> Option<Kept> {
+    if members.is_empty() {
+        return None;
+    }
+    let is_bound = |own: &KeptPod| {
+        own.pod.is_some_and(|pod| matches!(world.scheduler().state(pod), PodState::Bound(_)))
+    };
+    let had_node = members.iter().map(is_bound).collect();
+    Some(Kept { id: world.keep(members, keeping), owner, had_node })
+}
+
+/// The pods that lost their nodes.
+pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
+    let scheduler = world.scheduler();
+    let one = |own: &Kept| {
+        let members = world.members(own.id).iter().zip(&own.had_node).filter(|(_, had)| **had);
+        let waiting: Vec<&KeptPod> = members
+            .map(|(member, _)| member)
+            .filter(|own| own.pod.is_none_or(|pod| world.phase(pod) == PodPhase::Pending))
+            .collect();
+        let first = waiting.first()?;
+        let message = match first.pod.and_then(|pod| Some((pod, scheduler.rejection(pod)?))) {
+            Some((_, rejection)) => rejection.message.clone(),
+            None => world.refused(own.id).cloned().unwrap_or_default(),
+        };
+        let devices = |own: &&KeptPod| own.pod.map_or(0, |pod| gpus(scheduler.template_of(pod)));
+        Some(Displaced {
+            owner: own.owner.clone(),
+            pods: waiting.len(),
+            devices: waiting.iter().map(devices).sum(),
+            message,
+        })
+    };
+    kept.iter().filter_map(one).collect()
+}
+
+/// By workload, replica and place, whether a pod has a node.
+pub(super) type Bound = Vec<Vec<Vec<bool>>>;
+
+/// The pods of a settled state that have a node.
+pub(super) fn bound(placed: &fleet::Placed) -> Bound {
+    let is_bound = |slot: &Slot| {
+        slot.pod.is_some_and(|pod| matches!(placed.scheduler.state(pod), PodState::Bound(_)))
+    };
+    let replicas = |slots: &Vec<Vec<Slot>>| {
+        slots.iter().map(|slots| slots.iter().map(is_bound).collect()).collect()
+    };
+    placed.slots.iter().map(replicas).collect()
+}
+
+/// How many pods of a track, or groups, had no node before the change. `at` is its workload and its
+/// template in the state before.
+pub(super) fn waited(
+    track: &Track,
+    workloads: &Workloads,
+    bound: &Bound,
+    at: (usize, usize),
+) -> i64 {
+    let own = &workloads.fleet.workloads[at.0];
+    let counts_groups = matches!(&track.begins, Begins::With(Kind::Groups(_) | Kind::Serving(_)));
+    let replicas = own.replicas.iter().zip(&bound[at.0]);
+    let waiting = replicas.map(|(replica, bound)| {
+        let pods = replica.pods.iter().zip(bound).filter(|(template, is_bound)| {
+            !**is_bound && (counts_groups || own.wanted(**template) == at.1)
+        });
+        let pods = pods.count();
+        if counts_groups { pods.min(1) } else { pods }
+    });
+    i64::try_from(waiting.sum::<usize>()).unwrap_or(i64::MAX)
+}
+
+/// The kinds of workloads that have pods of their own.
+const KINDS: [&str; 6] =
+    ["Deployment", "ReplicaSet", "StatefulSet", "Job", "LeaderWorkerSet", "RayCluster"];
+
+impl Displaced {
+    /// As a rollout that does not happen: its pods lose their nodes.
+    pub(super) fn into_rollout(self) -> ServiceRollout {
+        let (kind, rest) = match self.owner.matches('/').count() {
+            2 => self.owner.split_once('/').unwrap_or(("", &self.owner)),
+            _ => ("", self.owner.as_str()),
+        };
+        let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
+        let pending = i64::try_from(self.pods).unwrap_or(i64::MAX);
+        let mut last = RollStage::default();
+        (last.new.pending, last.new.total) = (pending, pending);
+        let component = ComponentRollout {
+            component: "pods",
+            name: name.into(),
+            kind: KINDS.into_iter().find(|own| *own == kind).unwrap_or("-"),
+            strategy: "-",
+            max_surge: 0,
+            max_unavailable: 0,
+            stages: vec![last],
+            end: RollEnd::Displaced,
+            stuck: Some(Stuck { pod: name.into(), message: self.message }),
+            lowest_ready: 0,
+            peak_gpus: self.devices,
+            replaced: 0,
+            fix: Vec::new(),
+        };
+        ServiceRollout {
+            api: Api::Cluster,
+            namespace: namespace.into(),
+            name: name.into(),
+            components: vec![component],
+            turn: None,
+            error: None,
+            diagnostics: Vec::new(),
+        }
+    }
+}

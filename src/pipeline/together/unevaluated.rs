@@ -1,0 +1,342 @@
+//! What decides about pods before a scheduler sees them and is not evaluated: admission policies,
+//! webhooks, and namespaces of which it is not known that they exist.
+//!
+//! In: the other objects of a catalog, and the pods that are to be created. Out: a line for each with
+//! the pods that it may refuse. Webhooks of the operators are left out: their rules are applied where
+//! objects are read and written.
+
+use super::NotJudged;
+use super::claims::{Claim, Who};
+use super::workloads::{counted_objects, services};
+use crate::api::Object;
+use crate::catalog::Catalog;
+use crate::cluster::fleet::Fleet;
+use crate::cluster::schedule::{Labels, label_selector, labels};
+use crate::operator::Operator;
+use crate::operators;
+use crate::pipeline::counted_object::resource;
+use crate::schema;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The group of the objects that admit others.
+const GROUP: &str = "admissionregistration.k8s.io";
+
+/// A namespace that every cluster has: with it, all of them were read.
+const OF_EVERY_CLUSTER: &str = "kube-system";
+
+/// The label that every namespace has (pkg/registry/core/namespace/strategy.go).
+const NAME: &str = "kubernetes.io/metadata.name";
+
+/// Projects whose webhooks are known here, as words of the names of their configurations.
+const KNOWN: [&str; 11] = [
+    "ome", "kserve", "kueue", "knative", "kthena", "volcano", "lws", "jobset", "kuberay",
+    "llmisvc", "odh",
+];
+
+/// An object that is to be created: group, plural name, namespace.
+type Created = BTreeSet<(EcoString, EcoString, EcoString)>;
+
+/// Everything that may refuse some of the pods, by kind and name.
+pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
+    let mut pods: BTreeMap<EcoString, usize> = BTreeMap::new();
+    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
+        let wanted: usize = workload.replicas.iter().map(|own| own.pods.len()).sum();
+        let new = wanted.saturating_sub(workload.running.len());
+        if new > 0 {
+            *pods.entry(namespace(claim)).or_default() += new;
+        }
+    }
+    let mut all = unread_namespaces(catalog, &pods);
+    all.extend(resized(catalog, claims, fleet));
+    let mut of_group = catalog.others().iter().filter(|own| own.group() == GROUP).peekable();
+    if of_group.peek().is_none() || pods.is_empty() {
+        return all;
+    }
+    let objects: Vec<&Object> = of_group.filter(|own| !catalog.is_copy(own)).collect();
+    let created = created(catalog, claims, &pods);
+    let named: BTreeMap<EcoString, Labels> = catalog
+        .others()
+        .iter()
+        .filter(|own| own.id.kind == "Namespace")
+        .map(|own| (own.id.name.clone(), labels(own.metadata("labels"))))
+        .collect();
+    let selects = |selector: Option<&Node>, namespace: &EcoString| {
+        // What cannot be read may select everything.
+        let Ok(Some(selector)) = label_selector(selector) else { return true };
+        selector.matches(|key| match key {
+            NAME => Some(namespace.as_str()),
+            key => named.get(namespace)?.get(key).map(EcoString::as_str),
+        })
+    };
+    for object in &objects {
+        let met: Vec<&EcoString> = match object.id.kind.as_str() {
+            "ValidatingAdmissionPolicy" => {
+                let own = object.node.at(&["spec", "matchConstraints"]);
+                let bindings: Vec<&Object> = objects
+                    .iter()
+                    .copied()
+                    .filter(|binding| denies(binding, &object.id.name))
+                    .collect();
+                let bound = |namespace: &EcoString| {
+                    bindings.iter().any(|binding| {
+                        let matched = binding.node.at(&["spec", "matchResources"]);
+                        selects(matched.and_then(|own| own.get("namespaceSelector")), namespace)
+                    })
+                };
+                let hit = |namespace: &&EcoString| {
+                    own.is_some_and(|own| {
+                        selects(own.get("namespaceSelector"), namespace)
+                            && meets(own.items_of("resourceRules"), &created, namespace)
+                    }) && bound(namespace)
+                };
+                pods.keys().filter(hit).collect()
+            }
+            "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration"
+                if !is_known(&object.id.name) =>
+            {
+                let hooks = object.node.items_of("webhooks");
+                let hit = |namespace: &&EcoString| {
+                    hooks.iter().any(|hook| {
+                        selects(hook.get("namespaceSelector"), namespace)
+                            && meets(hook.items_of("rules"), &created, namespace)
+                    })
+                };
+                pods.keys().filter(hit).collect()
+            }
+            _ => continue,
+        };
+        let count: usize = met.into_iter().filter_map(|own| pods.get(own)).sum();
+        if count > 0 {
+            let changes = object.id.kind == "MutatingWebhookConfiguration";
+            let may = if changes { "change or refuse" } else { "refuse" };
+            all.push(NotJudged {
+                what: eco_format!("{} `{}`", object.id.kind, object.id.name),
+                pods: Some(count),
+                message: eco_format!(
+                    "it may {may} these pods or their workloads; its rules are not evaluated"
+                ),
+            });
+        }
+    }
+    all
+}
+
+/// Workloads whose requests a VerticalPodAutoscaler replaces.
+fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
+    let of_kind = catalog
+        .others()
+        .iter()
+        .filter(|own| own.id.kind == "VerticalPodAutoscaler" && !catalog.is_copy(own));
+    let mut found = Vec::new();
+    for object in of_kind {
+        let text = |keys: &[&str]| object.node.at(keys).and_then(Node::scalar_text);
+        // The default is `Auto`.
+        if text(&["spec", "updatePolicy", "updateMode"]).as_deref() == Some("Off") {
+            continue;
+        }
+        let kind = text(&["spec", "targetRef", "kind"]).unwrap_or_default();
+        let name = text(&["spec", "targetRef", "name"]).unwrap_or_default();
+        let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+        let plain = eco_format!("{kind}/{namespace}/{name}");
+        let is_target = |claim: &Claim| match claim.who {
+            Who::Workload(_) => claim.service == plain,
+            _ => namespace == self::namespace(claim) && claim.names.contains(&name),
+        };
+        let pods: usize = claims
+            .iter()
+            .zip(&fleet.workloads)
+            .filter(|(claim, _)| is_target(claim))
+            .flat_map(|(_, own)| &own.replicas)
+            .map(|replica| replica.pods.len())
+            .sum();
+        if pods > 0 {
+            found.push(NotJudged {
+                what: eco_format!("VerticalPodAutoscaler `{namespace}/{}`", object.id.name),
+                pods: Some(pods),
+                message: "it replaces the requests of these pods when they are created".into(),
+            });
+        }
+    }
+    found
+}
+
+/// Namespaces of pods that are not among those of a cluster that was read whole.
+fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Vec<NotJudged> {
+    let read = catalog.others().iter().filter(|own| own.id.kind == "Namespace");
+    let read: BTreeSet<&EcoString> = read.map(|own| &own.id.name).collect();
+    if !read.contains(&EcoString::from(OF_EVERY_CLUSTER)) {
+        return Vec::new();
+    }
+    let missing = pods.iter().filter(|(name, _)| !read.contains(name));
+    let one = |(name, pods): (&EcoString, &usize)| NotJudged {
+        what: eco_format!("Namespace `{name}`"),
+        pods: Some(*pods),
+        message: eco_format!(
+            "it is not among the Namespaces of the input, and a server creates nothing in it before \
+             `kubectl create namespace {name}`"
+        ),
+    };
+    missing.map(one).collect()
+}
+
+/// The namespace of the pods of a claim.
+fn namespace(claim: &Claim) -> EcoString {
+    claim.name().split_once('/').map_or("", |(namespace, _)| namespace).into()
+}
+
+/// The objects that have to be created before the pods run, and the pods.
+fn created(catalog: &Catalog, claims: &[Claim], pods: &BTreeMap<EcoString, usize>) -> Created {
+    let mut all = Created::new();
+    for namespace in pods.keys() {
+        all.insert((EcoString::new(), "pods".into(), namespace.clone()));
+    }
+    let services = services(catalog);
+    for object in counted_objects(catalog, &services).filter(|own| own.metadata("uid").is_none()) {
+        let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+        let plural = resource(object.group(), &object.id.kind);
+        let plural = plural.split('.').next().unwrap_or_default();
+        all.insert((object.group().into(), plural.into(), namespace));
+    }
+    for claim in claims.iter().filter(|claim| !matches!(claim.who, Who::Workload(_))) {
+        let namespace = namespace(claim);
+        let mut add = |group: &str, plural: &str| {
+            all.insert((group.into(), plural.into(), namespace.clone()));
+        };
+        add("", "services");
+        add("apps", "deployments");
+        let kinds = operators::operator(claim.api).map(Operator::kinds).unwrap_or_default();
+        for own in schema::kinds().iter().filter(|own| kinds.contains(&own.kind)) {
+            let group = own.api_version.split('/').next().unwrap_or_default();
+            add(group, &resource("", own.kind));
+        }
+    }
+    all
+}
+
+/// Whether a binding makes the server refuse what a policy forbids.
+fn denies(binding: &Object, policy: &str) -> bool {
+    let spec = binding.node.get("spec");
+    binding.id.kind == "ValidatingAdmissionPolicyBinding"
+        && spec.and_then(|spec| spec.get("policyName")).and_then(Node::scalar_text).as_deref()
+            == Some(policy)
+        && spec.is_some_and(|spec| spec.texts("validationActions").any(|own| own == "Deny"))
+}
+
+/// Whether rules are about an object that is created in a namespace.
+fn meets(rules: &[Node], created: &Created, namespace: &EcoString) -> bool {
+    let has = |rule: &Node, key: &str, wanted: &str| {
+        rule.texts(key).any(|own| {
+            own == "*" || own == wanted || own == "*/*" || own.strip_suffix("/*") == Some(wanted)
+        })
+    };
+    rules.iter().any(|rule| {
+        has(rule, "operations", "CREATE")
+            && created.iter().any(|(group, plural, own)| {
+                own == namespace && has(rule, "apiGroups", group) && has(rule, "resources", plural)
+            })
+    })
+}
+
+/// Whether the webhooks are those of a project whose rules are applied here.
+fn is_known(name: &str) -> bool {
+    name.split(['-', '.', '/']).any(|word| KNOWN.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Ran, gpu_node, ome_on};
+
+    const POD: &str = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 2, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x}]}}}\n";
+
+    fn plan(more: &str) -> Ran {
+        let text = gpu_node("n1", 8, "") + POD + more;
+        ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)])
+    }
+
+    fn whats(ran: &Ran) -> Vec<String> {
+        let all = ran.at("/placement/notJudged");
+        let all = all.as_array().into_iter().flatten();
+        all.filter_map(|own| Some(own["what"].as_str()?.to_owned())).collect()
+    }
+
+    fn policy(resources: &str, selector: &str, actions: &str) -> String {
+        format!(
+            "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {{name: p}}\nspec:\n  matchConstraints: {{{selector}resourceRules: [{{apiGroups: [apps, ''], apiVersions: [v1], operations: [CREATE], resources: [{resources}]}}]}}\n  validations: [{{expression: 'object.spec.replicas <= 1'}}]\n---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\nmetadata: {{name: b}}\nspec: {{policyName: p, validationActions: [{actions}]}}\n"
+        )
+    }
+
+    #[test]
+    fn a_policy_that_may_refuse_pods_or_their_workload_is_not_judged() {
+        let one = vec!["ValidatingAdmissionPolicy `p`".to_owned()];
+        let here = "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ml}}, ";
+        let there = "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: other}}, ";
+        for (resources, selector, actions, expected) in [
+            ("deployments", "", "Deny", &one),
+            ("pods", "", "Deny", &one),
+            ("'*'", "", "Deny", &one),
+            ("services", "", "Deny", &vec![]),
+            ("deployments", "", "Warn", &vec![]),
+            ("deployments", here, "Deny", &one),
+            ("deployments", there, "Deny", &vec![]),
+        ] {
+            let ran = plan(&policy(resources, selector, actions));
+            assert_eq!(&whats(&ran), expected, "{resources} {selector} {actions}");
+            let verdict = if expected.is_empty() { "fits" } else { "unknown" };
+            assert_eq!(ran.at("/placement/verdict"), verdict);
+            assert_eq!(ran.code, 0);
+        }
+    }
+
+    #[test]
+    fn a_webhook_is_not_judged_unless_its_rules_are_known() {
+        let hook = |name: &str, resources: &str| {
+            format!(
+                "---\napiVersion: admissionregistration.k8s.io/v1\nkind: MutatingWebhookConfiguration\nmetadata: {{name: {name}}}\nwebhooks:\n- name: x.example.com\n  rules: [{{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [{resources}]}}]\n"
+            )
+        };
+        let of = |name: &str, resources: &str| whats(&plan(&hook(name, resources)));
+        assert_eq!(of("injector", "pods"), ["MutatingWebhookConfiguration `injector`"]);
+        assert!(of("injector", "nodes").is_empty());
+        assert!(of("kueue-mutating-webhook-configuration", "pods").is_empty());
+    }
+
+    #[test]
+    fn a_vertical_autoscaler_replaces_requests() {
+        let of = |target: &str, mode: &str| {
+            let text = format!(
+                "---\napiVersion: autoscaling.k8s.io/v1\nkind: VerticalPodAutoscaler\nmetadata: {{name: v, namespace: ml}}\nspec: {{targetRef: {{apiVersion: apps/v1, kind: Deployment, name: {target}}}{mode}}}\n"
+            );
+            whats(&plan(&text))
+        };
+        let named = ["VerticalPodAutoscaler `ml/v`"];
+        assert_eq!(of("a", ""), named);
+        assert_eq!(of("a", ", updatePolicy: {updateMode: Initial}"), named);
+        assert!(of("a", ", updatePolicy: {updateMode: 'Off'}").is_empty());
+        assert!(of("b", "").is_empty());
+    }
+
+    #[test]
+    fn a_namespace_that_a_whole_cluster_lacks_is_not_judged() {
+        let namespace = |name: &str| {
+            format!("---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}}}\n")
+        };
+        let cluster = namespace("kube-system");
+        assert_eq!(whats(&plan(&cluster)), ["Namespace `ml`"]);
+        assert!(whats(&plan(&(cluster + &namespace("ml")))).is_empty());
+        // A repository has the namespaces that it makes, not all.
+        assert!(whats(&plan(&namespace("other"))).is_empty());
+    }
+
+    #[test]
+    fn a_namespace_that_ends_takes_no_pods() {
+        let ends = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ml, deletionTimestamp: '2026-01-01T00:00:00Z'}\nstatus: {phase: Terminating}\n";
+        let ran = plan(ends);
+        assert_eq!(ran.code, 2);
+        let message = ran.at("/placement/pending/0/message").to_string();
+        let expected =
+            "unable to create new content in namespace ml because it is being terminated";
+        assert!(message.contains(expected), "{message}");
+    }
+}
