@@ -61,19 +61,21 @@ impl All<'_> {
 
     /// Without the other workloads, which are listed only where their pods lose their nodes.
     fn of_operators(&self) -> impl Iterator<Item = &ServiceRollout> {
-        self.services.iter().filter(|own| own.api.is_of_operator())
+        self.services.iter().filter(|rollout| rollout.api.is_of_operator())
     }
 
     /// The services and other workloads that do not change and whose pods lose their nodes.
     fn displaced(&self) -> Vec<String> {
-        let lost = self.services.iter().flat_map(|own| {
-            let components = own.components.iter();
-            components.filter(|own| own.end == RollEnd::Displaced).map(move |own_| (own, own_))
+        let lost = self.services.iter().flat_map(|rollout| {
+            let components = rollout.components.iter();
+            components
+                .filter(|rollout| rollout.end == RollEnd::Displaced)
+                .map(move |component| (rollout, component))
         });
-        let line = |(service, own): (&ServiceRollout, &ComponentRollout)| {
-            let component = format!(" {}", own.component);
+        let line = |(service, rollout): (&ServiceRollout, &ComponentRollout)| {
+            let component = format!(" {}", rollout.component);
             let component = if service.api.is_of_operator() { component.as_str() } else { "" };
-            let stuck = own.stuck.as_ref().map_or("", |stuck| stuck.message.as_str());
+            let stuck = rollout.stuck.as_ref().map_or("", |stuck| stuck.message.as_str());
             format!("✗ no longer fits: {}{component}: {stuck}", name(service))
         };
         lost.map(line).collect()
@@ -81,7 +83,7 @@ impl All<'_> {
 
     /// Number of services and other workloads whose pods lose their nodes.
     pub fn lost(&self) -> usize {
-        self.services.iter().filter(|own| roll::is_displaced(&own.components)).count()
+        self.services.iter().filter(|rollout| roll::is_displaced(&rollout.components)).count()
     }
 
     fn waits(own: &ServiceRollout) -> bool {

@@ -13,7 +13,7 @@ use crate::cluster::fleet::{self, Slot};
 use crate::cluster::schedule::{PodId, PodState};
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
-use crate::pipeline::together::adopted::anywhere;
+use crate::pipeline::together::adopted::{Jobs, anywhere};
 use crate::pipeline::together::settled::{Workloads, keeping};
 use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
 use ecow::EcoString;
@@ -52,7 +52,7 @@ impl Kind {
             Self::Serving(kind) => kind.pods().collect(),
             Self::Ray | Self::Refused(_) => Vec::new(),
         };
-        pods.into_iter().filter(|own| !own.never_preempts).map(|own| own.priority).max()
+        pods.into_iter().filter(|pod| !pod.never_preempts).map(|pod| pod.priority).max()
     }
 }
 
@@ -68,16 +68,16 @@ pub(super) fn settled(
     let of_tracks: BTreeSet<usize> =
         tracks.iter().filter_map(|track| Some(track.settled?.0)).collect();
     let mut all = Vec::new();
-    for (at, own) in before.fleet.workloads.iter().enumerate() {
+    for (at, workload) in before.fleet.workloads.iter().enumerate() {
         let claim = &before.claims[at];
-        let may_go = own.templates.iter().any(|own| own.priority < most);
+        let may_go = workload.templates.iter().any(|template| template.priority < most);
         if of_tracks.contains(&at) || claim.api.is_of_operator() || !may_go {
             continue;
         }
         let mut keeping = keeping(&claim.service);
         let mut members = Vec::new();
         for (replica, slots) in slots[at].iter().enumerate() {
-            if own.replicas[replica].together > 1 {
+            if workload.replicas[replica].together > 1 {
                 (keeping.together, keeping.whole_groups) = (true, true);
             }
             for pod in slots.iter().filter_map(|slot| slot.pod) {
@@ -97,15 +97,16 @@ pub(super) fn running(
     pods: &[(usize, PodId)],
 ) -> Vec<Kept> {
     let Some(most) = ground.evicts_below else { return Vec::new() };
+    let jobs = Jobs::of(&ground.world.catalog);
     let mut owners: BTreeMap<EcoString, Vec<KeptPod>> = BTreeMap::new();
     for (at, pod) in pods {
-        let (own, template) = (ground.pod(*at), ground.template(*at));
-        let Creator::Workload(owner) = own.creator() else { continue };
-        if own.ends || template.priority >= most {
+        let (running, template) = (ground.pod(*at), ground.template(*at));
+        let Creator::Workload(owner) = running.creator() else { continue };
+        if running.ends || template.priority >= most || !jobs.create_again(running) {
             continue;
         }
         let template = world.template(Arc::new(anywhere(template)));
-        let group = own.group().map_or(0, |(group, _)| group);
+        let group = running.group().map_or(0, |(group, _)| group);
         owners.entry(owner).or_default().push(KeptPod { template, pod: Some(*pod), group });
     }
     let mut all = Vec::new();
@@ -126,8 +127,8 @@ fn keep(
     if members.is_empty() {
         return None;
     }
-    let is_bound = |own: &KeptPod| {
-        own.pod.is_some_and(|pod| matches!(world.scheduler().state(pod), PodState::Bound(_)))
+    let is_bound = |running: &KeptPod| {
+        running.pod.is_some_and(|pod| matches!(world.scheduler().state(pod), PodState::Bound(_)))
     };
     let had_node = members.iter().map(is_bound).collect();
     Some(Kept { id: world.keep(members, keeping), owner, had_node })
@@ -136,20 +137,20 @@ fn keep(
 /// The pods that lost their nodes.
 pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
     let scheduler = world.scheduler();
-    let one = |own: &Kept| {
-        let members = world.members(own.id).iter().zip(&own.had_node).filter(|(_, had)| **had);
+    let one = |item: &Kept| {
+        let members = world.members(item.id).iter().zip(&item.had_node).filter(|(_, had)| **had);
         let waiting: Vec<&KeptPod> = members
             .map(|(member, _)| member)
-            .filter(|own| own.pod.is_none_or(|pod| world.phase(pod) == PodPhase::Pending))
+            .filter(|item| item.pod.is_none_or(|pod| world.phase(pod) == PodPhase::Pending))
             .collect();
         let first = waiting.first()?;
         let message = match first.pod.and_then(|pod| Some((pod, scheduler.rejection(pod)?))) {
             Some((_, rejection)) => rejection.message.clone(),
-            None => world.refused(own.id).cloned().unwrap_or_default(),
+            None => world.refused(item.id).cloned().unwrap_or_default(),
         };
-        let devices = |own: &&KeptPod| own.pod.map_or(0, |pod| gpus(scheduler.template_of(pod)));
+        let devices = |item: &&KeptPod| item.pod.map_or(0, |pod| gpus(scheduler.template_of(pod)));
         Some(Displaced {
-            owner: own.owner.clone(),
+            owner: item.owner.clone(),
             pods: waiting.len(),
             devices: waiting.iter().map(devices).sum(),
             message,
@@ -180,12 +181,12 @@ pub(super) fn waited(
     bound: &Bound,
     at: (usize, usize),
 ) -> i64 {
-    let own = &workloads.fleet.workloads[at.0];
+    let item = &workloads.fleet.workloads[at.0];
     let counts_groups = matches!(&track.begins, Begins::With(Kind::Groups(_) | Kind::Serving(_)));
-    let replicas = own.replicas.iter().zip(&bound[at.0]);
+    let replicas = item.replicas.iter().zip(&bound[at.0]);
     let waiting = replicas.map(|(replica, bound)| {
         let pods = replica.pods.iter().zip(bound).filter(|(template, is_bound)| {
-            !**is_bound && (counts_groups || own.wanted(**template) == at.1)
+            !**is_bound && (counts_groups || item.wanted(**template) == at.1)
         });
         let pods = pods.count();
         if counts_groups { pods.min(1) } else { pods }
@@ -211,7 +212,7 @@ impl Displaced {
         let component = ComponentRollout {
             component: "pods",
             name: name.into(),
-            kind: KINDS.into_iter().find(|own| *own == kind).unwrap_or("-"),
+            kind: KINDS.into_iter().find(|item| *item == kind).unwrap_or("-"),
             strategy: "-",
             max_surge: 0,
             max_unavailable: 0,

@@ -2,11 +2,13 @@
 
 use super::claims::Claim;
 use super::workloads::PlainWorkload;
+use crate::api::Object;
+use crate::catalog::Catalog;
 use crate::cluster::fleet::{Replica, Running, Workload};
 use crate::cluster::schedule::PodTemplate;
 use crate::pipeline::running::{Creator, RunningPod, RunningPods};
 use ecow::{EcoString, eco_format};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Makes workloads of running pods that controllers create again. Returns how many of the pods
@@ -68,10 +70,36 @@ pub(super) fn adopt(
     gone
 }
 
+/// The Jobs of an input. One that was not read may give up: an evicted pod counts against its
+/// `backoffLimit`.
+#[derive(Clone, Debug, Default)]
+pub(in crate::pipeline) struct Jobs(Option<HashSet<EcoString>>);
+
+impl Jobs {
+    pub(in crate::pipeline) fn of(catalog: &Catalog) -> Self {
+        let jobs = catalog.others().iter().filter(|object| object.id.kind == "Job");
+        let name = |object: &Object| {
+            let namespace = object.id.scope.namespace().map(EcoString::as_str).unwrap_or_default();
+            eco_format!("Job/{namespace}/{}", object.id.name)
+        };
+        Self(Some(jobs.map(name).collect()))
+    }
+
+    /// Whether a pod is created again after it is evicted, as far as that is known.
+    pub(in crate::pipeline) fn create_again(&self, pod: &RunningPod<'_>) -> bool {
+        let Some(known) = &self.0 else { return true };
+        match pod.creator() {
+            Creator::Workload(id) => !id.starts_with("Job/") || known.contains(&id),
+            Creator::Nobody | Creator::Node => false,
+        }
+    }
+}
+
 /// Makes workloads of the running pods that a pod of `claims` or `plain` may evict: their controllers
 /// create them again, and they wait at their own priority. With `every`, workloads whose pods all run
 /// evict others too, because their pods are replaced.
 pub(super) fn adopt_preemptible(
+    jobs: &Jobs,
     claims: &[Claim],
     plain: &mut Vec<PlainWorkload>,
     running: &RunningPods<'_>,
@@ -82,19 +110,24 @@ pub(super) fn adopt_preemptible(
     let workloads = claims.iter().map(|own| &own.workload);
     let workloads = workloads.chain(plain.iter().map(|own| &own.workload));
     if let Some(most) = evicts_below(workloads, every) {
-        adopt_below(most, plain, running, templates, own);
+        // What is lost is created again as a drain does it, whoever creates it.
+        let all = Jobs::default();
+        adopt_below(most, if every { &all } else { jobs }, plain, running, templates, own);
     }
 }
 
 /// Makes workloads of the running pods of a lower priority than `most`.
 pub(super) fn adopt_below(
     most: i32,
+    jobs: &Jobs,
     plain: &mut Vec<PlainWorkload>,
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
     own: &mut BTreeSet<usize>,
 ) {
-    adopt(plain, running, templates, own, |at, _| templates[at].priority < most);
+    let is_wanted =
+        |at: usize, pod: &RunningPod<'_>| templates[at].priority < most && jobs.create_again(pod);
+    adopt(plain, running, templates, own, is_wanted);
 }
 
 /// The priority below which pods of these workloads evict others; `None` if they wait for nothing.
@@ -102,12 +135,12 @@ pub(super) fn evicts_below<'w>(
     workloads: impl Iterator<Item = &'w Workload>,
     every: bool,
 ) -> Option<i32> {
-    let waits = |own: &&Workload| {
-        let wanted = own.replicas.iter().map(|replica| replica.pods.len()).sum::<usize>();
-        every || wanted > own.running.len()
+    let waits = |workload: &&Workload| {
+        let wanted = workload.replicas.iter().map(|replica| replica.pods.len()).sum::<usize>();
+        every || wanted > workload.running.len()
     };
-    let templates = workloads.filter(waits).flat_map(|own| &own.templates);
-    templates.filter(|own| !own.never_preempts).map(|own| own.priority).max()
+    let templates = workloads.filter(waits).flat_map(|workload| &workload.templates);
+    templates.filter(|pod| !pod.never_preempts).map(|pod| pod.priority).max()
 }
 
 /// Pods of one owner are of one workload if a controller has all of them: a service may have several.

@@ -240,7 +240,8 @@ fn place<'a>(
         }
     }
     let every = beside.lost.is_some() || beside.at != At::Min;
-    adopted::adopt_preemptible(&claims, &mut plain, &running, &templates, &mut own, every);
+    let jobs = adopted::Jobs::of(catalog);
+    adopted::adopt_preemptible(&jobs, &claims, &mut plain, &running, &templates, &mut own, every);
     workloads::add_plain(&mut claims, &mut plain);
     claims::sort(&mut claims);
     if beside.at != At::Min {

@@ -30,7 +30,7 @@ impl ObjectCounts {
             return all;
         }
         let mut objects: Vec<&Object> = objects.collect();
-        objects.sort_by_key(|own| (own.metadata("uid").is_none(), &own.id));
+        objects.sort_by_key(|item| (item.metadata("uid").is_none(), &item.id));
         for object in objects {
             let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
             let resource = resource(object.group(), &object.id.kind);
@@ -67,32 +67,32 @@ pub(super) fn of_services(
     planned: &[Planned<'_>],
     claims: &mut [Claim],
 ) -> Vec<NotJudged> {
-    if planned.iter().all(|own| own.objects.is_empty()) {
+    if planned.iter().all(|item| item.objects.is_empty()) {
         return Vec::new();
     }
-    let counted = |own: &&Object| !catalog.is_copy(own) && own.id.kind != "ResourceQuota";
+    let counted = |item: &&Object| !catalog.is_copy(item) && item.id.kind != "ResourceQuota";
     let mut ledger = ObjectCounts::of(catalog, catalog.others().iter().filter(counted)).ledger;
     let exists: BTreeSet<(EcoString, &EcoString, &EcoString)> = catalog
         .others()
         .iter()
-        .filter(|own| own.metadata("uid").is_some())
-        .filter_map(|own| {
-            let namespace = own.id.scope.namespace()?;
-            Some((resource(own.group(), &own.id.kind), namespace, &own.id.name))
+        .filter(|item| item.metadata("uid").is_some())
+        .filter_map(|item| {
+            let namespace = item.id.scope.namespace()?;
+            Some((resource(item.group(), &item.id.kind), namespace, &item.id.name))
         })
         .collect();
     let mut found = Vec::new();
     let mut refused: HashMap<(usize, Option<ComponentKind>), EcoString> = HashMap::new();
-    for (at, own) in planned.iter().enumerate().filter(|(_, own)| own.error.is_none()) {
-        let namespace = &own.service.namespace;
+    for (at, item) in planned.iter().enumerate().filter(|(_, item)| item.error.is_none()) {
+        let namespace = &item.service.namespace;
         let is_there = |object: &&CountedObject| {
             exists.contains(&(object.resource.clone(), namespace, &object.name))
         };
         // The operator has written it before: what the input lacks of it was not read.
-        if own.objects.iter().any(|object| is_there(&object)) {
+        if item.objects.iter().any(|object| is_there(&object)) {
             continue;
         }
-        for object in &own.objects {
+        for object in &item.objects {
             let Err(why) = ledger.charge_made(namespace, &object.usage) else { continue };
             let (resource, name) = (&object.resource, &object.name);
             let message = eco_format!("{resource} \"{name}\" is forbidden: {why}");
@@ -100,14 +100,14 @@ pub(super) fn of_services(
                 refused.entry((at, object.runs)).or_insert(message);
             } else {
                 found.push(NotJudged {
-                    what: eco_format!("{}", own.service),
+                    what: eco_format!("{}", item.service),
                     pods: None,
                     message: eco_format!("{message}: the service does not get ready without it"),
                 });
             }
         }
     }
-    for claim in claims.iter_mut().filter(|own| own.refused.is_none()) {
+    for claim in claims.iter_mut().filter(|item| item.refused.is_none()) {
         let Who::Component(at, component) = claim.who else { continue };
         let kind = planned[at].components[component].kind;
         let why = refused.get(&(at, None)).or_else(|| refused.get(&(at, Some(kind))));

@@ -70,8 +70,8 @@ fn hold_group(
     ledger: &mut Ledger,
 ) -> Vec<(usize, EcoString)> {
     let is_member = |at: &usize| {
-        claims[*at].queue.as_ref().is_some_and(|own| {
-            own.namespace == queue.namespace && own.group.as_ref() == Some(group)
+        claims[*at].queue.as_ref().is_some_and(|member| {
+            member.namespace == queue.namespace && member.group.as_ref() == Some(group)
         })
     };
     let members: Vec<usize> = (0..claims.len())
@@ -102,9 +102,9 @@ fn hold_group(
     let Some(admitted) = decision.admitted.first() else { return Vec::new() };
     for (place, at) in members.into_iter().enumerate() {
         let sets = admitted.sets.get(place).or_else(|| admitted.sets.first());
-        let own = Admitted { sets: sets.cloned().into_iter().collect(), ..admitted.clone() };
-        let own = QueueDecision { admitted: vec![own], ..decision.clone() };
-        apply(catalog, &own, &mut fleet.workloads[at], true);
+        let admission = Admitted { sets: sets.cloned().into_iter().collect(), ..admitted.clone() };
+        let admission = QueueDecision { admitted: vec![admission], ..decision.clone() };
+        apply(catalog, &admission, &mut fleet.workloads[at], true);
     }
     Vec::new()
 }

@@ -130,15 +130,25 @@ impl Workloads {
             is_wanted((Api::Cluster, &namespace.into(), &name.into()))
         });
         let (running, templates) = (&ground.running, &ground.templates);
+        let jobs = adopted::Jobs::of(ground.catalog);
         match size {
             Size::All(_) => {
                 adopted::adopt(&mut plain, running, templates, &mut own, |_, _| true);
             }
             Size::Below(most) => {
-                adopted::adopt_below(most, &mut plain, running, templates, &mut own);
+                adopted::adopt_below(most, &jobs, &mut plain, running, templates, &mut own);
             }
             Size::Evictable => {
-                adopted::adopt_preemptible(&claims, &mut plain, running, templates, &mut own, true);
+                let most = adopted::evicts_below(
+                    claims
+                        .iter()
+                        .map(|own| &own.workload)
+                        .chain(plain.iter().map(|own| &own.workload)),
+                    true,
+                );
+                if let Some(most) = most {
+                    adopted::adopt_below(most, &jobs, &mut plain, running, templates, &mut own);
+                }
             }
         }
         workloads::add_plain(&mut claims, &mut plain);

@@ -42,7 +42,7 @@ type Created = BTreeSet<(EcoString, EcoString, EcoString)>;
 pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
     let mut pods: BTreeMap<EcoString, usize> = BTreeMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
-        let wanted: usize = workload.replicas.iter().map(|own| own.pods.len()).sum();
+        let wanted: usize = workload.replicas.iter().map(|item| item.pods.len()).sum();
         let new = wanted.saturating_sub(workload.running.len());
         if new > 0 {
             *pods.entry(namespace(claim)).or_default() += new;
@@ -50,17 +50,17 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
     }
     let mut all = unread_namespaces(catalog, &pods);
     all.extend(resized(catalog, claims, fleet));
-    let mut of_group = catalog.others().iter().filter(|own| own.group() == GROUP).peekable();
+    let mut of_group = catalog.others().iter().filter(|item| item.group() == GROUP).peekable();
     if of_group.peek().is_none() || pods.is_empty() {
         return all;
     }
-    let objects: Vec<&Object> = of_group.filter(|own| !catalog.is_copy(own)).collect();
+    let objects: Vec<&Object> = of_group.filter(|item| !catalog.is_copy(item)).collect();
     let created = created(catalog, claims, &pods);
     let named: BTreeMap<EcoString, Labels> = catalog
         .others()
         .iter()
-        .filter(|own| own.id.kind == "Namespace")
-        .map(|own| (own.id.name.clone(), labels(own.metadata("labels"))))
+        .filter(|item| item.id.kind == "Namespace")
+        .map(|item| (item.id.name.clone(), labels(item.metadata("labels"))))
         .collect();
     let selects = |selector: Option<&Node>, namespace: &EcoString| {
         // What cannot be read may select everything.
@@ -73,7 +73,7 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
     for object in &objects {
         let met: Vec<&EcoString> = match object.id.kind.as_str() {
             "ValidatingAdmissionPolicy" => {
-                let own = object.node.at(&["spec", "matchConstraints"]);
+                let item = object.node.at(&["spec", "matchConstraints"]);
                 let bindings: Vec<&Object> = objects
                     .iter()
                     .copied()
@@ -82,13 +82,13 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
                 let bound = |namespace: &EcoString| {
                     bindings.iter().any(|binding| {
                         let matched = binding.node.at(&["spec", "matchResources"]);
-                        selects(matched.and_then(|own| own.get("namespaceSelector")), namespace)
+                        selects(matched.and_then(|item| item.get("namespaceSelector")), namespace)
                     })
                 };
                 let hit = |namespace: &&EcoString| {
-                    own.is_some_and(|own| {
-                        selects(own.get("namespaceSelector"), namespace)
-                            && meets(own.items_of("resourceRules"), &created, namespace)
+                    item.is_some_and(|item| {
+                        selects(item.get("namespaceSelector"), namespace)
+                            && meets(item.items_of("resourceRules"), &created, namespace)
                     }) && bound(namespace)
                 };
                 pods.keys().filter(hit).collect()
@@ -107,7 +107,7 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
             }
             _ => continue,
         };
-        let count: usize = met.into_iter().filter_map(|own| pods.get(own)).sum();
+        let count: usize = met.into_iter().filter_map(|item| pods.get(item)).sum();
         if count > 0 {
             let changes = object.id.kind == "MutatingWebhookConfiguration";
             let may = if changes { "change or refuse" } else { "refuse" };
@@ -128,7 +128,7 @@ fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged>
     let of_kind = catalog
         .others()
         .iter()
-        .filter(|own| own.id.kind == "VerticalPodAutoscaler" && !catalog.is_copy(own));
+        .filter(|item| item.id.kind == "VerticalPodAutoscaler" && !catalog.is_copy(item));
     let mut found = Vec::new();
     for object in of_kind {
         let text = |keys: &[&str]| object.node.at(keys).and_then(Node::scalar_text);
@@ -148,7 +148,7 @@ fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged>
             .iter()
             .zip(&fleet.workloads)
             .filter(|(claim, _)| is_target(claim))
-            .flat_map(|(_, own)| &own.replicas)
+            .flat_map(|(_, item)| &item.replicas)
             .map(|replica| replica.pods.len())
             .sum();
         if pods > 0 {
@@ -164,8 +164,8 @@ fn resized(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged>
 
 /// Namespaces of pods that are not among those of a cluster that was read whole.
 fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Vec<NotJudged> {
-    let read = catalog.others().iter().filter(|own| own.id.kind == "Namespace");
-    let read: BTreeSet<&EcoString> = read.map(|own| &own.id.name).collect();
+    let read = catalog.others().iter().filter(|item| item.id.kind == "Namespace");
+    let read: BTreeSet<&EcoString> = read.map(|item| &item.id.name).collect();
     if !read.contains(&EcoString::from(OF_EVERY_CLUSTER)) {
         return Vec::new();
     }
