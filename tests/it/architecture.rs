@@ -178,6 +178,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "catalog",
             "rollout",
             "objects",
+            "operator",
             "operators/kueue",
             "operators/servings",
             "operators/ome",
