@@ -103,7 +103,15 @@ pub(super) fn typed(
             schema.fill_zeroes(&mut document.node);
         }
         let mut found = Vec::new();
-        schema.check(&document.node, strictness, sources, &mut found);
+        // So does that of KServe's services, which then read as their owner wrote them.
+        let encodes = document.kind == "InferenceService" && owner == Api::KServe && server;
+        let encoded = encodes.then(|| {
+            let mut encoded = document.node.clone();
+            schema.fill_zeroes(&mut encoded);
+            encoded
+        });
+        let judged = encoded.as_ref().unwrap_or(&document.node);
+        schema.check(judged, strictness, sources, &mut found);
         newer::grade(&mut found, owner, server, given);
         newer::grade_platform(&mut found, document.group());
         if let Some(definition) = definition {
