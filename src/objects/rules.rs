@@ -81,6 +81,7 @@ rules! {
     OPENSHIFT_ROUTE "openshift-route" "The label networking.kserve.io/visibility: exposed gives a service a Route." "opendatahub-io/odh-model-controller, kserve_raw_route_reconciler.go"
     OPENSHIFT_BINDING "openshift-binding" "With authentication the account of a service may check tokens; MLServer may mount images as volumes." "opendatahub-io/odh-model-controller; opendatahub-io/kserve, workload_permissions_odh.go"
     OPENSHIFT_METRICS "openshift-metrics" "The metrics of a runtime are collected by a Service and a ServiceMonitor; a ConfigMap says whether the dashboard shows them." "opendatahub-io/odh-model-controller, kserve_metrics_service_reconciler.go"
+    OPENSHIFT_KEDA "openshift-keda" "KEDA reads the metrics of the cluster with an account of the namespace when a service scales by one of Prometheus." "opendatahub-io/odh-model-controller, kserve_keda_reconciler.go"
     WAVE "sync-wave" "The flag --argocd-waves numbers the objects in the order in which they are needed." "--argocd-waves"
 }
 

@@ -25,8 +25,9 @@ const ORIGIN: Origin = Origin::Derived(&CANARY);
 /// Fields that a variant does not inherit: its replicas are fixed and it runs on one node.
 const STABLE: [&str; 5] =
     ["workerSpec", "maxReplicas", "scaleTarget", "scaleMetric", "autoScaling"];
-/// Labels and annotations that its objects lack, although its pods may have them.
-const UNHEARD: [&str; 3] = ["deploymentStrategy", "logger", "batcher"];
+/// Fields that its objects do not follow, although its pods may have what they ask for: its
+/// Deployment knows its replicas alone.
+const UNHEARD: [&str; 4] = ["deploymentStrategy", "logger", "batcher", "timeout"];
 
 /// Variants of the predictor, which take replicas from it; `model` is the stable predictor's,
 /// completed for its server.

@@ -9,6 +9,7 @@ use crate::api::{DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::host::{HostParts, host};
 use crate::operators::kserve::mode::ANNOTATION;
+use crate::operators::kserve::openshift::proxy;
 use crate::operators::kserve::rules::Rules as _;
 use crate::yaml::{Map, Node};
 
@@ -71,12 +72,11 @@ impl Facts<'_> {
         if self.mode != DeploymentMode::RawDeployment {
             return Ok(());
         }
-        if self.policy.kserve().open_shift && self.config.proxy.is_none() {
+        let missing = proxy::missing(self.config.proxy.as_ref(), self.predictor);
+        if let Some((message, help)) = missing.filter(|_| self.policy.kserve().open_shift) {
             return Err(Failure {
-                help: Some(
-                    "give the ConfigMap inferenceservice-config the key `oauthProxy`".into(),
-                ),
-                ..self.invalid("failed to create deployment reconciler: oauthProxy config is nil")
+                help: Some(help.into()),
+                ..self.invalid(format!("failed to create deployment reconciler: {message}"))
             });
         }
         let ingress = &self.config.ingress;

@@ -7,8 +7,9 @@
 use super::value;
 use crate::api::{ComponentKind, Failure, KServeConfig, Object, Service};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::merge::edit::{list_mut, map_mut, text};
+use crate::merge::edit::{field_mut, list_mut, map_mut, text};
 use crate::objects::build::node;
+use crate::operators::kserve::compose::names::MAIN;
 use crate::pods::rules::OPENSHIFT_CONNECTION;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -73,7 +74,7 @@ pub(super) fn apply(
                     "give its Secret the key `URI`",
                 ));
             };
-            if let Some(model) = map_mut(predictor, "model", ORIGIN) {
+            if let Some(model) = model(predictor).and_then(Node::as_map_mut) {
                 model.insert("storageUri", address);
             }
         }
@@ -151,13 +152,33 @@ fn store(predictor: &mut Node, name: &str, path: Option<Node>) {
     {
         map.insert("serviceAccountName", Node::str(account, ORIGIN));
     }
-    let Some(model) = predictor.as_map_mut().and_then(|map| map.get_mut("model")) else { return };
-    let Some(storage) = map_mut(model, "storage", ORIGIN) else { return };
+    let Some(storage) = model(predictor).and_then(|model| map_mut(model, "storage", ORIGIN)) else {
+        return;
+    };
     storage.insert("key", Node::str(name, ORIGIN));
     let own = storage.get("path").and_then(Node::as_str).is_some_and(|path| !path.is_empty());
     if let Some(path) = path.filter(|_| !own) {
         storage.insert("path", path);
     }
+}
+
+/// The model of a predictor. Quirk: where there is none it is made, also beside a container, and the
+/// validating webhook then refuses the two of them. The defaulting webhook of KServe has named that
+/// container before (predictor_custom.go, Default).
+fn model(predictor: &mut Node) -> Option<&mut Node> {
+    if predictor.get("model").is_none()
+        && let Some(containers) = field_mut(predictor, "containers").and_then(Node::as_list_mut)
+    {
+        let alone = containers.len() == 1;
+        if let Some(first) = containers.make_mut().first_mut()
+            && (alone || text(first, "name").is_empty())
+            && let Some(container) = first.as_map_mut()
+        {
+            container.insert("name", Node::str(MAIN, ORIGIN));
+        }
+    }
+    map_mut(predictor, "model", ORIGIN)?;
+    field_mut(predictor, "model")
 }
 
 /// The Secret as one with which the image of the model is pulled.
@@ -220,6 +241,38 @@ mod tests {
                 admitted(annotations, model, &secret(annotation, data)).expect("it is admitted");
             assert_eq!(found.pointer(field), Some(&expected), "{annotation}");
             assert!(findings.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_predictor_without_a_model_gets_one_beside_its_container() {
+        let named = "opendatahub.io/connections: c, opendatahub.io/connection-path: p";
+        for (annotation, data, model) in [
+            (
+                "opendatahub.io/connection-type-protocol: s3",
+                "stringData: {}",
+                json!({"storage": {"key": "c", "path": "p"}}),
+            ),
+            (
+                "opendatahub.io/connection-type-protocol: uri",
+                "stringData: {URI: 'https://x/m'}",
+                json!({"storageUri": "https://x/m"}),
+            ),
+        ] {
+            for (containers, names) in [
+                ("[{name: own, image: i}]", vec!["kserve-container"]),
+                ("[{image: i}, {name: b, image: i}]", vec!["kserve-container", "b"]),
+                ("[{name: a, image: i}, {name: b, image: i}]", vec!["a", "b"]),
+            ] {
+                let predictor = format!("containers: {containers}");
+                let (found, _) =
+                    admitted(named, &predictor, &secret(annotation, data)).expect("it is admitted");
+                let predictor = &found["predictor"];
+                assert_eq!(predictor["model"], model, "{annotation}");
+                let listed = predictor["containers"].as_array().expect("a list");
+                let found: Vec<_> = listed.iter().map(|own| own["name"].as_str()).collect();
+                assert_eq!(found, names.into_iter().map(Some).collect::<Vec<_>>());
+            }
         }
     }
 

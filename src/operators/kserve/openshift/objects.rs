@@ -5,13 +5,12 @@
 //! In: a service with its components and its runtime. Out: objects that belong to no component.
 //! The queries of the dashboard's ConfigMap are left out.
 
-use super::{AUTH, SERVER, connection, storage};
+use super::{AUTH, SERVER, connection, image_volume, keda, storage};
 use crate::api::{ComponentKind, DeploymentMode, KServeConfig, Runtime, Scope, Service};
 use crate::objects::build::{IntoNode, node};
 use crate::objects::metadata::{label, metadata, text};
 use crate::objects::rules;
 use crate::operators::kserve::compose::stops;
-use crate::operators::kserve::storage_uri::storage_uri;
 use crate::pods::built::Component;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
@@ -51,12 +50,13 @@ pub(in crate::operators::kserve) fn all(written: &Written<'_>) -> Vec<Option<Nod
     let mut all: Vec<Option<Node>> = beside.cloned().map(Some).collect();
     all.extend([
         binding(written),
-        image_volumes(written),
+        image_volume::binding(written),
         route(written),
         found.and_then(|runtime| metrics_service(written, runtime)),
         found.and_then(|runtime| monitor(written, runtime)),
         dashboard(written, found),
     ]);
+    all.extend(keda::all(written));
     all
 }
 
@@ -89,32 +89,6 @@ fn binding(written: &Written<'_>) -> Option<Node> {
     })
 }
 
-/// The permission to mount an image as a volume, for MLServer
-/// (pkg/controller/v1beta1/inferenceservice/workload_permissions_odh.go).
-fn image_volumes(written: &Written<'_>) -> Option<Node> {
-    const RULE: &Rule = &rules::OPENSHIFT_BINDING;
-    let predictor = written.service.component(ComponentKind::Predictor)?;
-    let (uri, _) = storage_uri(ComponentKind::Predictor, predictor)?;
-    let server = written.runtime?.object.annotation("serving.kserve.io/server-type")?.as_str()?;
-    let stopped = stops(written.annotations) || written.mode != DeploymentMode::RawDeployment;
-    if server != "mlserver" || !uri.starts_with("oci://") || stopped {
-        return None;
-    }
-    let owner = label("serving.kserve.io/inferenceservice", written.service.name().clone(), RULE);
-    let labels: Map = [owner].into_iter().collect();
-    node!(RULE; {
-        apiVersion: "rbac.authorization.k8s.io/v1",
-        kind: "RoleBinding",
-        metadata: (metadata(name(written, "image-volume-scc"), Some(written.namespace), &labels, &Map::new())),
-        roleRef: {
-            apiGroup: "rbac.authorization.k8s.io",
-            kind: "ClusterRole",
-            name: "openshift-ai-inferenceservice-image-volume-scc",
-        },
-        subjects: [{ kind: "ServiceAccount", name: (account(written)), namespace: (written.namespace) }],
-    })
-}
-
 /// Whether a text is true as Go parses it.
 fn is_true(text: &str) -> bool {
     matches!(text, "1" | "t" | "T" | "true" | "TRUE" | "True")
@@ -140,7 +114,7 @@ fn route(written: &Written<'_>) -> Option<Node> {
     let others: Vec<_> =
         written.canaries.iter().map(|(name, share)| backend(name, *share)).collect();
     let others = (!others.is_empty()).then_some(others);
-    let port = if others.is_none() { port(ports, auth) } else { number(ports) };
+    let port = if others.is_none() { port(ports, auth) } else { behind(ports, auth) };
     let termination = if auth { "reencrypt" } else { "edge" };
     node!(RULE; {
         apiVersion: "route.openshift.io/v1",
@@ -164,32 +138,38 @@ fn timeout(service: &Service) -> i64 {
     service.components.iter().map(seconds).sum()
 }
 
-/// The port of a Service by name, the first one with a name, or the number of the first.
-fn port(ports: &[Node], auth: bool) -> Option<Node> {
-    let called =
-        |port: &&Node, wanted: &str| port.get("name").and_then(Node::as_str) == Some(wanted);
+/// The port of a Service that a Route takes: the one called after the protocol, else the first with
+/// a name, else the first.
+fn taken(ports: &[Node], auth: bool) -> Option<&Node> {
+    let name =
+        |port: &&Node| port.get("name").and_then(Node::as_str).unwrap_or_default().to_owned();
     let wanted = if auth { "https" } else { "http" };
-    let named = || ports.iter().find_map(|port| port.get("name").filter(|name| !name.is_empty()));
-    let found = ports.iter().find(|port| called(port, wanted)).and_then(|port| port.get("name"));
-    found.or_else(named).cloned().or_else(|| number(ports))
+    let named = || ports.iter().find(|port| !name(port).is_empty());
+    ports.iter().find(|port| name(port) == wanted).or_else(named).or_else(|| ports.first())
 }
 
-/// The number behind the first port of a Service: that of its pods, else its own.
-fn number(ports: &[Node]) -> Option<Node> {
-    let first = ports.first()?;
-    let target = first.get("targetPort").filter(|target| target.as_int().is_some());
-    target.or_else(|| first.get("port")).cloned()
+/// That port by its name, or by its number.
+fn port(ports: &[Node], auth: bool) -> Option<Node> {
+    let taken = taken(ports, auth)?;
+    taken.get("name").filter(|name| !name.is_empty()).or_else(|| taken.get("port")).cloned()
 }
 
-/// The runtime whose metrics are collected. Quirks: of a named one only a ServingRuntime of the
-/// namespace is found, and of those that are selected only one that does not set `multiModel`
-/// (utils.go, FindSupportingRuntimeForISvc).
+/// What is behind that port in the pods: a number, which the Services of variants share, or with
+/// authentication the name of the proxy's port.
+fn behind(ports: &[Node], auth: bool) -> Option<Node> {
+    let taken = taken(ports, auth)?;
+    taken.get("targetPort").or_else(|| taken.get("port")).cloned()
+}
+
+/// The runtime whose metrics are collected. Quirks: only a ServingRuntime of the namespace is found,
+/// and of those that are selected only one that does not set `multiModel: false` (utils.go,
+/// FindSupportingRuntimeForISvc).
 fn metrics_runtime<'a>(written: &Written<'a>) -> Option<&'a Runtime> {
     let named = written.service.runtime.is_some();
     written.runtime.filter(|runtime| {
         let is_near = matches!(runtime.object.id.scope, Scope::Namespace(_));
         let is_single = runtime.multi_model.as_ref().is_some_and(|multi| !multi.value);
-        if named { is_near } else { !is_single }
+        is_near && (named || !is_single)
     })
 }
 
@@ -254,7 +234,7 @@ pub(in crate::operators::kserve) fn is_of_metrics(object: &Node) -> bool {
 fn dashboard(written: &Written<'_>, runtime: Option<&Runtime>) -> Option<Node> {
     const RULE: &Rule = &rules::OPENSHIFT_METRICS;
     let shown = runtime.is_some_and(|runtime| {
-        let is_nim = runtime.object.annotation(NIM).is_some();
+        let is_nim = runtime.object.annotation(NIM).and_then(Node::as_str) == Some("true");
         is_nim
             || of_pods(runtime, SERVER).is_some_and(|server| SUPPORTED.contains(&server.as_str()))
     });

@@ -33,6 +33,38 @@ const SERVICE_CA_PATH: &str = "/etc/odh/openshift-service-ca-bundle";
 /// Port of the agent, which is before the server where requests are logged or batched.
 const AGENT: i64 = 9081;
 
+/// What the settings of the proxy lack, and the next step: each of its amounts is needed
+/// (generateOauthProxyContainer).
+pub(in crate::operators::kserve) fn missing(
+    proxy: Option<&ProxyConfig>,
+    predictor: &Node,
+) -> Option<(String, &'static str)> {
+    let Some(proxy) = proxy else {
+        let help = "give the ConfigMap inferenceservice-config the key `oauthProxy`";
+        return Some(("oauthProxy config is nil".into(), help));
+    };
+    let amounts = &proxy.container.resources;
+    let needed = [
+        &proxy.container.image,
+        &amounts.cpu_request,
+        &amounts.cpu_limit,
+        &amounts.memory_request,
+        &amounts.memory_limit,
+    ];
+    if needed.iter().any(|text| text.is_empty()) {
+        let help = "give `oauthProxy` its image, and a request and a limit of cpu and memory";
+        return Some(("one or more required oauthProxyConfig fields are empty".into(), help));
+    }
+    // The timeout of a component stands in for this one, which nobody reads then.
+    let replaced = predictor.get("timeout").is_some_and(|timeout| !timeout.is_null());
+    let seconds = proxy.timeout.as_str();
+    if replaced || seconds.is_empty() || seconds.parse::<i64>().is_ok() {
+        return None;
+    }
+    let message = format!("invalid oauthProxy config upstreamTimeoutSeconds value \"{seconds}\"");
+    Some((message, "write a number of seconds, as a text"))
+}
+
 /// The name of the ConfigMap with the rule by which the proxy of a service decides.
 pub(in crate::operators::kserve) fn access_name(service: &str) -> EcoString {
     eco_format!("{service}-kube-rbac-proxy-sar-config")
@@ -241,4 +273,35 @@ pub(in crate::operators::kserve) fn access(
         immutable: true,
         data: { "config-file.yaml": text },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::kserve::compose::testing::objects;
+    use crate::operators::kserve::openshift::shipped;
+
+    #[test]
+    fn a_proxy_without_an_amount_or_with_a_timeout_that_is_no_number_is_missing_something() {
+        let shipped = shipped::config().proxy.expect("it ships with one");
+        let predictor = |text: &str| {
+            let text = format!("kind: A\nmetadata: {{name: a}}\nspec: {text}\n");
+            objects(&text)[0].node.get("spec").cloned().expect("a spec")
+        };
+        let (plain, timed) = (predictor("{a: b}"), predictor("{timeout: 5}"));
+        let said = |proxy: &ProxyConfig, predictor: &Node| {
+            missing(Some(proxy), predictor).map(|(message, _)| message).unwrap_or_default()
+        };
+        assert_eq!(said(&shipped, &plain), "");
+        assert!(missing(None, &plain).is_some());
+        let mut bare = shipped.clone();
+        bare.container.resources.cpu_limit = EcoString::new();
+        assert!(said(&bare, &plain).contains("are empty"));
+        let mut slow = shipped.clone();
+        slow.timeout = "x".into();
+        assert!(said(&slow, &plain).contains("\"x\""));
+        assert_eq!(said(&slow, &timed), "");
+        slow.timeout = "20".into();
+        assert_eq!(said(&slow, &plain), "");
+    }
 }

@@ -12,7 +12,7 @@ use crate::api::{Api, KServeConfig, Object, ObjectRef, Scope};
 use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata};
 use crate::pods::rules::OPENSHIFT_STORAGE;
-use crate::quantity::base64;
+use crate::quantity::{base64, go_json};
 use crate::yaml::{Entry, Map, Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
@@ -156,11 +156,19 @@ fn connection(secret: &Object, has_bundle: bool) -> String {
         ("secret_access_key", text("AWS_SECRET_ACCESS_KEY")),
         ("type", kind.unwrap_or_default().to_string()),
     ]);
-    if has_bundle && endpoint.starts_with("https") {
+    if has_bundle && endpoint.starts_with("https://") {
         fields.insert("cabundle_configmap", BUNDLE.to_owned());
     }
     fields.insert("endpoint_url", endpoint);
-    serde_json::to_string(&fields).unwrap_or_default()
+    let mut json = String::from("{");
+    for (index, (key, value)) in fields.iter().enumerate() {
+        json.push_str(if index == 0 { "" } else { "," });
+        go_json::string(&mut json, key);
+        json.push(':');
+        go_json::string(&mut json, value);
+    }
+    json.push('}');
+    json
 }
 
 /// The certificates of a namespace in one file.

@@ -59,12 +59,10 @@ pub(super) fn proxy(config: &mut KServeConfig, text: &str) -> Result<(), EcoStri
     const WHAT: &str = "oauthProxy config";
     let mut proxy = ProxyConfig::default();
     image(WHAT, &mut proxy.container, text)?;
-    let seconds = fields(text, WHAT)?.get("upstreamTimeoutSeconds").cloned();
-    proxy.timeout = match seconds {
-        Some(Json::String(text)) => text.into(),
-        Some(Json::Number(number)) => eco_format!("{number}"),
-        _ => EcoString::new(),
-    };
+    if let Some(seconds) = fields(text, WHAT)?.get("upstreamTimeoutSeconds") {
+        string(&mut proxy.timeout, seconds, WHAT, "upstreamTimeoutSeconds")?;
+        proxy.timeout = proxy.timeout.trim().into();
+    }
     config.proxy = Some(proxy);
     Ok(())
 }
