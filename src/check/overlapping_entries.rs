@@ -112,7 +112,7 @@ pub(crate) struct Likeness<'a> {
     range: (u64, u64),
     several: bool,
     protocols: Vec<&'a str>,
-    asked: Vec<Asked<'a>>,
+    requests: Vec<Asked<'a>>,
 }
 
 impl<'a> Likeness<'a> {
@@ -125,7 +125,7 @@ impl<'a> Likeness<'a> {
             range: (range.0.to_bits(), range.1.to_bits()),
             several: runtime.multi_model.as_ref().is_some_and(|multi| multi.value),
             protocols: runtime.protocols.iter().map(|protocol| protocol.value.as_str()).collect(),
-            asked: entries.into_iter().map(Asked::of).collect(),
+            requests: entries.into_iter().map(Asked::of).collect(),
         }
     }
 }
@@ -205,7 +205,7 @@ pub(crate) fn each_meeting<'a>(
     }
     let any = kinds(&by_architecture.remove(&None).unwrap_or_default());
     let mut meet =
-        Meet { policy, visit, met: HashSet::new(), told: HashSet::new(), left: MOST_COMPARED };
+        Meet { policy, visit, met: HashSet::new(), reported: HashSet::new(), left: MOST_COMPARED };
     for bucket in by_architecture.into_values() {
         let exact = kinds(&bucket);
         meet.among(&exact);
@@ -226,7 +226,7 @@ struct Meet<'p, F> {
     /// Visited pairs of runtimes, by address.
     met: HashSet<(usize, usize)>,
     /// Visited groups, by the addresses of their first members and their sizes.
-    told: HashSet<[(usize, usize); 2]>,
+    reported: HashSet<[(usize, usize); 2]>,
     /// Remaining number of comparisons.
     left: usize,
 }
@@ -257,7 +257,7 @@ impl<'a, F: FnMut(Meeting<'_, 'a>)> Meet<'_, F> {
         self.left = self.left.saturating_sub(COST_OF_MEETING - 1);
         if a.0.len().saturating_mul(b.0.len()) > MOST_OF_KINDS {
             let of = |kind: &Kind<'_>| (kind.0[0].address(), kind.0.len());
-            if self.told.insert([of(a), of(b)]) {
+            if self.reported.insert([of(a), of(b)]) {
                 let first = a.entries(left);
                 if std::ptr::eq(a, b) {
                     (self.visit)(Meeting::Groups(&first, &first));

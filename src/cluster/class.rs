@@ -76,7 +76,7 @@ pub struct Matcher<'m> {
     machines: &'m [Machine],
     /// Indices of machines, by label key and value.
     labeled: HashMap<(&'m str, &'m str), Vec<usize>>,
-    known: HashMap<String, Arc<[&'m Machine]>>,
+    by_labels: HashMap<String, Arc<[&'m Machine]>>,
 }
 
 impl<'m> Matcher<'m> {
@@ -90,7 +90,7 @@ impl<'m> Matcher<'m> {
                 }
             }
         }
-        Self { machines, labeled, known: HashMap::new() }
+        Self { machines, labeled, by_labels: HashMap::new() }
     }
 
     /// Returns the machines of a class, in order.
@@ -107,7 +107,7 @@ impl<'m> Matcher<'m> {
             ids,
         ])
         .to_string();
-        if let Some(nodes) = self.known.get(&key) {
+        if let Some(nodes) = self.by_labels.get(&key) {
             return nodes.clone();
         }
         let first = discovery.node_selector.as_ref().filter(|_| discovery.terms.is_none());
@@ -121,7 +121,7 @@ impl<'m> Matcher<'m> {
                 machines.filter(|machine| class_matches(class, machine)).collect()
             }
         };
-        self.known.insert(key, found.clone());
+        self.by_labels.insert(key, found.clone());
         found
     }
 }

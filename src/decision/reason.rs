@@ -43,7 +43,7 @@ pub enum Reason {
     /// openInference-v2 is not in `[openAI]`.
     Protocol {
         /// The requested protocol.
-        asked: EcoString,
+        requested: EcoString,
         /// The values that the runtime lists.
         listed: Vec<EcoString>,
     },
@@ -168,7 +168,7 @@ impl fmt::Display for Reason {
                 write!(f, "autoSelect is off on the matching entry {entry}")
             }
             Self::AutoSelectOff { entry: None } => f.write_str("autoSelect is on for no entry"),
-            Self::Protocol { asked: protocol, listed } => {
+            Self::Protocol { requested: protocol, listed } => {
                 write!(f, "{protocol} is not in [{}]", listed.join(", "))
             }
             Self::Accelerator { class, listed } if listed.is_empty() => {
@@ -319,7 +319,7 @@ mod tests {
     fn what_is_listed_is_shown_in_its_order_and_nothing_is_said_to_be_nothing() {
         let listed = |all: &[&str]| all.iter().map(|name| EcoString::from(*name)).collect();
         let protocol =
-            Reason::Protocol { asked: "v2".into(), listed: listed(&["openAI", "grpc-v2"]) };
+            Reason::Protocol { requested: "v2".into(), listed: listed(&["openAI", "grpc-v2"]) };
         assert_eq!(protocol.to_string(), "v2 is not in [openAI, grpc-v2]");
         let class = |all: &[&str]| {
             Reason::Accelerator { class: "h100".into(), listed: listed(all) }.to_string()
@@ -378,7 +378,7 @@ mod tests {
     fn a_field_of_the_service_costs_less_than_the_runtime_and_that_less_than_the_server() {
         let attribute =
             |attribute| Reason::Attribute { attribute, model: None, runtime: None, entry: 0 };
-        let protocol = Reason::Protocol { asked: "v2".into(), listed: Vec::new() };
+        let protocol = Reason::Protocol { requested: "v2".into(), listed: Vec::new() };
         for (less, more) in [
             (protocol.clone(), Reason::Disabled),
             (Reason::Disabled, attribute(Attribute::Architecture)),
@@ -395,7 +395,7 @@ mod tests {
             (Reason::Disabled, "disabled"),
             (Reason::NoFormats, "no-formats"),
             (Reason::AutoSelectOff { entry: Some(1) }, "auto-select-off"),
-            (Reason::Protocol { asked: "v2".into(), listed: Vec::new() }, "protocol"),
+            (Reason::Protocol { requested: "v2".into(), listed: Vec::new() }, "protocol"),
             (Reason::ScoreZero(0), "score-zero"),
             (Reason::MultiModel, "multi-model"),
             (Reason::MultiNode { runtime: true }, "multinode-mismatch"),

@@ -32,9 +32,9 @@ pub(super) struct Trials<'c, 'a> {
     ground: OnceCell<Ground<'a>>,
     left: usize,
     /// Every changed field of objects other than services and ModelServings.
-    beside: Vec<Candidate<'c, 'a>>,
+    candidates: Vec<Candidate<'c, 'a>>,
     /// Results by group and names of the candidates: services of one group change in the same way.
-    known: HashMap<(usize, Vec<String>), Found<'c, 'a>>,
+    tried: HashMap<(usize, Vec<String>), Found<'c, 'a>>,
 }
 
 /// Evaluates a service of another world.
@@ -64,13 +64,7 @@ impl<'c, 'a> Trials<'c, 'a> {
             })
         });
         let candidates = fields.collect();
-        Self {
-            comparison,
-            ground: OnceCell::new(),
-            left,
-            beside: candidates,
-            known: HashMap::new(),
-        }
+        Self { comparison, ground: OnceCell::new(), left, candidates, tried: HashMap::new() }
     }
 
     /// Both states.
@@ -90,23 +84,23 @@ impl<'c, 'a> Trials<'c, 'a> {
         };
         let fields = fields(&candidates);
         let fields = |other: &Candidate<'_, '_>| fields.contains(&std::ptr::from_ref(other.field));
-        let alone = candidates.len() < 2 && self.beside.iter().all(fields);
+        let alone = candidates.len() < 2 && self.candidates.iter().all(fields);
         let key = key(self.object(before));
         let name = |candidate: &Candidate<'_, '_>| {
             let id = candidate.input.id().filter(|id| **id != key.1).map(ToString::to_string);
             format!("{} {}", id.unwrap_or_default(), candidate.field.path)
         };
         let names = (group, candidates.iter().map(name).collect());
-        if !self.known.contains_key(&names) {
+        if !self.tried.contains_key(&names) {
             let services = [before, after];
             let found = if alone {
                 Found::Nothing(self.turned(services))
             } else {
                 self.found(services, &candidates)
             };
-            self.known.insert(names.clone(), found);
+            self.tried.insert(names.clone(), found);
         }
-        match &self.known[&names] {
+        match &self.tried[&names] {
             Found::Counts(counts) => {
                 for (candidate, tried) in candidates.iter_mut().zip(counts) {
                     candidate.take(tried);
@@ -144,7 +138,7 @@ impl<'c, 'a> Trials<'c, 'a> {
             Some(_) => {}
             None => return Found::Nothing(self.turned(service)),
         }
-        let mut others = self.beside.clone();
+        let mut others = self.candidates.clone();
         let fields = fields(candidates);
         others.retain(|other| !fields.contains(&std::ptr::from_ref(other.field)));
         match self.tried(service, &others) {

@@ -28,7 +28,7 @@ fn sets_nothing(text: &str) -> bool {
 /// The variables of a container; the value of a variable with another source is unknown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Variables {
-    known: HashMap<EcoString, (Option<EcoString>, Option<Origin>)>,
+    values: HashMap<EcoString, (Option<EcoString>, Option<Origin>)>,
     /// A script was read in that can set any variable.
     pub(super) opaque: bool,
 }
@@ -47,11 +47,11 @@ impl Variables {
                 _ => None,
             };
             let value = value.filter(|text| !text.contains(UNKNOWN));
-            variables.known.insert(name.into(), (value, Some(entry.origin)));
+            variables.values.insert(name.into(), (value, Some(entry.origin)));
         }
         if container.get("envFrom").is_none_or(Node::is_empty) {
             for name in OF_MANIFESTS {
-                variables.known.entry(name.into()).or_insert((Some(EcoString::new()), None));
+                variables.values.entry(name.into()).or_insert((Some(EcoString::new()), None));
             }
         }
         variables
@@ -59,35 +59,35 @@ impl Variables {
 
     /// The value of a variable, if it is set and known.
     pub(super) fn get(&self, name: &str) -> Option<&EcoString> {
-        self.known.get(name)?.0.as_ref()
+        self.values.get(name)?.0.as_ref()
     }
 
     /// Whether a variable is set, with whatever value.
     pub(super) fn is_set(&self, name: &str) -> bool {
-        self.known.contains_key(name)
+        self.values.contains_key(name)
     }
 
     /// Where a variable was set.
     pub(super) fn origin(&self, name: &str) -> Option<Origin> {
-        self.known.get(name)?.1
+        self.values.get(name)?.1
     }
 
     /// Sets a variable; a value with unknown parts is unknown.
     pub(super) fn set(&mut self, name: &str, value: &str, origin: Origin) {
         let value = (!value.contains(UNKNOWN)).then(|| value.into());
-        self.known.insert(name.into(), (value, Some(origin)));
+        self.values.insert(name.into(), (value, Some(origin)));
     }
 
     /// Makes a variable unknown.
     pub(super) fn forget(&mut self, name: &str) {
-        self.known.insert(name.into(), (None, None));
+        self.values.insert(name.into(), (None, None));
     }
 
     /// Makes the variables unknown whose value differs from the one before, unless both set
     /// nothing that an engine's settings depend on.
     pub(super) fn unlike(&mut self, before: &Self) {
-        for (name, variable) in &mut self.known {
-            let was = before.known.get(name).map(|before| &before.0);
+        for (name, variable) in &mut self.values {
+            let was = before.values.get(name).map(|before| &before.0);
             let are_alike = match (was, &variable.0) {
                 (Some(Some(was)), Some(text)) => {
                     was == text || (sets_nothing(was) && sets_nothing(text))

@@ -59,13 +59,13 @@ pub(crate) struct Features {
     /// Keys that the ConfigMap switches off.
     off: BTreeSet<String>,
     /// The ConfigMap was read, or the input is a cluster's: what is not switched on is off.
-    known: bool,
+    is_known: bool,
 }
 
 impl Features {
     /// Those of a cluster, or of an input that may be a part of one.
     pub(crate) fn of(is_live: bool) -> Self {
-        Self { known: is_live, ..Self::default() }
+        Self { is_known: is_live, ..Self::default() }
     }
 
     /// Reads an object of the input; others than the ConfigMap and Knative Services change nothing.
@@ -74,7 +74,7 @@ impl Features {
         let is_stored = object.at(&["metadata", "uid"]).is_some();
         match (text(&["apiVersion"]), text(&["kind"])) {
             ("v1", "ConfigMap") if text(&["metadata", "name"]) == NAME => {
-                self.known = true;
+                self.is_known = true;
                 for entry in object.get("data").map(Node::entries).into_iter().flatten() {
                     let value = entry.node.scalar_text().unwrap_or_default();
                     // The fields of every other value pass the mask.
@@ -110,10 +110,10 @@ impl Features {
                 continue;
             }
             let (name, namespace) = (text(&["metadata", "name"]), text(&["metadata", "namespace"]));
-            let unless = if self.known { "is off" } else { "may be off" };
+            let unless = if self.is_known { "is off" } else { "may be off" };
             let message =
                 format!("{REFUSES}\"{name}\": {path}: must not set the field: `{key}` {unless}");
-            let severity = if self.known { Severity::Error } else { Severity::Warning };
+            let severity = if self.is_known { Severity::Error } else { Severity::Warning };
             found.push(
                 Diagnostic::new(Code::ServerRefuses, message)
                     .severity(severity)

@@ -88,7 +88,7 @@ impl<'a> Selector<'a> {
         let request = Request {
             namespace: model.object.id.scope.namespace().unwrap_or(&DEFAULT),
             model,
-            asked: None,
+            named_protocol: None,
             protocol: (self.policy.protocol == ProtocolRule::Listed)
                 .then(|| self.policy.default_protocol.into()),
             accelerators: &[],

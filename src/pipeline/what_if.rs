@@ -226,7 +226,7 @@ fn repairs(
                     true.into(),
                 ));
             }
-            Reason::Protocol { asked: protocol, listed } => {
+            Reason::Protocol { requested: protocol, listed } => {
                 let listed: Vec<&str> =
                     listed.iter().chain([protocol]).map(EcoString::as_str).collect();
                 edits.push((path("spec.protocolVersions"), listed.into()));

@@ -99,7 +99,7 @@ pub struct Leaf {
     /// The field.
     pub path: FieldPath,
     /// Its value.
-    pub said: Said,
+    pub statement: Said,
     /// The overridden values.
     pub overrides: Vec<Said>,
     /// What the actions of the template printed that the value was.
@@ -386,7 +386,7 @@ pub fn leaf(
 ) -> Leaf {
     Leaf {
         path: path.clone(),
-        said: statement(layers, node, path),
+        statement: statement(layers, node, path),
         overrides: losers
             .losers(object, node, path)
             .into_iter()

@@ -27,18 +27,18 @@ pub fn json(object: &ObjectRef, field: &FieldPath, leaves: &[Leaf], sources: &So
 }
 
 fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
-    let place = leaf.said.span.map(|span| sources.locate(span));
+    let place = leaf.statement.span.map(|span| sources.locate(span));
     let mut out = json!({
         "field": leaf.path.to_string(),
-        "value": value(leaf, &leaf.said),
+        "value": value(leaf, &leaf.statement),
         "origin": {
-            "layer": leaf.said.layer.as_str(),
+            "layer": leaf.statement.layer.as_str(),
             "file": place.as_ref().map(|place| place.file.to_string()).or_else(|| {
-                leaf.said.fact.map(|source| sources.get(source).name.to_string())
+                leaf.statement.fact.map(|source| sources.get(source).name.to_string())
             }),
             "line": place.as_ref().map(|place| place.line),
             "column": place.map(|place| place.column),
-            "rule": leaf.said.rule.map(in_words),
+            "rule": leaf.statement.rule.map(in_words),
         },
         "overrides": leaf.overrides.iter().map(|statement| overridden(leaf, statement, sources)).collect::<Vec<_>>(),
     });
@@ -67,7 +67,7 @@ fn printed(leaf: &Leaf, filled: &Filled, sources: &SourceMap) -> Value {
 
 /// What an action printed, without secrets.
 fn shown(leaf: &Leaf, filled: &Filled) -> Value {
-    let node = Node::str(filled.value.clone(), leaf.said.value.origin);
+    let node = Node::str(filled.value.clone(), leaf.statement.value.origin);
     leaf.shown.shown(&node).to_json()
 }
 
@@ -93,7 +93,7 @@ pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
         "component": component(found),
         "path": found.path,
         "value": out["value"].take(),
-        "layer": found.leaf.said.layer.as_str(),
+        "layer": found.leaf.statement.layer.as_str(),
         "overridden": out["overrides"].take(),
         "origin": out["origin"].take(),
     })
@@ -141,7 +141,7 @@ pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
 fn rules<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> Vec<String> {
     let mut rules: Vec<&Rule> = Vec::new();
     for leaf in leaves {
-        let std = std::iter::once(&leaf.said).chain(&leaf.overrides);
+        let std = std::iter::once(&leaf.statement).chain(&leaf.overrides);
         rules.extend(
             std.filter(|statement| statement.span.is_none()).filter_map(|statement| statement.rule),
         );
@@ -192,7 +192,12 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<V
         ]
     });
     let filled: Vec<Vec<String>> = filled.collect();
-    let path = vec![path, value(&leaf.said), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
+    let path = vec![
+        path,
+        value(&leaf.statement),
+        leaf.statement.layer.as_str().to_owned(),
+        by(&leaf.statement),
+    ];
     let lost = leaf.overrides.iter().map(|statement| {
         vec![
             "  over".to_owned(),
@@ -215,5 +220,5 @@ pub fn remark(leaf: &Leaf, sources: &SourceMap) -> String {
         },
     };
     let over: Vec<ValueSource<'_>> = leaf.overrides.iter().map(voice).collect();
-    comment(&voice(&leaf.said), &over)
+    comment(&voice(&leaf.statement), &over)
 }

@@ -12,7 +12,7 @@ pub struct Request<'a> {
     /// The model.
     pub model: &'a Model,
     /// Protocol that the service requests.
-    pub asked: Option<&'a EcoString>,
+    pub named_protocol: Option<&'a EcoString>,
     /// Protocol that is checked; `None` when protocols are not compared.
     pub protocol: Option<EcoString>,
     /// Accelerator classes that the runtime must all list.

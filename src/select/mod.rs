@@ -67,7 +67,7 @@ impl Key {
                 _ => Subject::Model(std::ptr::from_ref(request.model) as usize),
             },
             namespace: runtimes.has_namespace(request.namespace).then(|| request.namespace.clone()),
-            protocol: request.asked.cloned(),
+            protocol: request.named_protocol.cloned(),
             accelerators: request.accelerators.iter().map(|class| class.value.clone()).collect(),
             modes: request.modes.iter().map(|(component, _, mode)| (*component, *mode)).collect(),
             unserved: request

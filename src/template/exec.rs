@@ -132,7 +132,7 @@ pub(super) fn execute_with<'a>(
     functions: &'a dyn Functions,
     root: Root<'a>,
 ) -> Result<Output, Failure> {
-    let machine = Machine { own: Some(functions), ..Machine::new(program) };
+    let machine = Machine { functions: Some(functions), ..Machine::new(program) };
     start(machine, program, root)
 }
 
@@ -167,7 +167,7 @@ pub(super) struct Machine<'a> {
     work: usize,
     output: Output,
     /// Functions besides the built-in ones; with them a missing key of a map is an error.
-    pub(super) own: Option<&'a dyn Functions>,
+    pub(super) functions: Option<&'a dyn Functions>,
 }
 
 type Outcome<'a> = Result<Value<'a>, Failure>;
@@ -183,7 +183,7 @@ impl<'a> Machine<'a> {
             depth: 0,
             work: 0,
             output: Output { text: String::new(), marks: Vec::new(), actions: Vec::new() },
-            own: None,
+            functions: None,
         }
     }
 

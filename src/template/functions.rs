@@ -46,7 +46,7 @@ pub(super) fn arity(name: &str) -> (usize, Option<usize>) {
 
 /// Calls a function other than `and`, `or` and `call`; the number of arguments is right.
 pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a>]) -> Outcome<'a> {
-    if let Some(functions) = machine.own.filter(|functions| functions.arity(name).is_some()) {
+    if let Some(functions) = machine.functions.filter(|functions| functions.arity(name).is_some()) {
         return functions.call(name, values).map_err(Refusal::Failure);
     }
     let text = match name {

@@ -46,7 +46,7 @@ pub(crate) fn completions(
         given,
         sources,
         diagnostics,
-        known: HashMap::new(),
+        cached: HashMap::new(),
         names: HashMap::new(),
         matched: false,
     };
@@ -65,7 +65,7 @@ struct Run<'a> {
     sources: &'a mut SourceMap,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// By id and revision, so that a repository is read once.
-    known: HashMap<(EcoString, Option<EcoString>), std::rc::Rc<Layers>>,
+    cached: HashMap<(EcoString, Option<EcoString>), std::rc::Rc<Layers>>,
     /// Sources that are a name only, by their name.
     names: HashMap<String, SourceId>,
     /// A config of the directory was read.
@@ -146,7 +146,7 @@ impl Run<'_> {
 
     fn layers(&mut self, hub: HubId<'_>, document: &Document) -> std::rc::Rc<Layers> {
         let key = (hub.id.into(), hub.revision.map(EcoString::from));
-        if let Some(existing) = self.known.get(&key) {
+        if let Some(existing) = self.cached.get(&key) {
             return existing.clone();
         }
         let config = self.config(hub).or_else(|| self.named(document));
@@ -155,7 +155,7 @@ impl Run<'_> {
             .filter(|_| self.given.table)
             .map(|row| (Evidence::Known, row.facts()));
         let layers = std::rc::Rc::new(config.into_iter().chain(table).collect::<Layers>());
-        self.known.insert(key, layers.clone());
+        self.cached.insert(key, layers.clone());
         layers
     }
 

@@ -17,7 +17,7 @@ const MOST_PLACED_AGAIN: usize = 200_000;
 /// Counts replicas on one state of the nodes. Equal pods are counted once.
 #[derive(Debug, Default)]
 pub struct Rooms {
-    known: HashMap<Alike, usize>,
+    counted: HashMap<Alike, usize>,
     /// A copy on which replicas are tried that have to be placed to be counted.
     scratch: Option<Box<Scheduler>>,
     /// The nodes with what runs.
@@ -59,14 +59,14 @@ impl Rooms {
             && placed.scheduler.counts_by_room(only)
         {
             let key = placed.scheduler.alike(only);
-            if let Some(existing) = self.known.get(&key) {
+            if let Some(existing) = self.counted.get(&key) {
                 return *existing;
             }
             let count = match placed.scheduler.capacity(only) {
                 Some(count) => count,
                 None => self.tried(placed, fleet, at, &templates),
             };
-            self.known.insert(key, count);
+            self.counted.insert(key, count);
             return count;
         }
         self.tried(placed, fleet, at, &templates)

@@ -45,7 +45,7 @@ impl Lacking {
 /// A resource that the pods of a class request, on all nodes.
 struct Column<'a> {
     resource: Resource,
-    asked: i64,
+    requested: i64,
     all: &'a [i64],
     used: &'a [i64],
 }
@@ -56,17 +56,17 @@ pub(super) struct Demand<'a> {
     key: &'a ClassKey,
     columns: Vec<Column<'a>>,
     /// Processors and memory that the pods request.
-    asked: [i64; 2],
+    requested: [i64; 2],
     /// A cache of one entry: used and allocatable processors and memory of the node that was scored
     /// last, and its score. Neighboring nodes are often equal.
-    known: Option<([i64; 6], u16)>,
+    cached: Option<([i64; 6], u16)>,
 }
 
 impl<'a> Demand<'a> {
     pub(super) fn new(nodes: &'a Nodes, key: &'a ClassKey) -> Self {
         let column = |(resource, requested): &(Resource, i64)| Column {
             resource: *resource,
-            asked: *requested,
+            requested: *requested,
             all: nodes.all_allocatable(*resource),
             used: nodes.all_used(*resource),
         };
@@ -78,8 +78,8 @@ impl<'a> Demand<'a> {
             nodes,
             key,
             columns: key.requests.iter().map(column).collect(),
-            asked: [requested(CPU), requested(MEMORY)],
-            known: None,
+            requested: [requested(CPU), requested(MEMORY)],
+            cached: None,
         }
     }
 
@@ -102,8 +102,8 @@ impl<'a> Demand<'a> {
         for (place, column) in self.columns.iter().enumerate() {
             let freed = freed.and_then(|freed| freed.amounts.get(place)).copied().unwrap_or(0);
             let all = column.all[at];
-            if column.asked > all.saturating_sub(column.used[at] - freed) {
-                lacking.beyond |= column.asked > all;
+            if column.requested > all.saturating_sub(column.used[at] - freed) {
+                lacking.beyond |= column.requested > all;
                 lacking.resources.push(column.resource);
             }
         }
@@ -125,13 +125,13 @@ impl<'a> Demand<'a> {
             nodes.used(CPU, node),
             nodes.used(MEMORY, node),
         ];
-        if let Some((before, score)) = self.known
+        if let Some((before, score)) = self.cached
             && before == inputs
         {
             return score;
         }
         let [cpu, memory, all_cpu, all_memory, used_cpu, used_memory] = inputs;
-        let [own_cpu, own_memory] = self.asked;
+        let [own_cpu, own_memory] = self.requested;
         let least = least_allocated(&[
             (cpu.saturating_add(self.key.scored.cpu), all_cpu),
             (memory.saturating_add(self.key.scored.memory), all_memory),
@@ -146,7 +146,7 @@ impl<'a> Demand<'a> {
             ])
         };
         let score = u16::try_from(least + balance).unwrap_or(0);
-        self.known = Some((inputs, score));
+        self.cached = Some((inputs, score));
         score
     }
 }

@@ -56,7 +56,7 @@ pub(super) struct Player<'c, 'a> {
 /// A service under both releases, built from its values.
 struct Attempt<'w> {
     object: &'w Object,
-    made: [Made<'w>; 2],
+    sides: [Made<'w>; 2],
     /// The rules by which the later release still differs from today; empty for an attempt that is
     /// not compared with today.
     hits: Vec<&'static ReleaseRule>,
@@ -107,7 +107,7 @@ impl<'c, 'a> Player<'c, 'a> {
             dropped: self.dropped(subject, components_built),
         };
         let played = case.attempt(&[], None, &|plain| {
-            let same = (0..2).all(|side| is_same(&plain.made[side], &components_built[side]));
+            let same = (0..2).all(|side| is_same(&plain.sides[side], &components_built[side]));
             same.then(|| {
                 let (proposals, chosen) = case.proposals(plain, rules);
                 (proposals, case.together(plain, name, rules, &chosen))
@@ -269,7 +269,7 @@ impl Case<'_, '_, '_> {
             }
         }
         let object = &before.of(semantics).object;
-        Some(judge(&Attempt { object, made: components_built, hits }))
+        Some(judge(&Attempt { object, sides: components_built, hits }))
     }
 
     /// The edits that may keep a service unchanged by a rule, given the state in an attempt.
@@ -279,7 +279,7 @@ impl Case<'_, '_, '_> {
             EditRule::DroppedFields if self.dropped.is_empty() => Vec::new(),
             EditRule::DroppedFields => vec![self.dropped.clone()],
             EditRule::Fields(find) => {
-                let built = &attempt.made[0];
+                let built = &attempt.sides[0];
                 find(&Today {
                     service: attempt.object,
                     runtime: built.decided.runtime,
@@ -318,15 +318,15 @@ impl Case<'_, '_, '_> {
         if let EditRule::None(why) = rule.edit {
             return (Proposal::None(why.to_owned()), None);
         }
-        let apart = self.apart(&plain.made[0], &now.made[1]);
+        let apart = self.apart(&plain.sides[0], &now.sides[1]);
         let mut best: Option<(RuleEdit, usize)> = None;
         let mut failed = None;
         for (place, edits) in self.alternatives(rule, now).into_iter().enumerate() {
             let with: Vec<FieldEdit> = others.iter().chain(&edits).cloned().collect();
-            let judged = self.attempt(&with, Some(&plain.made[0]), &|edited| {
+            let judged = self.attempt(&with, Some(&plain.sides[0]), &|edited| {
                 let gone = !edited.hits.iter().any(|release_rule| release_rule.is(rule));
-                let closer = self.apart(&plain.made[0], &edited.made[1]) < apart;
-                (gone, closer, self.difference(&plain.made[0], &edited.made[0]))
+                let closer = self.apart(&plain.sides[0], &edited.sides[1]) < apart;
+                (gone, closer, self.difference(&plain.sides[0], &edited.sides[0]))
             });
             match judged {
                 Some((true, true, today)) => {
@@ -369,7 +369,7 @@ impl Case<'_, '_, '_> {
         rules: &[&'static ReleaseRule],
         chosen: &Chosen,
     ) -> Option<AllEdits> {
-        let was = &plain.made[0];
+        let was = &plain.sides[0];
         let mut edits: Vec<FieldEdit> = Vec::new();
         for (rule, place) in chosen {
             let next = self.attempt(&edits, None, &|attempt| {
@@ -409,7 +409,7 @@ impl Case<'_, '_, '_> {
             }
         }
         let (today, upgrade, hits) = self.attempt(&edits, Some(was), &|edited| {
-            let [today, upgrade] = [0, 1].map(|side| self.difference(was, &edited.made[side]));
+            let [today, upgrade] = [0, 1].map(|side| self.difference(was, &edited.sides[side]));
             (today, upgrade, edited.hits.clone())
         })?;
         // Differences in reading are not among the rules that are tried.

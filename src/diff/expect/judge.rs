@@ -39,7 +39,7 @@ fn of_service(
 ) -> Option<Miss> {
     let kind = main(planned).map(|component| component.kind);
     let of_main = |leaf: &&MergedLeaf| Some(leaf.component) == kind && !leaf.of_worker;
-    let shown = |leaf: &MergedLeaf| leaf.leaf.shown.shown(&leaf.leaf.said.value).to_json();
+    let shown = |leaf: &MergedLeaf| leaf.leaf.shown.shown(&leaf.leaf.statement.value).to_json();
     let want = &expected.value;
     let text = want.scalar_text();
     let key = expected.key.as_str();
@@ -62,7 +62,7 @@ fn of_service(
             let has = |want: &Node| {
                 arguments
                     .iter()
-                    .any(|leaf| leaf.leaf.said.value.scalar_text() == want.scalar_text())
+                    .any(|leaf| leaf.leaf.statement.value.scalar_text() == want.scalar_text())
             };
             let is_met = match &want.value {
                 Value::List(all) => all.iter().all(has),
@@ -72,15 +72,15 @@ fn of_service(
             // page.
             let flag = |text: &str| text.split(['=', ' ']).next().unwrap_or_default().to_owned();
             let wanted = text.as_deref().map(flag);
-            let near = arguments
-                .iter()
-                .find(|leaf| leaf.leaf.said.value.scalar_text().map(|text| flag(&text)) == wanted);
+            let near = arguments.iter().find(|leaf| {
+                leaf.leaf.statement.value.scalar_text().map(|text| flag(&text)) == wanted
+            });
             (near.map(|leaf| shown(leaf)), is_met)
         }
         _ => {
             let leaf = leaves.iter().filter(of_main).find(|leaf| leaf.path == key);
             let got = leaf.map(shown);
-            let same = leaf.and_then(|leaf| leaf.leaf.said.value.scalar_text()) == text;
+            let same = leaf.and_then(|leaf| leaf.leaf.statement.value.scalar_text()) == text;
             (got, if want.is_null() { leaf.is_none() } else { same })
         }
     };

@@ -73,7 +73,7 @@ fn decoder(
     let sizes = Sizes::of(config);
     let embedding_width = config.or(&["word_embed_proj_dim"], sizes.hidden);
     let embedding = (sizes.vocabulary + vision::extra_rows(model_type)) * embedding_width
-        + (family.beside)(config, sizes);
+        + (family.outside)(config, sizes);
     let norm_bias = family.norm_bias.read(config);
     let mut elements = Elements::of(Class::Embedding, embedding);
     let mut layers = Vec::new();

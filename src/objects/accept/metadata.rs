@@ -229,19 +229,19 @@ pub(super) fn selector(judge: &mut Judge<'_>, at: &At<'_>, selector: Option<&Nod
 
 /// What `operator` may say.
 pub(super) struct Operators {
-    known: &'static [&'static str],
+    names: &'static [&'static str],
     help: &'static str,
 }
 
 impl Operators {
     /// Those of label selectors.
     pub(super) const SETS: Self = Self {
-        known: &["In", "NotIn", "Exists", "DoesNotExist"],
+        names: &["In", "NotIn", "Exists", "DoesNotExist"],
         help: "write `In`, `NotIn`, `Exists` or `DoesNotExist`",
     };
     /// Those of terms about nodes, which compare numbers too.
     pub(super) const NODES: Self = Self {
-        known: &["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"],
+        names: &["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"],
         help: "write `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`",
     };
 }
@@ -261,7 +261,7 @@ pub(super) fn expressions(
         let values = expression.items_of("values");
         let values_at = at.field("values");
         let operator = expression.get("operator").and_then(Node::as_str);
-        match operator.filter(|operator| operators.known.contains(operator)) {
+        match operator.filter(|operator| operators.names.contains(operator)) {
             Some("In" | "NotIn") if values.is_empty() => judge.required(
                 &values_at,
                 expression,

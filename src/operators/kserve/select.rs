@@ -46,7 +46,7 @@ pub(crate) fn request<'a>(
     Request {
         namespace: &service.namespace,
         model,
-        asked: service.protocol.as_ref().map(|protocol| &protocol.value),
+        named_protocol: service.protocol.as_ref().map(|protocol| &protocol.value),
         protocol: counts.then(|| protocol.clone()),
         accelerators: &[],
         multi_node: service.inline.as_ref().is_some_and(|inline| inline.multi_node),

@@ -40,7 +40,7 @@ type Usage<'a> = BTreeMap<(&'a str, &'a str), Milli>;
 struct Assigned<'a> {
     flavor: &'a FlavorQuotas,
     /// What all pods of the set request, in thousandths, of the resources of the group.
-    asked: Vec<(&'a str, Milli)>,
+    requests: Vec<(&'a str, Milli)>,
     borrows: bool,
 }
 
@@ -263,7 +263,7 @@ fn assign<'a>(
 /// The assignment that names the kind of machine: that of the accelerators, else the first.
 fn telling<'x, 'a>(set: &'x [Assigned<'a>]) -> Option<&'x Assigned<'a>> {
     let counts = |assigned: &&Assigned<'_>| {
-        assigned.asked.iter().any(|(name, _)| facts::is_accelerator(name))
+        assigned.requests.iter().any(|(name, _)| facts::is_accelerator(name))
     };
     set.iter().find(counts).or_else(|| set.first())
 }
@@ -284,7 +284,7 @@ fn names(set: &[Assigned<'_>]) -> Vec<EcoString> {
 fn totals<'a>(sets: &[Vec<Assigned<'a>>]) -> Usage<'a> {
     let mut totals = Usage::new();
     for assigned in sets.iter().flatten() {
-        for (name, amount) in &assigned.asked {
+        for (name, amount) in &assigned.requests {
             let sum = totals.entry((assigned.flavor.flavor.value.as_str(), *name)).or_default();
             *sum += *amount;
         }
@@ -338,7 +338,7 @@ impl<'a> QueueContext<'a> {
                 // another group.
                 match self.flavor(group, set.shape, &requested, &usage, &mut attempt.rejected) {
                     Some(assigned) => {
-                        for (name, amount) in &assigned.asked {
+                        for (name, amount) in &assigned.requests {
                             let used = usage
                                 .entry((assigned.flavor.flavor.value.as_str(), *name))
                                 .or_default();
@@ -406,7 +406,7 @@ impl<'a> QueueContext<'a> {
             let borrows = requested.iter().any(|(resource, amount)| {
                 used(resource) + *amount > nominal_quota(quotas, resource)
             });
-            let assigned = Assigned { flavor: quotas, asked: requested.to_vec(), borrows };
+            let assigned = Assigned { flavor: quotas, requests: requested.to_vec(), borrows };
             // `whenCanBorrow: TryNextFlavor`: a later flavor within its own quota wins, and the
             // first that borrows is kept for the case that there is none (`shouldTryNextFlavor` of
             // the flavor assigner).
@@ -431,7 +431,7 @@ impl<'a> QueueContext<'a> {
         let mut prefix = usage.clone();
         let mut alike = Milli::MAX;
         for assigned in attempt.sets.iter().flatten() {
-            for (resource, amount) in &assigned.asked {
+            for (resource, amount) in &assigned.requests {
                 let key = (assigned.flavor.flavor.value.as_str(), *resource);
                 let before = prefix.entry(key).or_default();
                 *before += *amount;

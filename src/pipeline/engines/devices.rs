@@ -59,7 +59,7 @@ pub(super) struct Devices {
     /// Where the number was written.
     pub(super) origin: Origin,
     /// What a claim asks for, for devices without a resource; `resource` is their class then.
-    pub(super) asked: Option<Asked>,
+    pub(super) request: Option<Asked>,
 }
 
 impl Devices {
@@ -88,7 +88,7 @@ pub(super) fn of_container(container: &Node) -> Vec<Devices> {
             if let Some(count @ 1..) = gpus::of_container(container, |name| name == entry.key) {
                 let origin = entry.node.origin;
                 let resource = entry.key.clone();
-                found.push(Devices { resource, count, origin, asked: None });
+                found.push(Devices { resource, count, origin, request: None });
             }
         }
     }
@@ -120,7 +120,7 @@ pub(super) fn of_claims<'c>(
                 resource: requested.class.clone(),
                 count: requested.count,
                 origin: claims.origin,
-                asked: Some(requested),
+                request: Some(requested),
             });
         }
     }
@@ -139,12 +139,12 @@ pub(super) fn nodes(
     let selector = pod.get("nodeSelector").filter(|selector| !selector.is_empty());
     let affinity = pod.get("affinity").filter(|affinity| !affinity.is_empty());
     let taken = |machine: &Machine| -> Vec<&NodeDevice> {
-        let Some(requested) = &devices.asked else { return Vec::new() };
+        let Some(requested) = &devices.request else { return Vec::new() };
         let devices = published.of(&machine.name).iter();
         devices.filter(|device| requested.takes(device) == Some(true)).collect()
     };
     let offers = |machine: &Machine, least: i64| {
-        let offered = match &devices.asked {
+        let offered = match &devices.request {
             Some(_) => i64::try_from(taken(machine).len()).unwrap_or(i64::MAX),
             None => machine.allocatable(resource).unwrap_or(0),
         };
@@ -166,7 +166,7 @@ pub(super) fn nodes(
         } else {
             sharing = Some(shares);
         }
-        let device = match &devices.asked {
+        let device = match &devices.request {
             Some(_) => Device::of_published(&taken(machine)),
             None => Device::of_resource(machine, resource, published.of(&machine.name)),
         };

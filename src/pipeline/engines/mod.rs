@@ -133,7 +133,7 @@ impl<'a> Engines<'a> {
             "{} {} {:?} {} {}",
             devices.resource,
             devices.count,
-            devices.asked,
+            devices.request,
             json("nodeSelector").unwrap_or_default(),
             json("affinity").unwrap_or_default()
         );

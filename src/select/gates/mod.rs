@@ -229,7 +229,7 @@ fn protocol(
         evaluation.fail(Gate::Protocol);
         trace.reject(|| Rejection {
             reason: Reason::Protocol {
-                asked: requested.clone(),
+                requested: requested.clone(),
                 listed: runtime.protocols.iter().map(|listed| listed.value.clone()).collect(),
             },
             origin: runtime.protocols.first().map(|listed| listed.origin),

@@ -81,7 +81,7 @@ fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
     Request {
         namespace,
         model,
-        asked: None,
+        named_protocol: None,
         protocol: None,
         accelerators: &[],
         multi_node: false,

@@ -127,7 +127,7 @@ pub(super) fn asks(model: &Model) -> Request<'_> {
     Request {
         namespace: &NAMESPACE,
         model,
-        asked: None,
+        named_protocol: None,
         protocol: None,
         accelerators: &[],
         multi_node: false,

@@ -133,7 +133,7 @@ impl<'a> super::Machine<'a> {
             Value::Map(_) if has_arguments => {
                 Err(self.failure(format!("{name} is not a method but has arguments")))
             }
-            Value::Map(pairs) if self.own.is_some() && !pairs.contains_key(name) => {
+            Value::Map(pairs) if self.functions.is_some() && !pairs.contains_key(name) => {
                 Err(self.failure(format!("map has no entry for key {}", go_quote(name))))
             }
             Value::Map(pairs) => {
@@ -178,7 +178,7 @@ impl<'a> super::Machine<'a> {
         last: Option<Value<'a>>,
     ) -> Outcome<'a> {
         let count = arguments.len() + usize::from(last.is_some());
-        let index = self.own.and_then(|functions| functions.arity(name));
+        let index = self.functions.and_then(|functions| functions.arity(name));
         let (least, most) =
             index.map_or_else(|| functions::arity(name), |index| (index, Some(index)));
         match most {

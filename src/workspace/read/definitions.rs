@@ -16,7 +16,7 @@ struct Variants {
     group: EcoString,
     kind: EcoString,
     /// Each with its directory.
-    own: Vec<(String, schema::Definitions)>,
+    by_directory: Vec<(String, schema::Definitions)>,
 }
 
 /// The definitions of the input.
@@ -69,7 +69,7 @@ impl Definitions {
                 (sources.get(document.source).directory().unwrap_or_default(), definitions)
             });
             let (group, kind) = name();
-            variants.push(Variants { group, kind, own: entries.collect() });
+            variants.push(Variants { group, kind, by_directory: entries.collect() });
         }
         Self { shared, variants, of_copies, is_within: within.is_some() }
     }
@@ -96,7 +96,8 @@ impl Definitions {
             let parts = directory.split('/').zip(here.split('/'));
             parts.take_while(|(a, b)| a == b).count()
         };
-        let most = variants.own.iter().map(|defined| shared(&defined)).max().unwrap_or_default();
+        let most =
+            variants.by_directory.iter().map(|defined| shared(&defined)).max().unwrap_or_default();
         // Of several that are as near, such as bases and what was built of them, one that takes the
         // object: no other is proven to be the one that is applied.
         let takes = |definitions: &&schema::Definitions| {
@@ -107,7 +108,7 @@ impl Definitions {
             found.is_empty()
         };
         let mut near = variants
-            .own
+            .by_directory
             .iter()
             .filter(|defined| shared(defined) == most)
             .map(|(_, defined)| defined);

@@ -87,7 +87,7 @@ pub(super) struct Scanner<'a> {
     line: usize,
     line_start: usize,
     /// A place on the line with its column, where lines hold more than ASCII.
-    known: (usize, usize),
+    last_column: (usize, usize),
     ascii: bool,
     /// The column of the innermost block collection; -1 outside of all.
     indent: isize,
@@ -128,7 +128,7 @@ impl<'a> Scanner<'a> {
             at,
             line: 0,
             line_start: at,
-            known: (at, 0),
+            last_column: (at, 0),
             ascii: text.is_ascii(),
             indent: -1,
             indents: Vec::new(),
@@ -198,12 +198,12 @@ impl<'a> Scanner<'a> {
     /// The column, in characters.
     fn column(&mut self) -> isize {
         if !self.ascii {
-            if self.known.0 < self.line_start || self.known.0 > self.at {
-                self.known = (self.line_start, 0);
+            if self.last_column.0 < self.line_start || self.last_column.0 > self.at {
+                self.last_column = (self.line_start, 0);
             }
-            let (from, column) = self.known;
-            self.known = (self.at, column + self.text[from..self.at].chars().count());
-            return isize::try_from(self.known.1).unwrap_or(isize::MAX);
+            let (from, column) = self.last_column;
+            self.last_column = (self.at, column + self.text[from..self.at].chars().count());
+            return isize::try_from(self.last_column.1).unwrap_or(isize::MAX);
         }
         isize::try_from(self.at - self.line_start).unwrap_or(isize::MAX)
     }

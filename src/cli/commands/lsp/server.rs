@@ -12,8 +12,8 @@ use crate::load::Memory;
 use crate::source::{Source, SourceKind};
 use crate::workspace::Kept;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
-use lsp_types::notification::{self as told, Notification as _};
-use lsp_types::request::{self as asked, Request as _};
+use lsp_types::notification::{self, Notification as _};
+use lsp_types::request::{self, Request as _};
 use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions, Diagnostic,
     DidChangeTextDocumentParams, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
@@ -67,7 +67,7 @@ struct Beginning {
 pub(super) struct Server {
     input: InputArgs,
     phase: Phase,
-    known: Known,
+    cache: Known,
     context: Option<Context>,
     /// Earlier contexts. They are dropped when no message is waiting, because that takes time.
     past: Vec<Context>,
@@ -81,7 +81,7 @@ pub(super) struct Server {
     /// The published findings of each file.
     shown: BTreeMap<PathBuf, Vec<Diagnostic>>,
     /// Why the input could not be read, as last published.
-    said: Option<String>,
+    failure: Option<String>,
 }
 
 impl Server {
@@ -89,7 +89,7 @@ impl Server {
         Self {
             input,
             phase: Phase::Begun,
-            known: Known::default(),
+            cache: Known::default(),
             context: None,
             past: Vec::new(),
             is_stale: false,
@@ -97,7 +97,7 @@ impl Server {
             watches: false,
             versions: BTreeMap::new(),
             shown: BTreeMap::new(),
-            said: None,
+            failure: None,
         }
     }
 
@@ -120,7 +120,7 @@ impl Server {
                 wire::write(out, &Message::Response(response(id, result)))?;
             }
             Message::Notification(notification) => {
-                if notification.method == told::Exit::METHOD {
+                if notification.method == notification::Exit::METHOD {
                     let is_ended = self.phase == Phase::ShutDown;
                     let outcome = if is_ended { Outcome::Done } else { Outcome::CouldNot };
                     return Ok(Step::End(outcome));
@@ -155,7 +155,7 @@ impl Server {
             self.is_stale = false;
         }
         self.is_unsaid = false;
-        if let Some(message) = self.said.take() {
+        if let Some(message) = self.failure.take() {
             log(out, &message)?;
         }
         let Some(context) = &self.context else { return Ok(()) };
@@ -171,7 +171,7 @@ impl Server {
             let (true, Some(uri)) = (is_new, uri_of(path)) else { continue };
             let version = self.versions.get(path).copied();
             let params = PublishDiagnosticsParams { uri, diagnostics, version };
-            tell::<told::PublishDiagnostics>(out, params)?;
+            tell::<notification::PublishDiagnostics>(out, params)?;
         }
         self.shown = found;
         self.past.clear();
@@ -181,8 +181,8 @@ impl Server {
     /// Drops everything that was derived from texts, because it may be inconsistent after a panic.
     fn start_over(&mut self) {
         self.context = None;
-        self.known.files.forget();
-        self.known.objects = Kept::default();
+        self.cache.files.forget();
+        self.cache.objects = Kept::default();
         self.is_stale = true;
     }
 
@@ -195,26 +195,26 @@ impl Server {
         self.is_unsaid = true;
         let before = self.context.as_ref().map(|context| &context.session);
         let session =
-            Session::open_again(&self.input, &SessionOptions::default(), &mut self.known, before);
+            Session::open_again(&self.input, &SessionOptions::default(), &mut self.cache, before);
         let found = session.and_then(|session| {
             let found = validate::everything(&session)?;
             Ok((session, found))
         });
         match found {
             Ok((session, found)) => {
-                let mut context = Context::new(session, found, self.known.files.root());
+                let mut context = Context::new(session, found, self.cache.files.root());
                 context.versions.clone_from(&self.versions);
                 self.past.truncate(1);
                 self.past.extend(self.context.replace(context));
             }
-            Err(failure) => self.said = Some(failure.to_string()),
+            Err(failure) => self.failure = Some(failure.to_string()),
         }
     }
 
     fn answer(&mut self, request: Request) -> Result<Value, Refused> {
         let Request { method, params, .. } = request;
         match (self.phase, method.as_str()) {
-            (Phase::Begun, asked::Initialize::METHOD) => {
+            (Phase::Begun, request::Initialize::METHOD) => {
                 return json(self.begin(&parsed::<Beginning>(params)?));
             }
             (Phase::Begun, _) => {
@@ -224,37 +224,37 @@ impl Server {
             (Phase::ShutDown, _) => {
                 return Err((ErrorCode::InvalidRequest, "the server is shut down".to_owned()));
             }
-            (Phase::Serving, asked::Shutdown::METHOD) => {
+            (Phase::Serving, request::Shutdown::METHOD) => {
                 self.phase = Phase::ShutDown;
                 return Ok(Value::Null);
             }
             (Phase::Serving, _) => {}
         }
         match method.as_str() {
-            asked::HoverRequest::METHOD => self
-                .ask::<asked::HoverRequest, _>(params, |context, params| {
+            request::HoverRequest::METHOD => self
+                .ask::<request::HoverRequest, _>(params, |context, params| {
                     hover::hover(context, &params.text_document_position_params)
                 }),
-            asked::GotoDefinition::METHOD => {
-                self.ask::<asked::GotoDefinition, _>(params, |context, params| {
+            request::GotoDefinition::METHOD => {
+                self.ask::<request::GotoDefinition, _>(params, |context, params| {
                     places::definition(context, &params.text_document_position_params)
                         .map(GotoDefinitionResponse::Array)
                 })
             }
-            asked::References::METHOD => self
-                .ask::<asked::References, _>(params, |context, params| {
+            request::References::METHOD => self
+                .ask::<request::References, _>(params, |context, params| {
                     places::references(context, &params)
                 }),
-            asked::Completion::METHOD => self
-                .ask::<asked::Completion, _>(params, |context, params| {
+            request::Completion::METHOD => self
+                .ask::<request::Completion, _>(params, |context, params| {
                     completion::complete(context, &params)
                 }),
-            asked::CodeActionRequest::METHOD => self
-                .ask::<asked::CodeActionRequest, _>(params, |context, params| {
+            request::CodeActionRequest::METHOD => self
+                .ask::<request::CodeActionRequest, _>(params, |context, params| {
                     actions::actions(context, &params)
                 }),
-            asked::InlayHintRequest::METHOD => self
-                .ask::<asked::InlayHintRequest, _>(params, |context, params| {
+            request::InlayHintRequest::METHOD => self
+                .ask::<request::InlayHintRequest, _>(params, |context, params| {
                     hints::hints(context, &params)
                 }),
             other => Err((ErrorCode::MethodNotFound, format!("`{other}` is not served"))),
@@ -262,7 +262,7 @@ impl Server {
     }
 
     /// Answers a question about texts, as they are now.
-    fn ask<R: asked::Request<Result = Option<T>>, T: Serialize>(
+    fn ask<R: request::Request<Result = Option<T>>, T: Serialize>(
         &mut self,
         params: Value,
         answer: impl FnOnce(&Context, R::Params) -> Option<T>,
@@ -287,7 +287,7 @@ impl Server {
         self.watches =
             watched.is_some_and(|watched| watched["dynamicRegistration"] == Value::Bool(true));
         // An editor watches its folders only, not other paths of `-f`.
-        self.known.files.set_told(self.watches && is_watched);
+        self.cache.files.set_told(self.watches && is_watched);
         let sync = TextDocumentSyncOptions {
             open_close: Some(true),
             change: Some(TextDocumentSyncKind::FULL),
@@ -326,21 +326,21 @@ impl Server {
         if let Some(first) =
             folders.first().filter(|first| std::env::set_current_dir(first).is_ok())
         {
-            self.known.files = Memory::new(first.clone());
+            self.cache.files = Memory::new(first.clone());
             let others = folders.iter().skip(1).filter(|other| !other.starts_with(first));
             if self.input.files.is_empty() && self.input.kustomize.is_empty() {
                 self.input.files.push(PathBuf::from("."));
                 self.input.files.extend(others.cloned());
             }
         } else {
-            self.known.files = Memory::new(std::env::current_dir().unwrap_or_default());
+            self.cache.files = Memory::new(std::env::current_dir().unwrap_or_default());
         }
         self.is_stale = true;
     }
 
     /// Handles a notification of the editor; returns requests to the editor.
     fn note(&mut self, notification: Notification) -> Result<Vec<Message>, String> {
-        fn read<N: told::Notification>(params: Value) -> Result<N::Params, String> {
+        fn read<N: notification::Notification>(params: Value) -> Result<N::Params, String> {
             serde_json::from_value(params).map_err(|error| error.to_string())
         }
         if self.phase != Phase::Serving {
@@ -348,23 +348,24 @@ impl Server {
         }
         let Notification { method, params } = notification;
         match method.as_str() {
-            told::Initialized::METHOD if self.watches => return Ok(vec![watch()]),
-            told::DidOpenTextDocument::METHOD => {
-                let document = read::<told::DidOpenTextDocument>(params)?.text_document;
+            notification::Initialized::METHOD if self.watches => return Ok(vec![watch()]),
+            notification::DidOpenTextDocument::METHOD => {
+                let document = read::<notification::DidOpenTextDocument>(params)?.text_document;
                 self.typed(&document.uri, Some(document.version), Some(document.text.into()));
             }
-            told::DidChangeTextDocument::METHOD => {
-                let params = read::<told::DidChangeTextDocument>(params)?;
+            notification::DidChangeTextDocument::METHOD => {
+                let params = read::<notification::DidChangeTextDocument>(params)?;
                 let text = self.changed(&params)?;
                 let document = params.text_document;
                 self.typed(&document.uri, Some(document.version), Some(text));
             }
-            told::DidCloseTextDocument::METHOD => {
-                let uri = read::<told::DidCloseTextDocument>(params)?.text_document.uri;
+            notification::DidCloseTextDocument::METHOD => {
+                let uri = read::<notification::DidCloseTextDocument>(params)?.text_document.uri;
                 self.typed(&uri, None, None);
             }
-            told::DidSaveTextDocument::METHOD | told::DidChangeWatchedFiles::METHOD => {
-                self.known.files.look();
+            notification::DidSaveTextDocument::METHOD
+            | notification::DidChangeWatchedFiles::METHOD => {
+                self.cache.files.look();
                 self.is_stale = true;
             }
             _ => {}
@@ -376,7 +377,7 @@ impl Server {
     fn changed(&self, params: &DidChangeTextDocumentParams) -> Result<Arc<str>, String> {
         let uri = &params.text_document.uri;
         let path = path_of(uri).ok_or("the document is no file")?;
-        let open = self.known.files.open(&path).ok_or("the document is not open")?;
+        let open = self.cache.files.open(&path).ok_or("the document is not open")?;
         let mut text = open.clone();
         for change in &params.content_changes {
             let Some(range) = change.range else {
@@ -404,15 +405,15 @@ impl Server {
             None => _ = self.versions.remove(&path),
         }
         // An opened text may not be saved yet, and a closed one may never be saved.
-        if text.is_some() != self.known.files.open(&path).is_some() {
-            self.known.files.look();
+        if text.is_some() != self.cache.files.open(&path).is_some() {
+            self.cache.files.look();
         }
         if let Some(context) = &mut self.context {
             context.versions.clone_from(&self.versions);
         }
         // An opened text usually equals the file that was read.
         self.is_stale |= text.is_none() || read != text;
-        self.known.files.set(path, text);
+        self.cache.files.set(path, text);
     }
 }
 
@@ -432,7 +433,7 @@ fn response(id: RequestId, result: Result<Value, Refused>) -> Response {
 }
 
 /// Sends a notification to the editor.
-fn tell<N: told::Notification>(out: &mut dyn Write, params: N::Params) -> io::Result<()>
+fn tell<N: notification::Notification>(out: &mut dyn Write, params: N::Params) -> io::Result<()>
 where
     N::Params: Serialize,
 {
@@ -442,7 +443,7 @@ where
 
 fn log(out: &mut dyn Write, message: &str) -> io::Result<()> {
     let params = LogMessageParams { typ: MessageType::ERROR, message: message.to_owned() };
-    tell::<told::LogMessage>(out, params)
+    tell::<notification::LogMessage>(out, params)
 }
 
 /// The request to the editor for notifications about changed manifests and settings.
@@ -455,13 +456,13 @@ fn watch() -> Message {
     let options = DidChangeWatchedFilesRegistrationOptions { watchers: watchers.to_vec() };
     let registration = Registration {
         id: "files".to_owned(),
-        method: told::DidChangeWatchedFiles::METHOD.to_owned(),
+        method: notification::DidChangeWatchedFiles::METHOD.to_owned(),
         register_options: serde_json::to_value(options).ok(),
     };
     let params = RegistrationParams { registrations: vec![registration] };
     Message::Request(Request::new(
         RequestId::from("files".to_owned()),
-        asked::RegisterCapability::METHOD.to_owned(),
+        request::RegisterCapability::METHOD.to_owned(),
         params,
     ))
 }

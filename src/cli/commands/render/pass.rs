@@ -37,7 +37,7 @@ pub(super) struct Pass<'a> {
     keep: PassThrough,
     format: Format,
     /// Objects of services, by where the service is.
-    made: BTreeMap<(SourceId, u32), Vec<(Node, String)>>,
+    written: BTreeMap<(SourceId, u32), Vec<(Node, String)>>,
 }
 
 impl<'a> Pass<'a> {
@@ -54,13 +54,13 @@ impl<'a> Pass<'a> {
                 documents: load::parts(id, &source.text, limits),
             })
             .collect();
-        Self { sources, texts, keep, format, made: BTreeMap::new() }
+        Self { sources, texts, keep, format, written: BTreeMap::new() }
     }
 
     /// Keeps the objects of a service until all texts are printed.
     pub(super) fn take(&mut self, written: Written) {
         let key = (written.span.source, written.span.start);
-        self.made.entry(key).or_default().extend(written.objects);
+        self.written.entry(key).or_default().extend(written.objects);
     }
 
     /// Whether a finding is about an object of the run, and not about one that passes through.
@@ -84,7 +84,7 @@ impl<'a> Pass<'a> {
 
     /// The objects of the service at a position.
     fn made_in(&self, source: SourceId, range: std::ops::Range<u32>) -> Vec<&(Node, String)> {
-        self.made
+        self.written
             .range((source, range.start)..(source, range.end))
             .flat_map(|(_, all)| all)
             .collect()

@@ -32,7 +32,7 @@ pub(super) struct Pool {
 /// The numbers of devices by driver, pool and name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbers {
-    known: HashMap<(EcoString, EcoString, EcoString), DeviceId>,
+    ids: HashMap<(EcoString, EcoString, EcoString), DeviceId>,
     pub(super) names: Vec<(EcoString, EcoString, EcoString)>,
 }
 
@@ -45,7 +45,7 @@ impl Numbers {
     ) -> DeviceId {
         let key = (driver.clone(), pool.clone(), name.clone());
         let next = self.names.len();
-        let id = *self.known.entry(key.clone()).or_insert(next);
+        let id = *self.ids.entry(key.clone()).or_insert(next);
         if id == next {
             self.names.push(key);
         }

@@ -111,7 +111,7 @@ pub(super) static FAMILIES: &[Family] = &[
             let mixes = (2 + streams) * streams;
             2 * sizes.hidden + 2 * (mixes * streams * sizes.hidden + mixes + 3)
         },
-        beside: |config, sizes| {
+        outside: |config, sizes| {
             let streams = config.small(&["hc_mult"], 1);
             streams * streams * sizes.hidden + streams + 1
         },

@@ -348,7 +348,7 @@ pub(super) static FAMILIES: &[Family] = &[
             let inputs = if narrow == 0 { 0 } else { 2 * sizes.hidden * narrow + sizes.hidden };
             4 * sizes.hidden + 1 + mixture + inputs
         },
-        beside: |config, sizes| {
+        outside: |config, sizes| {
             let narrow = config.or(&["hidden_size_per_layer_input"], 0);
             if narrow == 0 {
                 return 0;

@@ -60,7 +60,7 @@ pub(super) struct Family {
     pub(super) head_bias: Has,
     /// Elements other than embedding, layers, last norm and head: positions, a norm of the
     /// embedding.
-    pub(super) beside: fn(&mut Config<'_>, Sizes) -> u128,
+    pub(super) outside: fn(&mut Config<'_>, Sizes) -> u128,
     /// Layers that draft tokens (multi-token prediction), if its files contain any.
     pub(super) drafts: fn(&Family, &mut Config<'_>, Sizes) -> Option<Drafts>,
 }
@@ -122,7 +122,7 @@ const LLAMA: Family = Family {
     last_norm: Has::Yes,
     tied: false,
     head_bias: Has::No,
-    beside: |_, _| 0,
+    outside: |_, _| 0,
     drafts: |_, _, _| None,
 };
 

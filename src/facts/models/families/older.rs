@@ -13,7 +13,7 @@ const GPT2: Family = Family {
     norms: |_, sizes, _| 2 * norm(sizes.hidden, true),
     norm_bias: Has::Yes,
     tied: true,
-    beside: |config, sizes| {
+    outside: |config, sizes| {
         config.need(&["n_positions", "max_position_embeddings", "n_ctx"]) * sizes.hidden
     },
     ..LLAMA
@@ -27,7 +27,7 @@ pub(super) static FAMILIES: &[Family] = &[
         norms: |_, sizes, _| norm(sizes.hidden, true),
         tied: false,
         head_bias: Has::Yes,
-        beside: |_, _| 0,
+        outside: |_, _| 0,
         ..GPT2
     },
     // Its feed-forward part has a gate, and biases all the same.
@@ -38,7 +38,7 @@ pub(super) static FAMILIES: &[Family] = &[
             let inner = config.or(&["ff_intermediate_size"], sizes.inner);
             FeedForward::Dense(Dense { inner, gated: true, bias: true })
         },
-        beside: |_, _| 0,
+        outside: |_, _| 0,
         ..GPT2
     },
     Family {
@@ -57,7 +57,7 @@ pub(super) static FAMILIES: &[Family] = &[
         norms: |_, sizes, _| norm(sizes.hidden, true),
         tied: false,
         head_bias: Has::Yes,
-        beside: |_, _| 0,
+        outside: |_, _| 0,
         ..GPT2
     },
     Family {
@@ -68,14 +68,14 @@ pub(super) static FAMILIES: &[Family] = &[
             Mixer::Grouped(Grouped::of(sizes, bias, bias))
         },
         tied: false,
-        beside: |_, _| 0,
+        outside: |_, _| 0,
         ..GPT2
     },
     Family {
         types: &["opt"],
         architecture: "OPTForCausalLM",
         // Two positions are kept free; narrow embeddings are projected in and out.
-        beside: |config, sizes| {
+        outside: |config, sizes| {
             let embedding = config.or(&["word_embed_proj_dim"], sizes.hidden);
             let positions = (config.need(&["max_position_embeddings"]) + 2) * sizes.hidden;
             let narrow = if embedding == sizes.hidden { 0 } else { 2 * embedding * sizes.hidden };
@@ -89,7 +89,7 @@ pub(super) static FAMILIES: &[Family] = &[
         architecture: "BloomForCausalLM",
         // The embedding has a norm of its own; positions are slopes.
         feed_forward: |_, sizes, _| FeedForward::plain(4 * sizes.hidden, true),
-        beside: |_, sizes| norm(sizes.hidden, true),
+        outside: |_, sizes| norm(sizes.hidden, true),
         ..GPT2
     },
     Family {
@@ -121,7 +121,7 @@ pub(super) static FAMILIES: &[Family] = &[
             };
             norms * norm(sizes.hidden, true)
         },
-        beside: |_, _| 0,
+        outside: |_, _| 0,
         ..GPT2
     },
     Family {
@@ -133,7 +133,7 @@ pub(super) static FAMILIES: &[Family] = &[
         },
         norms: |_, sizes, _| 2 * sizes.hidden,
         norm_bias: Has::No,
-        beside: |_, _| 0,
+        outside: |_, _| 0,
         ..GPT2
     },
     Family {
@@ -146,7 +146,7 @@ pub(super) static FAMILIES: &[Family] = &[
         feed_forward: |config, sizes, _| {
             FeedForward::plain(sizes.inner, config.flag("use_bias", true))
         },
-        beside: |_, _| 0,
+        outside: |_, _| 0,
         ..GPT2
     },
 ];

@@ -80,7 +80,7 @@ pub(crate) fn request<'a>(
     Request {
         namespace: &service.namespace,
         model,
-        asked: service.protocol.as_ref().map(|protocol| &protocol.value),
+        named_protocol: service.protocol.as_ref().map(|protocol| &protocol.value),
         protocol: match policy.protocol {
             ProtocolRule::Listed => Some(protocol.clone()).filter(|protocol| !protocol.is_empty()),
             ProtocolRule::Ignored => None,

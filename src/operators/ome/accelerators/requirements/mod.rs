@@ -84,7 +84,7 @@ pub(super) fn decide<'a>(
         request,
         wish: &wish,
         placement: placement(request, kind),
-        asked: runtime_resources(request.runtime, kind),
+        resources: runtime_resources(request.runtime, kind),
         preferences: &decision.preference_order,
     };
     let (mut ranked, mut rejected) = (Vec::new(), Vec::new());
@@ -122,9 +122,9 @@ pub(super) fn decide<'a>(
         return (decision, Some(error));
     }
     let first = &ranked[0];
-    decision.chosen = Some(first.known.class);
+    decision.chosen = Some(first.facts.class);
     decision.gpus = first.gpus;
-    decision.per_node = per_node(first.known);
+    decision.per_node = per_node(first.facts);
     decision.basis =
         if wish.hard.is_some() { AcceleratorBasis::Explicit } else { AcceleratorBasis::Policy };
     decision.decided_by = Some(match (&wish.hard, ranked.get(1)) {
@@ -152,7 +152,7 @@ struct Judge<'j, 'a> {
     wish: &'j Effective<'j>,
     placement: Placement<'j>,
     /// Device resources that the runtime itself requests.
-    asked: Vec<(EcoString, Origin)>,
+    resources: Vec<(EcoString, Origin)>,
     preferences: &'j [JudgedPreference],
 }
 
@@ -193,7 +193,7 @@ impl<'a> Judge<'_, 'a> {
         if let Some(excluded) = wish.excluded.iter().find(|excluded| excluded.value == *name) {
             fail(Code::ReasonExcluded, "explicitly excluded".into(), Some(excluded.origin));
         }
-        failures.extend(asks_for_another(&self.asked, class));
+        failures.extend(asks_for_another(&self.resources, class));
         check(class, &wish.required, &mut failures);
         let preferred = wish.preferred.iter().position(|wanted| wanted.value == *name);
         if request.catalog.accelerator_options().allow_unknown && preferred.is_some() {
@@ -241,7 +241,7 @@ impl<'a> Judge<'_, 'a> {
                 .map(|entry| entry.score)
                 .max();
             Ok(Ranked {
-                known: class,
+                facts: class,
                 gpus,
                 cost,
                 score: 0.0,
@@ -272,13 +272,13 @@ fn not_checked(
                 hourly(cost).is_none() && cost.per_million_tokens.is_none() && cost.tier.is_none()
             })
         };
-        for ranked in ranked.iter().filter(|ranked| unpriced(ranked.known)) {
+        for ranked in ranked.iter().filter(|ranked| unpriced(ranked.facts)) {
             findings.push(
                 Diagnostic::new(
                     Code::NoPrice,
-                    format!("AcceleratorClass `{}` states no price", ranked.known.class.name()),
+                    format!("AcceleratorClass `{}` states no price", ranked.facts.class.name()),
                 )
-                .at(ranked.known.class.object.name_span()),
+                .at(ranked.facts.class.object.name_span()),
             );
         }
     }
@@ -309,7 +309,7 @@ fn compromises(
                     "no preferred class of the {} passed ({}); {} was taken",
                     kind.as_str(),
                     names.join(", "),
-                    first.known.class.name()
+                    first.facts.class.name()
                 ),
             )
             .at(wish.preferred[0].span())
@@ -322,13 +322,13 @@ fn compromises(
         findings.push(
             Diagnostic::new(
                 Code::CostThresholdExceeded,
-                format!("no class costs at most {threshold} $/h: {} was taken at {cost} for one replica", first.known.class.name()),
+                format!("no class costs at most {threshold} $/h: {} was taken at {cost} for one replica", first.facts.class.name()),
             )
             .at(wish.threshold_origin.and_then(Origin::span))
             .help("`--strict-cost` makes this an error"),
         );
     }
-    let limit = per_node(first.known);
+    let limit = per_node(first.facts);
     if let Some(gpus) = first.gpus.filter(|gpus| *gpus > limit) {
         findings.push(
             Diagnostic::new(
@@ -336,7 +336,7 @@ fn compromises(
                 format!(
                     "one replica of the {} needs {gpus} accelerators of {}: {} nodes of {limit}",
                     kind.as_str(),
-                    first.known.class.name(),
+                    first.facts.class.name(),
                     gpus.div_ceil(limit)
                 ),
             )

@@ -102,7 +102,7 @@ pub(super) fn judge_preferences(
 
 /// A class that meets the requirements, with the values that rank it.
 pub(super) struct Ranked<'k, 'a> {
-    pub(super) known: &'k ClassFacts<'a>,
+    pub(super) facts: &'k ClassFacts<'a>,
     pub(super) gpus: Option<u64>,
     pub(super) cost: Option<f64>,
     pub(super) score: f64,
@@ -125,7 +125,7 @@ pub(super) fn compare(a: &Ranked<'_, '_>, b: &Ranked<'_, '_>) -> (Ordering, Clas
         (a.gpus.unwrap_or(1).cmp(&b.gpus.unwrap_or(1)), ClassDecidedBy::Gpus),
         (number(cost(a), cost(b)), ClassDecidedBy::Cost),
         (number(a.surplus, b.surplus), ClassDecidedBy::Memory),
-        (a.known.class.name().cmp(b.known.class.name()), ClassDecidedBy::Name),
+        (a.facts.class.name().cmp(b.facts.class.name()), ClassDecidedBy::Name),
     ];
     keys.into_iter()
         .find(|(ordering, _)| *ordering != Ordering::Equal)
@@ -141,12 +141,12 @@ pub(super) fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ran
         let number = ranked.gpus.unwrap_or(1) as f64;
         let efficiency = 0.9_f64.powf(number.log2());
         let figure = ranked
-            .known
+            .facts
             .figure(Figure::Fp8)
             .filter(|_| fp8)
-            .or_else(|| ranked.known.figure(Figure::Fp16))
+            .or_else(|| ranked.facts.figure(Figure::Fp16))
             .unwrap_or(0.0);
-        (ranked.known.bandwidth.unwrap_or(0.0) * number * efficiency, figure * number * efficiency)
+        (ranked.facts.bandwidth.unwrap_or(0.0) * number * efficiency, figure * number * efficiency)
     };
     let powers: Vec<(f64, f64)> = ranked.iter().map(power).collect();
     let most = powers
@@ -157,7 +157,7 @@ pub(super) fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ran
     for (ranked, power) in ranked.iter_mut().zip(powers) {
         let performance = 0.7 * share(power.0, most.0) + 0.3 * share(power.1, most.1);
         let (cost_term, cost) = match ranked.cost {
-            _ if least.is_infinite() => (CostTerm::Tier, tier(ranked.known)),
+            _ if least.is_infinite() => (CostTerm::Tier, tier(ranked.facts)),
             None => (CostTerm::Unpriced, 0.0),
             Some(cost) => {
                 (CostTerm::Price { least, own: cost }, if cost > 0.0 { least / cost } else { 1.0 })

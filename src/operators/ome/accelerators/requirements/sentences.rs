@@ -21,7 +21,7 @@ pub(super) fn eligible<'a>(
         terms: ranked.terms,
         behind,
         preference: ranked.preference,
-        ..candidate(ranked.known, ranked.gpus, ranked.cost)
+        ..candidate(ranked.facts, ranked.gpus, ranked.cost)
     }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn nothing_fits(
         request.runtime.object.id.name
     );
     let see = format!("see every class and check with `ome explain {}`", request.service.name());
-    let names: Vec<&str> = passed.iter().map(|ranked| ranked.known.class.name().as_str()).collect();
+    let names: Vec<&str> = passed.iter().map(|ranked| ranked.facts.class.name().as_str()).collect();
     let (message, help) = match demand(wish).filter(|_| !passed.is_empty()) {
         Some(demand) => (
             format!(
