@@ -65,7 +65,7 @@ impl Typed {
         }
         let of_input: BTreeSet<&str> =
             of_input.get_arguments().map(|argument| argument.get_id().as_str()).collect();
-        let takes = |verb: &Command, id: &str| verb.get_arguments().any(|own| own.get_id() == id);
+        let takes = |verb: &Command, id: &str| verb.get_arguments().any(|arg| arg.get_id() == id);
         let verbs = || command.get_subcommands();
         let mut flags = Vec::new();
         for argument in verb.get_arguments() {
@@ -104,7 +104,8 @@ impl Typed {
 
     /// Whether a flag about the input was typed.
     pub(crate) fn is_typed(&self, flag: &str) -> bool {
-        let words = |own: &Flag| own.words.trim_start().split([' ', '=']).next() == Some(flag);
+        let words =
+            |proposed: &Flag| proposed.words.trim_start().split([' ', '=']).next() == Some(flag);
         self.flags.iter().any(words)
     }
 
@@ -112,7 +113,7 @@ impl Typed {
     pub(crate) fn following(mut self, release: &str) -> Self {
         let is_replaced = |flag: &Flag| {
             let others = [" --release ", " --kthena-profile ", " --semantics documented"];
-            others.iter().any(|own| flag.words.starts_with(own))
+            others.iter().any(|other| flag.words.starts_with(other))
         };
         self.flags.retain(|flag| !is_replaced(flag));
         let words = format!(" --release {}", quoted(release));
@@ -135,41 +136,43 @@ impl Typed {
             None => (rest, ""),
         };
         // An input of its own is another question.
-        if [" -f ", " -k ", " --help"].iter().any(|own| flags.contains(own)) {
+        if [" -f ", " -k ", " --help"].iter().any(|name| flags.contains(name)) {
             return false;
         }
-        let is_same = |own: &str, asked: &str| {
+        let is_same = |text: &str, requested: &str| {
             let name = |text: &str| text.rsplit('/').next().unwrap_or(text).to_owned();
-            own == asked || (own.contains('/') != asked.contains('/') && name(own) == name(asked))
+            text == requested
+                || (text.contains('/') != requested.contains('/') && name(text) == name(requested))
         };
         let targets: Vec<&str> = targets.split_whitespace().collect();
-        let is_shown = |asked: &&str| self.targets.iter().any(|own| is_same(own, asked));
+        let is_shown =
+            |requested: &&str| self.targets.iter().any(|target| is_same(target, requested));
         let flags: BTreeSet<&str> = flags
             .split(" -")
             .map(|flag| flag.trim_start_matches('-'))
             .filter(|f| !f.is_empty())
             .collect();
-        let own: BTreeSet<&str> =
+        let text: BTreeSet<&str> =
             self.own.iter().map(|flag| flag.trim_start().trim_start_matches('-')).collect();
         if self.verb == "explain" {
             // Without names it explains every service; flags add to the page.
             let all = self.targets.is_empty() || targets.iter().all(is_shown);
-            return all && flags.is_subset(&own);
+            return all && flags.is_subset(&text);
         }
-        targets.len() == self.targets.len() && targets.iter().all(is_shown) && flags == own
+        targets.len() == self.targets.len() && targets.iter().all(is_shown) && flags == text
     }
 
     /// The releases that were typed, for a command that takes them.
     fn releases(&self, verb: &str) -> String {
         let is_taken = |flag: &&Flag| {
-            flag.words.starts_with(" --release ") && flag.verbs.iter().any(|own| own == verb)
+            flag.words.starts_with(" --release ") && flag.verbs.iter().any(|verbs| verbs == verb)
         };
         self.flags.iter().filter(is_taken).map(|flag| flag.words.as_str()).collect()
     }
 
     /// The flags about the input that a command takes, each with a blank before it.
     fn flags(&self, verb: &str) -> String {
-        let taken = self.flags.iter().filter(|flag| flag.verbs.iter().any(|own| own == verb));
+        let taken = self.flags.iter().filter(|flag| flag.verbs.iter().any(|verbs| verbs == verb));
         taken.map(|flag| flag.words.as_str()).collect()
     }
 }
@@ -284,8 +287,8 @@ impl Proposals {
         if command.contains(" -k ") && !command.contains(" --release ") {
             return format!("{}{}", self.typed.releases(verb), self.detected);
         }
-        let names_its_input = [" -f ", " -k ", " --help"].iter().any(|own| command.contains(own));
-        if names_its_input || !self.typed.reading.iter().any(|own| own == verb) {
+        let names_its_input = [" -f ", " -k ", " --help"].iter().any(|name| command.contains(name));
+        if names_its_input || !self.typed.reading.iter().any(|reading| reading == verb) {
             return String::new();
         }
         self.arguments(verb)
@@ -354,14 +357,14 @@ mod tests {
             "--release",
             "ome=v0.1.4,kserve=v0.20.0",
         ];
-        let own = "-f 'a b.yaml' -n ml --no-builtin --max-depth 9";
+        let text = "-f 'a b.yaml' -n ml --no-builtin --max-depth 9";
         let releases = "--release ome=v0.1.4 --release kserve=v0.20.0";
         for (text, expected) in [
             (
                 "`ome explain x` shows it",
-                format!("`ome explain x {own} --protocol openAI {releases}` shows it"),
+                format!("`ome explain x {text} --protocol openAI {releases}` shows it"),
             ),
-            ("`ome validate`", format!("`ome validate {own} {releases}`")),
+            ("`ome validate`", format!("`ome validate {text} {releases}`")),
             ("set `a` or `ome code x`", "set `a` or `ome code x`".to_owned()),
             ("`ome render --help`", "`ome render --help`".to_owned()),
             ("`ome plan -f c.yaml`", "`ome plan -f c.yaml`".to_owned()),

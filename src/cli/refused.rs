@@ -108,7 +108,7 @@ impl Session {
             let services = catalog.services().map(|views| &views.documented.object);
             let others = catalog.others().iter();
             let workloads =
-                others.filter(|own| kinds::runs_pods(own.group(), own.id.kind.as_str()));
+                others.filter(|object| kinds::runs_pods(object.group(), object.id.kind.as_str()));
             for object in services {
                 names.insert(place(object), (object.name_span(), Part::Service));
             }
@@ -168,7 +168,7 @@ impl Session {
         let is_judged = |object: &&Object| self.judges(object, &texts);
         let objects: Vec<&Object> = world.catalog.others().iter().filter(is_judged).collect();
         // A tree has examples whose values somebody fills in; a file that is named is applied as it is.
-        let in_tree = |own: &Object| world.sources.get(own.span.source).root.is_some();
+        let in_tree = |object: &Object| world.sources.get(object.span.source).root.is_some();
         let judge = |object: &Object| {
             let mut found = refused_by_server(object);
             for finding in found.iter_mut().filter(|_| in_tree(object)) {
@@ -178,9 +178,10 @@ impl Session {
         };
         let found: Vec<Vec<Diagnostic>> = objects.into_par_iter().map(judge).collect();
         // What reading found at a place is one fault.
-        let errors = world.diagnostics.iter().filter(|own| own.severity == Severity::Error);
-        let told: HashSet<Span> = errors.filter_map(Diagnostic::span).collect();
-        let is_new = |own: &Diagnostic| own.span().is_none_or(|span| !told.contains(&span));
+        let errors = world.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+        let spans: HashSet<Span> = errors.filter_map(Diagnostic::span).collect();
+        let is_new =
+            |finding: &Diagnostic| finding.span().is_none_or(|span| !spans.contains(&span));
         found.into_iter().flatten().filter(is_new).collect()
     }
 

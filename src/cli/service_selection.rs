@@ -57,9 +57,12 @@ impl Session {
     pub(super) fn known_services(&self, servings: bool) -> impl Iterator<Item = (&str, &str)> {
         let catalog = &self.world.catalog;
         let services = catalog.services().map(|views| views.of(self.semantics));
-        let services = services.map(|own| (own.namespace.as_str(), own.name().as_str()));
-        let own = catalog.model_servings().iter().filter(move |_| servings);
-        services.chain(own.map(|own| (own.namespace.as_str(), own.name().as_str())))
+        let services =
+            services.map(|service| (service.namespace.as_str(), service.name().as_str()));
+        let model_servings = catalog.model_servings().iter().filter(move |_| servings);
+        services.chain(
+            model_servings.map(|serving| (serving.namespace.as_str(), serving.name().as_str())),
+        )
     }
 
     /// The services and the ModelServings a command is about: those named, of either kind, else all
@@ -119,7 +122,7 @@ impl Session {
 
     /// Whether namespace and selector of the command line leave an object.
     pub(super) fn is_asked(&self, object: &Object, namespace: &str) -> bool {
-        self.namespace.as_ref().is_none_or(|own| own == namespace) && self.is_selected(object)
+        self.namespace.as_ref().is_none_or(|name| name == namespace) && self.is_selected(object)
     }
 
     /// Whether a service is the one that is named on the command line.
@@ -141,11 +144,11 @@ impl Session {
                 Some("leave `-l` out to see all services".into()),
             ));
         };
-        let known = catalog
+        let services = catalog
             .services()
             .map(|views| views.of(self.semantics).namespace.as_str())
             .chain(catalog.model_servings().iter().map(|serving| serving.namespace.as_str()));
-        let near = nearest(namespace, known);
+        let near = nearest(namespace, services);
         Err(self.not_found(
             format!("no InferenceService or ModelServing in namespace `{namespace}`"),
             near.map(|near| format!("did you mean `{near}`?"))
@@ -197,7 +200,7 @@ impl Session {
 
     /// Whether `-n` keeps a namespace.
     pub(super) fn is_in_namespace(&self, namespace: &str) -> bool {
-        self.namespace.as_ref().is_none_or(|own| own == namespace)
+        self.namespace.as_ref().is_none_or(|name| name == namespace)
     }
 
     /// Whether the label selector keeps an object.

@@ -93,25 +93,30 @@ pub(super) fn capacity(
     let earlier = if same { Some(&placed) } else { earlier_alone.as_ref() };
     let waited: BTreeSet<(&EcoString, &EcoString)> = earlier
         .iter()
-        .flat_map(|own| &own.pending)
-        .map(|own| (&own.service, &own.component))
+        .flat_map(|placement| &placement.pending)
+        .map(|pending| (&pending.service, &pending.component))
         .collect();
-    let known: BTreeSet<&EcoString> =
-        earlier.iter().flat_map(|own| &own.settled).map(SettledWorkload::service).collect();
+    let findings_seen: BTreeSet<&EcoString> = earlier
+        .iter()
+        .flat_map(|placement| &placement.settled)
+        .map(SettledWorkload::service)
+        .collect();
     let mut seen = BTreeSet::new();
     let (mut lost, mut new, mut as_before) = (Vec::new(), Vec::new(), Vec::new());
-    for own in placed.pending.iter().filter(|own| seen.insert((&own.service, &own.component))) {
-        let list = if waited.contains(&(&own.service, &own.component)) {
+    for pending in
+        placed.pending.iter().filter(|pending| seen.insert((&pending.service, &pending.component)))
+    {
+        let list = if waited.contains(&(&pending.service, &pending.component)) {
             &mut as_before
-        } else if known.contains(&own.service) || own.ran || same {
+        } else if findings_seen.contains(&pending.service) || pending.ran || same {
             &mut lost
         } else {
             &mut new
         };
         list.push(Waits {
-            service: own.service.clone(),
-            component: own.component.clone(),
-            message: own.message.clone(),
+            service: pending.service.clone(),
+            component: pending.component.clone(),
+            message: pending.message.clone(),
         });
     }
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
@@ -155,8 +160,8 @@ pub fn is_short(side: &State<'_>, settings: Settings<'_>) -> bool {
 /// Cost of ModelServings if nothing differs; empty if none is selected.
 pub(super) fn unchanged(after: &State<'_>, settings: Settings<'_>) -> Pair<ServingCosts> {
     let placed = || placed(after, settings, None);
-    let asked = (!after.servings.is_empty()).then(placed).flatten();
-    let costs = asked.as_ref().map(servings).unwrap_or_default();
+    let placement = (!after.servings.is_empty()).then(placed).flatten();
+    let costs = placement.as_ref().map(servings).unwrap_or_default();
     Pair { from: costs.clone(), to: costs }
 }
 
@@ -173,13 +178,13 @@ fn room(placed: &Together) -> Room {
 /// Places a side; what was placed `before` runs where it was placed.
 fn placed(side: &State<'_>, settings: Settings<'_>, before: Option<&Together>) -> Option<Together> {
     let planner = Planner::new(&side.world.catalog, settings.semantics);
-    let beside = PlacementOptions {
+    let options = PlacementOptions {
         settled: before.is_none(),
         at: settings.at,
         ..PlacementOptions::default()
     };
     let before = before.map_or(&[][..], |before| &before.settled);
-    together_after(&planner, &mut Vec::new(), &mut Vec::new(), beside, before)
+    together_after(&planner, &mut Vec::new(), &mut Vec::new(), options, before)
 }
 
 /// Updates that are stuck if everything changes at once. Components that wait for capacity but are
@@ -194,24 +199,27 @@ fn stuck(
     if changes.len() > MOST_PLAYED {
         return (None, Vec::new());
     }
-    let asked = RollOptions { without_edits: true, in_order: true, ..RollOptions::default() };
-    let Some(rolled) = roll(now.world, settings.semantics, &changes, &asked) else {
+    let options = RollOptions { without_edits: true, in_order: true, ..RollOptions::default() };
+    let Some(rolled) = roll(now.world, settings.semantics, &changes, &options) else {
         return (None, Vec::new());
     };
-    let name = |own: &ServiceRollout| eco_format!("{}/{}", own.namespace, own.name);
+    let name = |service: &ServiceRollout| eco_format!("{}/{}", service.namespace, service.name);
     let mut order: Vec<(usize, EcoString)> =
-        rolled.iter().filter_map(|own| Some((own.turn?, name(own)))).collect();
+        rolled.iter().filter_map(|service| Some((service.turn?, name(service)))).collect();
     order.sort();
     let services = changes.services.iter();
     let services = services.map(|change| matches!(change.before, Before::Applied(Some(_))));
     let servings = changes.servings.iter();
     let servings = servings.map(|change| matches!(change.before, Before::Applied(Some(_))));
     let mut found = Vec::new();
-    for (own, is_update) in rolled.iter().zip(services.chain(servings)) {
-        let stuck = own.components.iter().filter(|own| own.end == RollEnd::Stuck && is_update);
+    for (service, is_update) in rolled.iter().zip(services.chain(servings)) {
+        let stuck = service
+            .components
+            .iter()
+            .filter(|component| component.end == RollEnd::Stuck && is_update);
         found.extend(stuck.map(|component| {
             let message = component.stuck.as_ref().map(said).unwrap_or_default();
-            let (service, component) = (name(own), component.component.into());
+            let (service, component) = (name(service), component.component.into());
             Waits { service, component, message }
         }));
     }

@@ -17,10 +17,10 @@ fn of_engine(before: &str, after: &str) -> Ran {
 
 /// Object and path of each cause.
 fn causes(ran: &Ran) -> Vec<(String, String)> {
-    let text = |own: &Value, key: &str| own[key].as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let all = ran.at("/groups/0/cause");
     let all = all.as_array().into_iter().flatten();
-    all.map(|own| (text(own, "object"), text(own, "path"))).collect()
+    all.map(|value| (text(value, "object"), text(value, "path"))).collect()
 }
 
 fn cause(object: &str, path: &str) -> (String, String) {
@@ -114,9 +114,9 @@ fn edits_of_runtime_and_service_are_both_causes_where_both_reach_the_pods() {
 /// The service overrides the runtime, so that the runtime's edit changes nothing.
 #[test]
 fn an_edit_that_is_overridden_is_no_cause() {
-    let own = "minReplicas: 1, runner: {name: ome-container, image: 'own:1'}";
-    let before = catalog(1) + &service("a", own);
-    let after = catalog(1).replace("server:v1", "server:v2") + &service("a", own);
+    let text = "minReplicas: 1, runner: {name: ome-container, image: 'own:1'}";
+    let before = catalog(1) + &service("a", text);
+    let after = catalog(1).replace("server:v1", "server:v2") + &service("a", text);
     let ran = diff(&before, &after);
     assert_eq!(ran.at("/summary/changed"), 0);
     assert_eq!(ran.code, 0);

@@ -541,13 +541,15 @@ pub fn is_nearly_ours(kind: &str) -> bool {
     let (ours, others): (Vec<&Group>, Vec<&Group>) = GROUPS.iter().partition(|group| group.ours);
     let is_another = others.iter().any(|group| group.kinds.contains(&kind));
     let mut ours = ours.iter().flat_map(|group| group.kinds);
-    !is_another && ours.any(|own| nearest(kind, [*own]).is_some())
+    !is_another && ours.any(|ours| nearest(kind, [*ours]).is_some())
 }
 
 /// Whether a group may be one of an operator: by its name, misspelled, or left out.
 pub fn is_nearly_of_operator(name: &str) -> bool {
     let mut groups = GROUPS.iter().filter(|group| group.ours);
-    name.is_empty() || is_of_operator(name) || groups.any(|own| nearest(name, [own.name]).is_some())
+    name.is_empty()
+        || is_of_operator(name)
+        || groups.any(|group| nearest(name, [group.name]).is_some())
 }
 
 /// Whether objects of this kind decide only where somebody names them.

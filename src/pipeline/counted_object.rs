@@ -44,7 +44,7 @@ impl CountedObject {
 /// The quotas of a catalog.
 pub(crate) fn quotas(catalog: &Catalog) -> Ledger {
     let mut ledger = Ledger::default();
-    for object in catalog.others().iter().filter(|own| own.id.kind == "ResourceQuota") {
+    for object in catalog.others().iter().filter(|other| other.id.kind == "ResourceQuota") {
         ledger.set(&object.node);
     }
     ledger

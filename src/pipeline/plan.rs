@@ -269,8 +269,8 @@ impl<'a> Planner<'a> {
 
     /// Puts a service in error that no server takes, or whose runtime none does.
     fn refuse(&self, planned: &mut Planned<'a>, service: &Service) {
-        let own = self.catalog.refused(&service.object);
-        if let Some(unserved) = own.filter(|own| own.code == Code::UnknownKind) {
+        let failure = self.catalog.refused(&service.object);
+        if let Some(unserved) = failure.filter(|failure| failure.code == Code::UnknownKind) {
             // Nothing else of an object in a version that no server has means anything.
             planned.error = Some(Box::new(unserved.clone()));
             planned.components.clear();
@@ -283,7 +283,7 @@ impl<'a> Planner<'a> {
         }
         let runtime = planned.resolution.chosen();
         let refused =
-            own.or_else(|| runtime.and_then(|runtime| self.catalog.refused(&runtime.object)));
+            failure.or_else(|| runtime.and_then(|runtime| self.catalog.refused(&runtime.object)));
         if let Some(refused) = refused {
             planned.error = Some(Box::new(refused.clone()));
             planned.refused = true;
@@ -352,8 +352,8 @@ impl<'a> Planner<'a> {
     ) -> QueueDecision {
         let lock = || self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (namespace.clone(), queue.value.clone(), Arc::clone(question));
-        if let Some(known) = lock().get(&key) {
-            return QueueDecision { queue, ..known.clone() };
+        if let Some(decision) = lock().get(&key) {
+            return QueueDecision { queue, ..decision.clone() };
         }
         let mut ledger = Ledger::default();
         let pods = question.sets();
@@ -365,12 +365,12 @@ impl<'a> Planner<'a> {
 
     /// The equal question of an earlier call, if there is one, so that equal questions are shared.
     fn shared(&self, question: Question) -> Arc<Question> {
-        let mut asked = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = asked.get(&question) {
-            return Arc::clone(known);
+        let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(question) = questions.get(&question) {
+            return Arc::clone(question);
         }
         let question = Arc::new(question);
-        asked.insert(Arc::clone(&question));
+        questions.insert(Arc::clone(&question));
         question
     }
 
@@ -426,13 +426,13 @@ impl<'a> Planner<'a> {
                 diagnostics.extend(server.refusals(service, &objects));
             }
             if self.has_nodes && followed && self.quotas.counts_objects(&service.namespace) {
-                let own = render::RenderedObject {
+                let node = render::RenderedObject {
                     node: service.object.node.clone(),
                     component: None,
                     wave: 0,
                 };
                 let objects = ask.judged(composed).unwrap_or_default();
-                let new = Some(own).filter(|_| service.object.metadata("uid").is_none());
+                let new = Some(node).filter(|_| service.object.metadata("uid").is_none());
                 counted = new.iter().chain(&objects).map(CountedObject::of).collect();
             }
             if self.has_nodes && (followed || self.compares_pods) {

@@ -181,7 +181,11 @@ impl From<&Service> for PlannedService {
             variants: Vec::new(),
             components: service.components.iter().map(|component| component.kind).collect(),
             inline: service.inline.is_some(),
-            format: service.inline.as_ref().and_then(|own| own.model.format.clone()).map(Box::new),
+            format: service
+                .inline
+                .as_ref()
+                .and_then(|model| model.model.format.clone())
+                .map(Box::new),
             described: described(service),
         }
     }
@@ -285,15 +289,16 @@ impl<'a> Planned<'a> {
     /// candidates were not recorded. A runtime of another namespace never fits.
     pub fn nearest_runtime(&self) -> Option<(EcoString, String)> {
         let candidates = self.resolution.runtime.candidates.iter();
-        let rejected = candidates.filter(|own| own.verdict == Verdict::Rejected);
-        let own = rejected.filter(|own| {
-            own.reasons
+        let rejected = candidates.filter(|candidate| candidate.verdict == Verdict::Rejected);
+        let rejected = rejected.filter(|candidate| {
+            candidate
+                .reasons
                 .iter()
                 .all(|rejection| rejection.reason.code().as_str() != "wrong-namespace")
         });
-        let nearest = own.min_by_key(|own| {
-            let worst = own.reasons.iter().map(|rejection| rejection.reason.cost()).max();
-            (worst, own.runtime.object.builtin, own.reasons.len())
+        let nearest = rejected.min_by_key(|candidate| {
+            let worst = candidate.reasons.iter().map(|rejection| rejection.reason.cost()).max();
+            (worst, candidate.runtime.object.builtin, candidate.reasons.len())
         })?;
         let why = nearest.reasons.first()?.reason.to_string();
         Some((nearest.runtime.object.id.name.clone(), why))
@@ -306,8 +311,8 @@ impl<'a> Planned<'a> {
 
     /// The service itself, in the mode that it was planned in.
     pub fn read_in<'c>(&self, catalog: &'c Catalog) -> Option<&'c Service> {
-        let own = &self.service;
-        let views = catalog.service(own.api, &own.namespace, &own.name)?;
+        let service = &self.service;
+        let views = catalog.service(service.api, &service.namespace, &service.name)?;
         Some(views.of(self.policy.semantics))
     }
 

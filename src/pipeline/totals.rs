@@ -93,14 +93,14 @@ pub fn totals(
         services,
         failed,
         servings: servings.len(),
-        servings_failed: servings.iter().filter(|own| own.refused.is_some()).count(),
-        at: together.map(|own| own.at).unwrap_or_default(),
+        servings_failed: servings.iter().filter(|serving| serving.refused.is_some()).count(),
+        at: together.map(|placement| placement.at).unwrap_or_default(),
         ..Totals::default()
     };
     let components = planned
         .iter()
-        .filter(|own| own.error.is_none() || own.refused)
-        .flat_map(|own| &own.components);
+        .filter(|planned| planned.error.is_none() || planned.refused)
+        .flat_map(|planned| &planned.components);
     for component in components {
         let devices = component.gpus_by_resource.iter().flatten();
         totals.add(
@@ -110,21 +110,23 @@ pub fn totals(
         );
         totals.components_not_counted += usize::from(!component.is_counted());
     }
-    for own in servings.iter().filter(|own| own.refused.is_none()) {
-        let pods = i64::try_from(own.serving.pods()).ok().into();
-        let devices = own.gpus_by_resource.iter().flatten();
+    for serving in servings.iter().filter(|serving| serving.refused.is_none()) {
+        let pods = i64::try_from(serving.serving.pods()).ok().into();
+        let devices = serving.gpus_by_resource.iter().flatten();
         totals.add(pods, devices.map(|(name, count)| (name, *count)), 1.into());
-        totals.servings_not_counted += usize::from(own.gpus_by_resource.is_none());
+        totals.servings_not_counted += usize::from(serving.gpus_by_resource.is_none());
     }
-    totals.others = together.map(|own| own.others.clone()).unwrap_or_default();
+    totals.others = together.map(|placement| placement.others.clone()).unwrap_or_default();
     totals.classes = asked(planned, servings)
         .into_values()
-        .map(|(class, asked)| of_class(class, asked, machines, together))
+        .map(|(class, requested)| of_class(class, requested, machines, together))
         .collect();
     if let Some(together) = together.filter(|_| totals.classes.is_empty()) {
         totals.resources = of_resources(&totals, machines, together);
     }
-    if totals.classes.iter().any(|own| own.allocatable.is_some()) || !totals.resources.is_empty() {
+    if totals.classes.iter().any(|total| total.allocatable.is_some())
+        || !totals.resources.is_empty()
+    {
         let classes: Vec<&AcceleratorClass> =
             asked(planned, servings).into_values().map(|(class, _)| class).collect();
         totals.closed = closed(&classes, machines, together);
@@ -134,7 +136,7 @@ pub fn totals(
 
 /// Whether pods of the plan are on a node whose taint they tolerate.
 fn is_opened(machine: &Machine, together: Option<&Together>) -> bool {
-    together.is_some_and(|own| own.opened.contains(&machine.name))
+    together.is_some_and(|placement| placement.opened.contains(&machine.name))
 }
 
 /// The nodes that the tables leave out: of these classes, or of all nodes with devices.
@@ -158,14 +160,15 @@ fn closed(
     }
     let closed = |(why, (nodes, devices))| ClosedNodes { why, nodes, devices };
     let mut found: Vec<ClosedNodes> = found.into_iter().map(closed).collect();
-    found.sort_by_key(|own| std::cmp::Reverse(own.devices));
+    found.sort_by_key(|nodes| std::cmp::Reverse(nodes.devices));
     found
 }
 
 /// What is requested and free of each device resource on usable nodes.
 fn of_resources(totals: &Totals, machines: &[Machine], together: &Together) -> Vec<ClassTotal> {
     let mut allocatable: BTreeMap<EcoString, i64> = BTreeMap::new();
-    let usable = |own: &&Machine| own.usable(&[], true) || is_opened(own, Some(together));
+    let usable =
+        |machine: &&Machine| machine.usable(&[], true) || is_opened(machine, Some(together));
     for machine in machines.iter().filter(usable) {
         for (name, amount) in machine.allocatable.iter().flatten() {
             if is_accelerator(name) {
@@ -202,7 +205,7 @@ impl Totals {
 
 fn of_class(
     class: &AcceleratorClass,
-    asked: i64,
+    requested: i64,
     machines: &[Machine],
     together: Option<&Together>,
 ) -> ClassTotal {
@@ -214,6 +217,6 @@ fn of_class(
         usable.filter_map(|machine| machine.allocatable(resource?)).sum()
     });
     let name = class.name().clone();
-    let in_use = together.map(|own| own.in_use.get(&name).copied().unwrap_or(0));
-    ClassTotal { name, asked, allocatable, in_use }
+    let in_use = together.map(|placement| placement.in_use.get(&name).copied().unwrap_or(0));
+    ClassTotal { name, asked: requested, allocatable, in_use }
 }

@@ -60,12 +60,14 @@ impl View<'_> {
 
     /// The bound in words.
     fn bound(&self) -> String {
-        let known = self.drain.nodes.len();
+        let position = self.drain.nodes.len();
         match self.drain.bound {
-            Some(bound) if self.drain.asked == Drained::Most && bound > known => {
+            Some(bound) if self.drain.asked == Drained::Most && bound > position => {
                 format!("; no more than {bound} could")
             }
-            Some(bound) if self.drain.asked == Drained::Most && bound == known && known > 0 => {
+            Some(bound)
+                if self.drain.asked == Drained::Most && bound == position && position > 0 =>
+            {
                 "; no more could".to_owned()
             }
             _ => String::new(),
@@ -125,9 +127,9 @@ impl View<'_> {
     /// The sentences between the tables and the last one.
     fn said(&self) -> Vec<String> {
         let drain = self.drain;
-        let mut said = Vec::new();
+        let mut message = Vec::new();
         if drain.restarts > 0 {
-            said.push(match drain.restarts {
+            message.push(match drain.restarts {
                 1 => "1 pod on another node restarts: its group restarts as a whole".to_owned(),
                 many => {
                     format!("{many} pods on other nodes restart: their groups restart as a whole")
@@ -136,48 +138,48 @@ impl View<'_> {
         }
         match drain.preempted {
             0 => {}
-            1 => said.push("1 pod on another node is evicted: its priority is lower".to_owned()),
-            many => said
+            1 => message.push("1 pod on another node is evicted: its priority is lower".to_owned()),
+            many => message
                 .push(format!("{many} pods on other nodes are evicted: their priority is lower")),
         }
         if drain.guided {
-            said.push(
+            message.push(
                 "the scheduler alone would spread the pods so that the last ones find no room: \
                  while a pod starts, cordon every node but the one in TO"
                     .to_owned(),
             );
         }
         if let Some(fix) = &drain.fix {
-            said.push(format!("{}: then the drain completes", fix.edit));
+            message.push(format!("{}: then the drain completes", fix.edit));
         } else if drain.blocked.is_some() {
-            said.push("no single edit was found that gets the drain through".to_owned());
+            message.push("no single edit was found that gets the drain through".to_owned());
         }
         if !drain.nodes.is_empty() && drain.blocked.is_none() && !drain.guided {
-            said.push(format!(
+            message.push(format!(
                 "kubectl drain {} --ignore-daemonsets --delete-emptydir-data",
                 drain.nodes.iter().map(EcoString::as_str).collect::<Vec<_>>().join(" ")
             ));
         }
-        said
+        message
     }
 
     fn moves(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         let cells =
-            |own: &Move| vec![own.pod.to_string(), own.from.to_string(), own.to.to_string()];
+            |step: &Move| vec![step.pod.to_string(), step.from.to_string(), step.to.to_string()];
         self.drain.moves.iter().take(SHOWN).map(cells)
     }
 
     fn stages(&self) -> impl Iterator<Item = Vec<String>> + '_ {
-        self.drain.stages.iter().take(SHOWN).map(|own| {
-            let refused = own.refused.iter().map(|(pod, _)| pod);
+        self.drain.stages.iter().take(SHOWN).map(|stage| {
+            let refused = stage.refused.iter().map(|(pod, _)| pod);
             vec![
-                own.tick.to_string(),
-                own.node.to_string(),
-                counted(own.evicted.iter()),
+                stage.tick.to_string(),
+                stage.node.to_string(),
+                counted(stage.evicted.iter()),
                 counted(refused),
-                own.ready.to_string(),
-                own.pending.to_string(),
-                first_of(own.disrupted.iter(), IN_CELL),
+                stage.ready.to_string(),
+                stage.pending.to_string(),
+                first_of(stage.disrupted.iter(), IN_CELL),
             ]
         })
     }
@@ -199,37 +201,37 @@ fn counted<'a>(names: impl ExactSizeIterator<Item = &'a EcoString>) -> String {
     if names.len() == 0 { String::new() } else { first_of(names, IN_CELL) }
 }
 
-fn move_json(own: &Move) -> Value {
-    json!({ "pod": own.pod.as_str(), "from": own.from.as_str(), "to": own.to.as_str() })
+fn move_json(step: &Move) -> Value {
+    json!({ "pod": step.pod.as_str(), "from": step.from.as_str(), "to": step.to.as_str() })
 }
 
-fn stage_json(own: &DrainStage) -> Value {
+fn stage_json(stage: &DrainStage) -> Value {
     json!({
-        "tick": own.tick,
-        "node": own.node.as_str(),
-        "evicted": owners(&own.evicted),
-        "refused": own.refused.iter().map(|(pod, why)| json!({ "pod": pod.as_str(), "message": why.as_str() })).collect::<Vec<_>>(),
-        "ready": own.ready,
-        "starting": own.starting,
-        "pending": own.pending,
-        "disrupted": owners(&own.disrupted),
+        "tick": stage.tick,
+        "node": stage.node.as_str(),
+        "evicted": owners(&stage.evicted),
+        "refused": stage.refused.iter().map(|(pod, why)| json!({ "pod": pod.as_str(), "message": why.as_str() })).collect::<Vec<_>>(),
+        "ready": stage.ready,
+        "starting": stage.starting,
+        "pending": stage.pending,
+        "disrupted": owners(&stage.disrupted),
     })
 }
 
 impl Answer for View<'_> {
     fn json(&self) -> Value {
-        let own = self.drain;
+        let outcome = self.drain;
         let mut drain = json!({
-            "nodes": owners(&own.nodes),
-            "done": own.done,
-            "moves": own.moves.iter().map(move_json).collect::<Vec<_>>(),
-            "restarts": own.restarts,
-            "preempted": own.preempted,
-            "stages": own.stages.iter().map(stage_json).collect::<Vec<_>>(),
+            "nodes": owners(&outcome.nodes),
+            "done": outcome.done,
+            "moves": outcome.moves.iter().map(move_json).collect::<Vec<_>>(),
+            "restarts": outcome.restarts,
+            "preempted": outcome.preempted,
+            "stages": outcome.stages.iter().map(stage_json).collect::<Vec<_>>(),
             "end": self.end(),
-            "guided": own.guided,
+            "guided": outcome.guided,
         });
-        if let Some(blocked) = &own.blocked {
+        if let Some(blocked) = &outcome.blocked {
             drain["blocked"] = json!({
                 "node": blocked.node.as_str(),
                 "pod": blocked.pod.as_str(),
@@ -237,13 +239,13 @@ impl Answer for View<'_> {
                 "message": blocked.message.as_str(),
             });
         }
-        if let Some(fix) = &own.fix {
+        if let Some(fix) = &outcome.fix {
             drain["fix"] = json!({
                 "edit": fix.edit.as_str(),
                 "moves": fix.moves.iter().map(move_json).collect::<Vec<_>>(),
             });
         }
-        if let Some(bound) = own.bound {
+        if let Some(bound) = outcome.bound {
             drain["bound"] = bound.into();
         }
         json!({
@@ -265,9 +267,9 @@ impl Answer for View<'_> {
             out.end_line();
             out.draw(&table(&STAGES, self.stages(), style));
         }
-        for said in self.left_out().into_iter().chain(self.said()) {
+        for message in self.left_out().into_iter().chain(self.said()) {
             out.end_line();
-            out.draw(&wrapped(&printable(&said), style.width, "  "));
+            out.draw(&wrapped(&printable(&message), style.width, "  "));
         }
         out.end_line();
         out.draw(&wrapped(&printable(&self.last()), style.width, "  "));
@@ -277,7 +279,7 @@ impl Answer for View<'_> {
     fn markdown(&self) -> Result<String, String> {
         let mut out = Page::default();
         line!(out, "**ome drain** {}\n", markdown::text(&self.first()));
-        let lower = |titles: &[&str]| titles.iter().map(|own| own.to_lowercase()).collect();
+        let lower = |titles: &[&str]| titles.iter().map(|title| title.to_lowercase()).collect();
         let titles: [Vec<String>; 2] = [lower(&MOVES), lower(&STAGES)];
         let names = |at: usize| titles[at].iter().map(String::as_str).collect::<Vec<_>>();
         if !self.drain.moves.is_empty() {
@@ -288,8 +290,8 @@ impl Answer for View<'_> {
             markdown::table(&mut out, &names(1), self.stages());
             out.end_line();
         }
-        for said in self.left_out().into_iter().chain(self.said()) {
-            line!(out, "{}\n", markdown::text(&said));
+        for message in self.left_out().into_iter().chain(self.said()) {
+            line!(out, "{}\n", markdown::text(&message));
         }
         line!(out, "{}", markdown::text(&self.last()));
         Ok(out.finish())

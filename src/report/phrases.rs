@@ -121,11 +121,13 @@ pub(super) fn answer(planned: &Planned<'_>) -> Vec<String> {
 
 /// The class in second place, and the difference.
 fn next_class(decision: &AcceleratorDecision<'_>) -> Option<String> {
-    let chosen = decision.candidates.iter().find(|own| own.verdict == Verdict::Chosen)?;
-    let next = decision.candidates.iter().find(|own| own.verdict == Verdict::Eligible)?;
+    let chosen =
+        decision.candidates.iter().find(|candidate| candidate.verdict == Verdict::Chosen)?;
+    let next =
+        decision.candidates.iter().find(|candidate| candidate.verdict == Verdict::Eligible)?;
     let name = next.class.map_or_else(|| next.name.clone(), |class| class.object.shown_name());
     let behind = match (next.score, chosen.score) {
-        (Some(own), Some(first)) if own < first => format!(": score {own:.2} < {first:.2}"),
+        (Some(value), Some(first)) if value < first => format!(": score {value:.2} < {first:.2}"),
         _ => next
             .behind
             .map_or(String::new(), |key| format!(": decided by {}", class_decided_by(key))),

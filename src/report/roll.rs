@@ -50,7 +50,7 @@ fn edit(edit: &RollEdit, sources: &SourceMap) -> Value {
 
 fn fix(fix: &Fix, sources: &SourceMap) -> Value {
     let mut out = json!({
-        "edits": fix.edits.iter().map(|own| edit(own, sources)).collect::<Vec<_>>(),
+        "edits": fix.edits.iter().map(|roll_edit| edit(roll_edit, sources)).collect::<Vec<_>>(),
         "end": fix.end.as_str(),
         "lowestReady": fix.lowest_ready,
         "peakGpus": fix.peak_gpus,
@@ -65,33 +65,33 @@ fn fix(fix: &Fix, sources: &SourceMap) -> Value {
 }
 
 /// One component.
-pub(super) fn json(own: &ComponentRollout, sources: &SourceMap) -> Value {
+pub(super) fn json(component: &ComponentRollout, sources: &SourceMap) -> Value {
     let mut out = json!({
-        "kind": own.kind,
-        "workload": own.name.as_str(),
-        "strategy": own.strategy,
-        "maxSurge": own.max_surge,
-        "maxUnavailable": own.max_unavailable,
-        "stages": own.stages.iter().map(stage).collect::<Vec<_>>(),
-        "end": own.end.as_str(),
-        "lowestReady": own.lowest_ready,
-        "peakGpus": own.peak_gpus,
+        "kind": component.kind,
+        "workload": component.name.as_str(),
+        "strategy": component.strategy,
+        "maxSurge": component.max_surge,
+        "maxUnavailable": component.max_unavailable,
+        "stages": component.stages.iter().map(stage).collect::<Vec<_>>(),
+        "end": component.end.as_str(),
+        "lowestReady": component.lowest_ready,
+        "peakGpus": component.peak_gpus,
     });
-    if own.end == RollEnd::Depends {
+    if component.end == RollEnd::Depends {
         out["ends"] = [RollEnd::Complete, RollEnd::Stuck].map(RollEnd::as_str).to_vec().into();
     }
-    if let Some(stuck) = &own.stuck {
+    if let Some(stuck) = &component.stuck {
         out["stuck"] = json!({ "pod": stuck.pod.as_str(), "message": stuck.message.as_str() });
     }
-    if !own.fix.is_empty() {
-        out["fix"] = own.fix.iter().map(|own| fix(own, sources)).collect();
+    if !component.fix.is_empty() {
+        out["fix"] = component.fix.iter().map(|step| fix(step, sources)).collect();
     }
-    json!({ "name": own.component, "rollout": out })
+    json!({ "name": component.component, "rollout": out })
 }
 
 /// One component without its stages.
-pub(super) fn end_json(own: &ComponentRollout, sources: &SourceMap) -> Value {
-    let mut out = json(own, sources);
+pub(super) fn end_json(component: &ComponentRollout, sources: &SourceMap) -> Value {
+    let mut out = json(component, sources);
     if let Some(rollout) = out["rollout"].as_object_mut() {
         rollout.remove("stages");
     }
@@ -100,7 +100,7 @@ pub(super) fn end_json(own: &ComponentRollout, sources: &SourceMap) -> Value {
 
 /// The group of a ModelServing whose pod has no node, together with everything else.
 pub fn stuck_group(components: &[ComponentRollout], serving: &str) -> Option<i64> {
-    let stuck = components.iter().find(|own| own.end == RollEnd::Stuck)?;
+    let stuck = components.iter().find(|component| component.end == RollEnd::Stuck)?;
     let rest = stuck.stuck.as_ref()?.pod.strip_prefix(serving)?.strip_prefix('-')?;
     rest.split('-').next()?.parse().ok()
 }
@@ -136,7 +136,7 @@ fn amounts(amounts: &Amounts) -> String {
 }
 
 /// The stages as rows of a table.
-pub(super) fn rows(own: &ComponentRollout) -> Vec<Vec<String>> {
+pub(super) fn rows(component: &ComponentRollout) -> Vec<Vec<String>> {
     let row = |(at, stage): (usize, &RollStage)| {
         vec![
             at.to_string(),
@@ -147,20 +147,25 @@ pub(super) fn rows(own: &ComponentRollout) -> Vec<Vec<String>> {
             stage.event.clone(),
         ]
     };
-    own.stages.iter().enumerate().map(row).collect()
+    component.stages.iter().enumerate().map(row).collect()
 }
 
 /// `engine: Deployment chat-engine, RollingUpdate, maxSurge 1, maxUnavailable 0`.
-pub(super) fn title(own: &ComponentRollout) -> String {
+pub(super) fn title(component: &ComponentRollout) -> String {
     format!(
         "{}: {} {}, {}, maxSurge {}, maxUnavailable {}",
-        own.component, own.kind, own.name, own.strategy, own.max_surge, own.max_unavailable
+        component.component,
+        component.kind,
+        component.name,
+        component.strategy,
+        component.max_surge,
+        component.max_unavailable
     )
 }
 
 /// How it ends, and the edits that would complete it, one sentence each.
-pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
-    let groups = matches!(own.kind, "LeaderWorkerSet" | "ModelServing");
+pub fn sentences(component: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
+    let groups = matches!(component.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
     let cost = |lowest: i64, peak: i64| {
         let are = if lowest == 1 { "is" } else { "are" };
@@ -175,13 +180,17 @@ pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
         stuck.as_ref().map_or(String::new(), |stuck| format!(": {}: {}", stuck.pod, stuck.message))
     };
     let mut out = Vec::new();
-    match (own.end, &own.stuck) {
+    match (component.end, &component.stuck) {
         (RollEnd::Complete, _) => {
-            out.push(format!("✓ complete; meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
+            out.push(format!(
+                "✓ complete; meanwhile {}",
+                cost(component.lowest_ready, component.peak_gpus)
+            ));
         }
         (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".to_owned()),
         (RollEnd::Waits, stuck) => {
-            let pending = own.stages.last().map_or(0, |own| own.old.pending + own.new.pending);
+            let pending =
+                component.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending);
             let waits = if pending == 1 { "waits" } else { "wait" };
             out.push(format!(
                 "! no pod is replaced; {} {waits} as before{}",
@@ -190,7 +199,8 @@ pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
             ));
         }
         (RollEnd::Displaced, stuck) => {
-            let pending = own.stages.last().map_or(0, |own| own.old.pending + own.new.pending);
+            let pending =
+                component.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending);
             let (has, had) = if pending == 1 { ("has", "one") } else { ("have", "nodes") };
             out.push(format!(
                 "✗ no longer fits: {} {has} no node and had {had} before{}",
@@ -201,20 +211,20 @@ pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
         (RollEnd::Depends, stuck) => {
             let why = why(stuck);
             out.push(format!("! may get stuck: the choice among equal pods or nodes decides{why}"));
-            out.push(format!("meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
+            out.push(format!("meanwhile {}", cost(component.lowest_ready, component.peak_gpus)));
         }
         (RollEnd::Stuck, stuck) => {
             let why = why(stuck);
             out.push(format!("✗ stuck{why}"));
-            out.push(format!("meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
+            out.push(format!("meanwhile {}", cost(component.lowest_ready, component.peak_gpus)));
         }
     }
-    out.extend(own.fix.iter().map(|fix| {
+    out.extend(component.fix.iter().map(|fix| {
         let cost = cost(fix.lowest_ready, fix.peak_gpus);
-        let would = if own.end == RollEnd::Depends { "completes" } else { "would complete" };
+        let would = if component.end == RollEnd::Depends { "completes" } else { "would complete" };
         format!("{would} with {}: {cost}", words(fix, sources))
     }));
-    if own.end == RollEnd::Stuck && own.fix.is_empty() {
+    if component.end == RollEnd::Stuck && component.fix.is_empty() {
         out.push(
             "none of the edits that were tried completes it: other limits of the update, Recreate, fewer replicas, more nodes"
                 .to_owned(),
@@ -255,13 +265,13 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
 /// All components as text.
 pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
-    for own in components {
-        put!(out, "\n{}\n\n", title(own));
-        if own.end.is_change() {
-            out.draw(&table::table(&TITLES, rows(own), style));
+    for component in components {
+        put!(out, "\n{}\n\n", title(component));
+        if component.end.is_change() {
+            out.draw(&table::table(&TITLES, rows(component), style));
             out.end_line();
         }
-        for sentence in sentences(own, sources) {
+        for sentence in sentences(component, sources) {
             out.draw(&meaning::shown(&sentence, style.color));
             out.end_line();
         }
@@ -273,13 +283,13 @@ pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: 
 pub(super) fn markdown(components: &[ComponentRollout], sources: &SourceMap) -> String {
     let mut out = Page::default();
     let titles = TITLES.map(str::to_lowercase);
-    for own in components {
-        put!(out, "\n**{}**\n\n", markdown::text(&title(own)));
-        if own.end.is_change() {
-            markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows(own));
+    for component in components {
+        put!(out, "\n**{}**\n\n", markdown::text(&title(component)));
+        if component.end.is_change() {
+            markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows(component));
             out.end_line();
         }
-        markdown::list(&mut out, sentences(own, sources));
+        markdown::list(&mut out, sentences(component, sources));
     }
     out.finish()
 }

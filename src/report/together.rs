@@ -45,8 +45,9 @@ fn placements<'a>(
     servings: &'a [PlannedServing<'_>],
 ) -> impl Iterator<Item = (EcoString, &'a Placement)> {
     let of_services = planned.iter().flat_map(|planned| {
-        let own = planned.components.iter().filter_map(|own| own.placement.as_ref());
-        own.map(|own| (eco_format!("{}", planned.service), own))
+        let components =
+            planned.components.iter().filter_map(|component| component.placement.as_ref());
+        components.map(|placement| (eco_format!("{}", planned.service), placement))
     });
     of_services.chain(servings.iter().filter_map(|planned| {
         let name = name(&planned.serving.namespace, planned.serving.name());
@@ -99,7 +100,7 @@ pub(super) fn json(together: &Together) -> Value {
         out["remedies"] = together.remedies.iter().map(remedy).collect();
     }
     if !together.not_judged.is_empty() {
-        let one = |own: &NotJudged| json!({ "what": own.what.as_str(), "pods": own.pods, "message": own.message.as_str() });
+        let one = |judged: &NotJudged| json!({ "what": judged.what.as_str(), "pods": judged.pods, "message": judged.message.as_str() });
         out["notJudged"] = together.not_judged.iter().map(one).collect();
     }
     if !together.order_matters.is_empty() {
@@ -109,7 +110,7 @@ pub(super) fn json(together: &Together) -> Value {
         out["orderTried"] = tried.into();
     }
     if !together.assumed.is_empty() {
-        let one = |own: &AssumedToleration| json!({ "resource": own.resource.as_str(), "nodes": own.nodes, "shown": own.is_shown, "decides": own.decides });
+        let one = |toleration: &AssumedToleration| json!({ "resource": toleration.resource.as_str(), "nodes": toleration.nodes, "shown": toleration.is_shown, "decides": toleration.decides });
         out["assumed"] = together.assumed.iter().map(one).collect();
     }
     if !together.half_groups.is_empty() {
@@ -133,47 +134,47 @@ pub(super) fn json(together: &Together) -> Value {
 }
 
 /// A remedy.
-fn remedy(own: &RemedyFound) -> Value {
-    let mut out = json!({ "kind": own.kind, "edits": [own.edit.as_str()], "fits": own.pending == 0, "pending": own.pending });
+fn remedy(found: &RemedyFound) -> Value {
+    let mut out = json!({ "kind": found.kind, "edits": [found.edit.as_str()], "fits": found.pending == 0, "pending": found.pending });
     let names = |all: &[EcoString]| json!(all.iter().map(EcoString::as_str).collect::<Vec<_>>());
-    if !own.nodes.is_empty() {
-        out["nodes"] = names(&own.nodes);
+    if !found.nodes.is_empty() {
+        out["nodes"] = names(&found.nodes);
     }
-    if !own.services.is_empty() {
-        out["services"] = names(&own.services);
+    if !found.services.is_empty() {
+        out["services"] = names(&found.services);
     }
-    if !own.moves.is_empty() {
+    if !found.moves.is_empty() {
         let one = |[pod, from, to]: &[EcoString; 3]| json!({ "pod": pod.as_str(), "from": from.as_str(), "to": to.as_str() });
-        out["moves"] = own.moves.iter().map(one).collect();
+        out["moves"] = found.moves.iter().map(one).collect();
     }
     out
 }
 
 /// The remedies that no other sentence names, one line each.
 fn remedies_into(together: &Together, out: &mut Page) {
-    let is_named = |own: &&RemedyFound| match own.kind {
+    let is_named = |found: &&RemedyFound| match found.kind {
         "add-nodes" => !together.add.is_empty(),
         "pack" => matches!(together.verdict, Verdict::IfPacked(_)),
         _ => false,
     };
-    for own in together.remedies.iter().filter(|own| !is_named(own)) {
-        let then = match own.pending {
+    for found in together.remedies.iter().filter(|remedy| !is_named(remedy)) {
+        let then = match found.pending {
             0 => "everything fits".to_owned(),
             1 => "1 pod still waits".to_owned(),
             more => format!("{more} pods still wait"),
         };
-        line!(out, "{}: then {then}", own.edit);
+        line!(out, "{}: then {then}", found.edit);
     }
 }
 
 /// The tolerations that nothing in the input shows, one line for each resource.
 fn assumed_into(together: &Together, out: &mut Page) {
-    for own in together.assumed.iter().filter(|own| !own.is_shown) {
+    for toleration in together.assumed.iter().filter(|assumed| !assumed.is_shown) {
         line!(
             out,
             "assumed: pods that request {} tolerate its taint ({}): `--device-tolerations never` counts only what they state",
-            own.resource,
-            plural(own.nodes, "node")
+            toleration.resource,
+            plural(toleration.nodes, "node")
         );
     }
 }
@@ -248,11 +249,11 @@ pub(super) fn of_component(placement: &Placement) -> Value {
     if let Some(look) = &placement.look {
         let filters = look.filters.iter();
         out["filters"] = filters
-            .map(|own| json!({ "filter": own.filter, "in": own.r#in, "out": own.out }))
+            .map(|filtered| json!({ "filter": filtered.filter, "in": filtered.r#in, "out": filtered.out }))
             .collect();
         let nearest = look.nearest.iter();
         out["nearest"] = nearest
-            .map(|own| json!({ "node": own.node.as_str(), "code": own.code, "detail": own.detail.as_str() }))
+            .map(|example| json!({ "node": example.node.as_str(), "code": example.code, "detail": example.detail.as_str() }))
             .collect();
     }
     out
@@ -286,9 +287,10 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
         0 => String::new(),
         out => format!(" on {out} of {}", plural(first.r#in, "node")),
     };
-    let refuse = look.filters.iter().filter(|own| own.out < own.r#in);
-    let refuse: Vec<String> =
-        refuse.map(|own| format!("{} rejects {}", own.filter, own.r#in - own.out)).collect();
+    let refuse = look.filters.iter().filter(|filtered| filtered.out < filtered.r#in);
+    let refuse: Vec<String> = refuse
+        .map(|filtered| format!("{} rejects {}", filtered.filter, filtered.r#in - filtered.out))
+        .collect();
     let refuse = if refuse.is_empty() { String::new() } else { format!(": {}", refuse.join(", ")) };
     Some(format!(
         "{} of {}{on}{stay}; {would}{take}{refuse}",
@@ -305,11 +307,11 @@ pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
         return;
     };
     // A quota refuses the pod before any filter sees it.
-    let is_filtered = look.filters.iter().any(|own| own.out < own.r#in);
-    let rows = look.filters.iter().filter(|own| own.r#in > 0).map(|own| {
-        let lost = own.r#in - own.out;
+    let is_filtered = look.filters.iter().any(|filtered| filtered.out < filtered.r#in);
+    let rows = look.filters.iter().filter(|filtered| filtered.r#in > 0).map(|filtered| {
+        let lost = filtered.r#in - filtered.out;
         let lost = if lost == 0 { String::new() } else { format!("-{lost}") };
-        vec![own.filter.to_owned(), own.r#in.to_string(), own.out.to_string(), lost]
+        vec![filtered.filter.to_owned(), filtered.r#in.to_string(), filtered.out.to_string(), lost]
     });
     if !is_filtered && look.nearest.is_empty() {
         return;
@@ -321,10 +323,9 @@ pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
         out.table(&[&title, "IN", "OUT", ""], rows);
     }
     if !look.nearest.is_empty() {
-        let rows = look
-            .nearest
-            .iter()
-            .map(|own| vec![own.node.to_string(), own.code.to_owned(), own.detail.to_string()]);
+        let rows = look.nearest.iter().map(|example| {
+            vec![example.node.to_string(), example.code.to_owned(), example.detail.to_string()]
+        });
         out.table(&["NEAREST NODE", "RULE", "WHAT IS MISSING"], rows);
     }
 }
@@ -393,22 +394,28 @@ pub fn text(
     }
     let shown: HashSet<EcoString> = planned
         .iter()
-        .map(|own| eco_format!("{}", own.service))
-        .chain(servings.iter().map(|own| name(&own.serving.namespace, own.serving.name())))
+        .map(|planned| eco_format!("{}", planned.service))
+        .chain(
+            servings.iter().map(|serving| name(&serving.serving.namespace, serving.serving.name())),
+        )
         .collect();
     let mut seen = HashSet::new();
-    let waiting = together.pending.iter().map(|own| &own.service).filter(|own| seen.insert(*own));
+    let waiting = together
+        .pending
+        .iter()
+        .map(|pending| &pending.service)
+        .filter(|pending| seen.insert(*pending));
     let (workloads, waiting): (Vec<&EcoString>, Vec<&EcoString>) =
-        waiting.partition(|own| is_workload(own));
+        waiting.partition(|waiting| is_workload(waiting));
     for name in workloads.iter().take(NAMED) {
-        let own: Vec<&Pending> =
-            together.pending.iter().filter(|own| own.service == **name).collect();
-        let pods = plural(own.len(), "pod");
-        if own[0].code == "invalid" {
-            line!(out, "{name}: no pods: {}", own[0].message);
+        let rows: Vec<&Pending> =
+            together.pending.iter().filter(|pending| pending.service == **name).collect();
+        let pods = plural(rows.len(), "pod");
+        if rows[0].code == "invalid" {
+            line!(out, "{name}: no pods: {}", rows[0].message);
             continue;
         }
-        let why = &own[0].short;
+        let why = &rows[0].short;
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         line!(out, "{name}: {pods} without a node{why}");
     }
@@ -416,16 +423,17 @@ pub fn text(
         let more = plural(workloads.len() - NAMED, "more workload");
         line!(out, "{more} with pods without a node");
     }
-    for own in together.not_judged.iter().take(NAMED) {
-        let pods = own.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
-        line!(out, "not judged: {pods}{}: {}", own.what, own.message);
+    for judged in together.not_judged.iter().take(NAMED) {
+        let pods =
+            judged.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
+        line!(out, "not judged: {pods}{}: {}", judged.what, judged.message);
     }
     if together.not_judged.len() > NAMED {
         line!(out, "not judged: {} more", together.not_judged.len() - NAMED);
     }
     let waiting = waiting.into_iter();
     let (short, others): (Vec<&EcoString>, Vec<&EcoString>) =
-        waiting.partition(|own| shown.contains(*own));
+        waiting.partition(|waiting| shown.contains(*waiting));
     if short.is_empty() {
         if !workloads.is_empty() {
             remedies_into(together, &mut out);
@@ -550,7 +558,7 @@ mod tests {
         let counted = |named| {
             let all = blocked_json(Some(&blocked), named);
             let all = all.as_array().cloned().unwrap_or_default();
-            let named = all.iter().filter(|own| own.get("node").is_some()).count();
+            let named = all.iter().filter(|value| value.get("node").is_some()).count();
             (named, all[named..].to_vec())
         };
         assert_eq!(counted(LISTED), (10, vec![json!({ "code": "gpu", "nodes": 2 })]));

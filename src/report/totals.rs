@@ -29,11 +29,14 @@ pub fn classes(totals: &Totals, style: Style) -> String {
 
 /// The nodes that the column ALLOCATABLE leaves out, and why.
 fn closed(totals: &Totals) -> Option<String> {
-    let nodes = totals.closed.iter().map(|own| own.nodes).sum::<usize>();
-    let why = |own: &ClosedNodes| {
-        let nodes =
-            if totals.closed.len() == 1 { String::new() } else { format!("{} ", own.nodes) };
-        format!("{nodes}{} ({})", own.why, plural(own.devices, "device"))
+    let nodes = totals.closed.iter().map(|nodes| nodes.nodes).sum::<usize>();
+    let why = |closed_nodes: &ClosedNodes| {
+        let nodes = if totals.closed.len() == 1 {
+            String::new()
+        } else {
+            format!("{} ", closed_nodes.nodes)
+        };
+        format!("{nodes}{} ({})", closed_nodes.why, plural(closed_nodes.devices, "device"))
     };
     let whys = first_of(totals.closed.iter().map(why), REASONS);
     (nodes > 0).then(|| format!("ALLOCATABLE leaves out {}: {whys}", plural(nodes, "node")))
@@ -98,12 +101,12 @@ pub fn verdict(
         return None;
     }
     let pending = together::pending(planned, servings)
-        + together.filter(|_| whole).map_or(0, |own| own.others.pending);
-    let unknown = together.filter(|own| !own.not_judged.is_empty());
+        + together.filter(|_| whole).map_or(0, |placement| placement.others.pending);
+    let unknown = together.filter(|placement| !placement.not_judged.is_empty());
     let fits = match pending {
         _ if together.is_none() => String::new(),
         0 if unknown.is_some() => "; not everything was judged".to_owned(),
-        0 if together.is_some_and(|own| own.pods.wanted == 0) => String::new(),
+        0 if together.is_some_and(|placement| placement.pods.wanted == 0) => String::new(),
         0 => "; all pods fit the nodes".to_owned(),
         1 => "; 1 pod stays without a node".to_owned(),
         more => format!("; {more} pods stay without a node"),
@@ -133,7 +136,7 @@ pub fn verdict(
 
 /// The services and plain workloads whose server does not start, with the reason of the first.
 pub(super) fn stopped(planned: &[Planned<'_>], workloads: &[(EcoString, EcoString)]) -> String {
-    let of_services = services_with(planned, |own| own.stopped.as_ref());
+    let of_services = services_with(planned, |component| component.stopped.as_ref());
     let services = of_services.as_ref().map_or(0, |(.., all)| *all);
     let first = of_services.map(|(first, reason, _)| (first, reason.as_str()));
     let first = first.or_else(|| {
@@ -153,7 +156,7 @@ pub(super) fn stopped(planned: &[Planned<'_>], workloads: &[(EcoString, EcoStrin
 
 /// The services whose engines read settings from files that are not in the input.
 fn unread_settings(planned: &[Planned<'_>]) -> String {
-    match services_with(planned, |own| own.unread_settings.as_ref()) {
+    match services_with(planned, |component| component.unread_settings.as_ref()) {
         None => String::new(),
         Some((first, path, 1)) => format!("; not judged: settings of {first} in {path}"),
         Some((first, path, all)) => {
@@ -166,14 +169,14 @@ fn unread_settings(planned: &[Planned<'_>]) -> String {
 /// is, and how many such services there are.
 fn services_with<'p, T>(
     planned: &'p [Planned<'_>],
-    known: impl Fn(&'p PlannedComponent) -> Option<&'p T>,
+    is_known: impl Fn(&'p PlannedComponent) -> Option<&'p T>,
 ) -> Option<(String, &'p T, usize)> {
     let in_order = planned.iter().filter(|planned| planned.error.is_none());
     let mut found = in_order.filter_map(|planned| {
-        Some((&planned.service, planned.components.iter().find_map(&known)?))
+        Some((&planned.service, planned.components.iter().find_map(&is_known)?))
     });
-    let (first, known) = found.next()?;
-    Some((first.to_string(), known, 1 + found.count()))
+    let (first, existing) = found.next()?;
+    Some((first.to_string(), existing, 1 + found.count()))
 }
 
 /// The symbol of a plan: whether the command fails, any pod is pending, or a part of the input was
@@ -219,20 +222,20 @@ fn summary(totals: &Totals) -> String {
             0 => String::new(),
             some => format!(", {some} in error"),
         };
-    let mut beside = String::new();
+    let mut more_fields = String::new();
     for (number, word) in [
         (totals.components_not_counted, "component"),
         (totals.servings_not_counted, "ModelServing"),
     ] {
         if number > 0 {
-            let _ = write!(beside, ", {} not counted", plural(number, word));
+            let _ = write!(more_fields, ", {} not counted", plural(number, word));
         }
     }
     if totals.others.pods > 0 {
-        let _ = write!(beside, "; beside them {others}");
+        let _ = write!(more_fields, "; beside them {others}");
     }
     format!(
-        "{planned}{failed}; {} and {} {}{beside}",
+        "{planned}{failed}; {} and {} {}{more_fields}",
         plural(totals.pods, "pod"),
         plural(totals.gpus.values().sum::<i64>(), "GPU"),
         at(totals.at)

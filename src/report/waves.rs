@@ -57,7 +57,7 @@ impl Answer for Waves<'_> {
             "namespace": self.service.namespace.as_str(),
             "waves": self.named("wave"),
             "workloads": self.workloads.iter().map(workload).collect::<Vec<_>>(),
-            "components": self.components.iter().map(|own| roll::json(own, self.sources)).collect::<Vec<_>>(),
+            "components": self.components.iter().map(|component| roll::json(component, self.sources)).collect::<Vec<_>>(),
             "steps": [], "stages": [], "groupSteps": [],
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         })
@@ -92,7 +92,7 @@ impl Answer for Waves<'_> {
     }
 
     fn html(&self) -> Result<String, String> {
-        let component = |own: &ComponentRollout| json!({ "title": roll::title(own), "titles": roll::TITLES, "rows": roll::rows(own), "said": roll::sentences(own, self.sources) });
+        let component = |component: &ComponentRollout| json!({ "title": roll::title(component), "titles": roll::TITLES, "rows": roll::rows(component), "said": roll::sentences(component, self.sources) });
         let rows: Vec<Vec<String>> = self.workloads.iter().map(row).collect();
         fill(
             "waves.html",
@@ -106,8 +106,8 @@ impl Waves<'_> {
     /// "quickstart/chat: 2 workloads; stuck: engine".
     fn summary(&self) -> String {
         let of = |end: RollEnd| -> Vec<&str> {
-            let own = self.components.iter().filter(|own| own.end == end);
-            own.map(|own| own.component).collect()
+            let components = self.components.iter().filter(|component| component.end == end);
+            components.map(|component| component.component).collect()
         };
         let (stuck, depends) = (of(RollEnd::Stuck), of(RollEnd::Depends));
         let mut end = match (self.components.is_empty(), stuck.is_empty()) {

@@ -251,7 +251,7 @@ pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
 }
 
 fn of_resources(resources: &Node, sum: &mut BTreeMap<EcoString, i64>) {
-    let mut own: BTreeMap<EcoString, i64> = BTreeMap::new();
+    let mut entries: BTreeMap<EcoString, i64> = BTreeMap::new();
     for layer in ["requests", "limits"] {
         let Some(map) = resources.get(layer).and_then(Node::as_map) else {
             continue;
@@ -260,11 +260,11 @@ fn of_resources(resources: &Node, sum: &mut BTreeMap<EcoString, i64>) {
             let count =
                 entry.node.scalar_text().and_then(|text| Quantity::parse(&text).ok()?.value());
             if let Some(count) = count.filter(|count| *count > 0) {
-                own.insert(entry.key.clone(), count);
+                entries.insert(entry.key.clone(), count);
             }
         }
     }
-    for (resource, count) in own {
+    for (resource, count) in entries {
         let all = sum.entry(resource).or_default();
         *all = all.saturating_add(count);
     }
@@ -305,9 +305,9 @@ pub fn names(row: &InputRow) -> String {
     let mut names: Vec<String> = row
         .examples
         .iter()
-        .map(|own| match &own.namespace {
-            Some(namespace) => format!("{namespace}/{}", own.name),
-            None => own.name.to_string(),
+        .map(|example| match &example.namespace {
+            Some(namespace) => format!("{namespace}/{}", example.name),
+            None => example.name.to_string(),
         })
         .collect();
     if row.count > names.len() {

@@ -31,7 +31,9 @@ fn every_object_has_a_row_with_what_becomes_of_it() {
     ] {
         let found = rows(&object(version, kind, rest));
         assert!(
-            found.iter().any(|(own, count, how)| own == kind && *count == 1 && *how == handling),
+            found
+                .iter()
+                .any(|(found, count, how)| found == kind && *count == 1 && *how == handling),
             "{kind}: {found:?}"
         );
     }

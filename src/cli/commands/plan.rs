@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         planned.diagnostics.extend(found);
     }
     let lost = what_if::lost(&session, &args.without)?;
-    let beside = PlacementOptions {
+    let options = PlacementOptions {
         lost: lost.as_ref(),
         map: args.output == Format::Html,
         at: args.at.into(),
@@ -158,7 +158,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             help: Some("load one with `-f`: `ome dump --print-command` prints the command".into()),
         });
     }
-    let together = together(&planner, &mut planned, &mut servings, beside);
+    let together = together(&planner, &mut planned, &mut servings, options);
     let together = together.as_ref();
     let costs = costs(&planned, &servings);
     let machines = what_if::left(&session, lost.as_ref());
@@ -179,15 +179,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     found.extend(session.grade(workloads.findings));
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
-    let said = costs.as_ref().map(|costs| report::price(costs, totals.at)).into_iter();
-    let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));
-    let loss = together.and_then(|own| own.loss.as_ref());
-    let loss = loss.map_or_else(String::new, |own| losses::text(own, &args.without));
-    let said = said.chain(Some(loss));
-    let said = said.chain(not_read(&found, &with_services));
-    let said = said.chain(counted.map(|counted| format!("{counted}\n")));
-    let said: String = said.collect();
-    let said = (!said.is_empty()).then(|| format!("\n{said}"));
+    let message = costs.as_ref().map(|costs| report::price(costs, totals.at)).into_iter();
+    let message =
+        message.chain(together.map(|placement| report::text(placement, &planned, &servings)));
+    let loss = together.and_then(|placement| placement.loss.as_ref());
+    let loss = loss.map_or_else(String::new, |loss| losses::text(loss, &args.without));
+    let message = message.chain(Some(loss));
+    let not_read = message.chain(not_read(&found, &with_services));
+    let counted = not_read.chain(counted.map(|counted| format!("{counted}\n")));
+    let message: String = counted.collect();
+    let message = (!message.is_empty()).then(|| format!("\n{message}"));
     let style = match args.output {
         Format::Markdown => table::Style { color: false, width: None },
         _ => io.style(),
@@ -195,16 +196,17 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let is_partly_read = session.is_incomplete();
     let whole = args.services.is_empty();
     let waits = report::is_short(&planned, &servings)
-        || whole && together.is_some_and(|own| own.others.pending > 0);
+        || whole && together.is_some_and(|placement| placement.others.pending > 0);
     // Copies are not what the owner applies, unless they are asked for.
     let is_broken = |planned: &Planned<'_>| {
         planned.error.is_some() && !(whole && session.world.copies(planned.service.place).is_some())
     };
     let outcome = session.outcome(&found, planned.iter().any(is_broken));
-    let unknown = args.input.strict && together.is_some_and(|own| !own.not_judged.is_empty());
-    let hurts = losses.as_ref().is_some_and(|own| !own.rows.is_empty());
+    let unknown =
+        args.input.strict && together.is_some_and(|placement| !placement.not_judged.is_empty());
+    let hurts = losses.as_ref().is_some_and(|losses| !losses.rows.is_empty());
     let outcome = if waits || unknown || hurts { outcome.and(Outcome::No) } else { outcome };
-    let warnings = found.iter().filter(|own| own.severity == Severity::Warning).count();
+    let warnings = found.iter().filter(|finding| finding.severity == Severity::Warning).count();
     let read = Read {
         whole,
         is_partly_read,
@@ -281,7 +283,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 return Ok(outcome);
             }
             // If a finding explains why nothing was read, "no services" would be misleading.
-            let is_said = |own: &Diagnostic| own.severity > Severity::Info;
+            let is_said = |finding: &Diagnostic| finding.severity > Severity::Info;
             let world = &session.world;
             let is_explained = world.input.is_empty() && world.unread.iter().any(is_said);
             let is_answer = servings.is_empty() && !is_explained;
@@ -305,8 +307,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !totals.classes.is_empty() || !totals.resources.is_empty() {
                 io.print(&format!("\n{}", classes(&totals, style)))?;
             }
-            if let Some(said) = &said {
-                let lines = said.lines().map(|line| table::wrapped(line, style.width, "  "));
+            if let Some(message) = &message {
+                let lines = message.lines().map(|line| table::wrapped(line, style.width, "  "));
                 io.print(&lines.collect::<String>())?;
             }
             if let Some(line) = &passed_over {
@@ -319,7 +321,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Format::Html => {
             session.say(&beside_page(&found, &planned), io);
             let last = last(table::Style { color: false, width: None });
-            let lines = [said.as_deref(), passed_over.as_deref()].map(Option::unwrap_or_default);
+            let lines = [message.as_deref(), passed_over.as_deref()].map(Option::unwrap_or_default);
             let lines = lines.join("\n");
             let page = page::View {
                 semantics: mode,
@@ -350,8 +352,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !totals.classes.is_empty() || !totals.resources.is_empty() {
                 io.print(&format!("\n{}", classes_markdown(&totals)))?;
             }
-            if let Some(said) = &said {
-                io.print(&markdown::lines(said))?;
+            if let Some(message) = &message {
+                io.print(&markdown::lines(message))?;
             }
             if let Some(line) = &passed_over {
                 io.print(&format!("\n{}", markdown::lines(line)))?;
@@ -377,19 +379,19 @@ impl Nearest {
         services: &[Box<Views>],
         mut planned: Vec<Planned<'a>>,
     ) -> Vec<Planned<'a>> {
-        for (own, views) in planned.iter_mut().zip(services) {
-            if !own.seeks_runtime() || self.seen.len() >= CAUSES {
+        for (planned, views) in planned.iter_mut().zip(services) {
+            if !planned.seeks_runtime() || self.seen.len() >= CAUSES {
                 continue;
             }
-            let edits = |name: &str| own.help_of_runtime(name);
-            let Some(error) = &own.error else { continue };
+            let edits = |name: &str| planned.help_of_runtime(name);
+            let Some(error) = &planned.error else { continue };
             if !self.seen.insert(error.message.clone()) {
                 continue;
             }
             let explained = planner.plan(views, Depth::Explain);
             if let Some((name, why)) = explained.nearest_runtime() {
                 let help = format!("nearest is {name}: {why}; {}", edits(&name));
-                if let Some(error) = own.error.as_deref_mut() {
+                if let Some(error) = planned.error.as_deref_mut() {
                     error.help = Some(help);
                 }
             }
@@ -448,7 +450,7 @@ fn not_read(found: &[Diagnostic], with_services: &HashSet<Arc<str>>) -> Option<S
     let built = not_built_line(found, with_services, "ome plan");
     let presets = of(Code::PresetsNotRead).next().map(|first| {
         let how = first.help.as_deref().unwrap_or_default();
-        match of(Code::PresetsNotRead).map(|own| own.objects.len().max(1)).sum() {
+        match of(Code::PresetsNotRead).map(|finding| finding.objects.len().max(1)).sum() {
             1 => format!("1 LLMInferenceService is counted without its presets: {how}\n"),
             many => {
                 format!("{many} LLMInferenceServices are counted without their presets: {how}\n")
@@ -456,7 +458,7 @@ fn not_read(found: &[Diagnostic], with_services: &HashSet<Arc<str>>) -> Option<S
         }
     });
     let copies = named(Code::CopiesLeftOut).map(|left| {
-        let first = of(Code::CopiesLeftOut).next().and_then(|own| own.help.as_deref());
+        let first = of(Code::CopiesLeftOut).next().and_then(|finding| finding.help.as_deref());
         format!("{left}: {}\n", first.unwrap_or_default())
     });
     let lines = [left, copies, built, presets];

@@ -44,8 +44,8 @@ impl Scope {
             "BestEffort" => pod.best_effort,
             "NotBestEffort" => !pod.best_effort,
             "PriorityClass" => {
-                let own = Some(pod.priority_class.as_str()).filter(|own| !own.is_empty());
-                self.class.as_ref().map_or(own.is_some(), |class| class.matches(own))
+                let text = Some(pod.priority_class.as_str()).filter(|name| !name.is_empty());
+                self.class.as_ref().map_or(text.is_some(), |class| class.matches(text))
             }
             "CrossNamespacePodAffinity" => pod.across_namespaces,
             _ => false,
@@ -178,10 +178,10 @@ impl Ledger {
     pub fn set(&mut self, object: &Node) {
         let mut quota = Quota::read(object);
         let all = self.quotas.entry(namespace_of(object)).or_default();
-        match all.iter_mut().find(|known| known.name == quota.name) {
-            Some(known) => {
-                quota.used = std::mem::take(&mut known.used);
-                *known = quota;
+        match all.iter_mut().find(|other| other.name == quota.name) {
+            Some(existing) => {
+                quota.used = std::mem::take(&mut existing.used);
+                *existing = quota;
             }
             None => all.push(quota),
         }
@@ -242,7 +242,7 @@ impl Ledger {
         let quotas = self.quotas.get(namespace).map(Vec::as_slice).unwrap_or_default();
         let mut names = quotas.iter().flat_map(|quota| quota.hard.keys());
         names.any(|name| {
-            let counts = name.strip_prefix("count/").is_some_and(|own| own != "pods");
+            let counts = name.strip_prefix("count/").is_some_and(|name| name != "pods");
             counts
                 || name.starts_with("services")
                 || name.contains("persistentvolumeclaims")

@@ -104,8 +104,8 @@ impl Placed {
 
     /// Pods that may be started and have no node.
     pub fn pending(&self) -> impl Iterator<Item = ([usize; 3], PodId)> + '_ {
-        let own = self.all().filter_map(|(at, slot)| Some((at, slot.pod?)));
-        own.filter(|(_, pod)| self.scheduler.state(*pod) == PodState::Waiting)
+        let entries = self.all().filter_map(|(at, slot)| Some((at, slot.pod?)));
+        entries.filter(|(_, pod)| self.scheduler.state(*pod) == PodState::Waiting)
     }
 
     /// The number that the scheduler has for a template of a workload.
@@ -134,12 +134,12 @@ impl Placed {
     }
 
     fn keep(&mut self, fleet: &Fleet, workload: usize) {
-        let own = &fleet.workloads[workload];
-        let mut left: Vec<&Running> = own.running.iter().collect();
+        let record = &fleet.workloads[workload];
+        let mut left: Vec<&Running> = record.running.iter().collect();
         // A pod of a workload that is spread may pass only beside those that come after it.
         loop {
             let before = left.len();
-            left.retain(|running| !self.keeps(own, workload, running));
+            left.retain(|running| !self.keeps(record, workload, running));
             if left.is_empty() || left.len() == before {
                 return;
             }
@@ -147,23 +147,23 @@ impl Placed {
     }
 
     /// Whether a running pod keeps its node, or has no node or replica to keep.
-    fn keeps(&mut self, own: &Workload, workload: usize, running: &Running) -> bool {
+    fn keeps(&mut self, record: &Workload, workload: usize, running: &Running) -> bool {
         let Some(node) = self.scheduler.node_id(&running.node) else { return true };
         let template = self.templates[workload][running.template];
         let free = |replica: usize| {
-            let wanted = own.replicas.get(replica).filter(|wanted| !wanted.held)?;
+            let wanted = record.replicas.get(replica).filter(|wanted| !wanted.held)?;
             let slots = &self.slots[workload][replica];
             (0..slots.len())
                 .find(|at| slots[*at].pod.is_none() && wanted.pods[*at] == running.template)
         };
         let place = match running.replica {
             Some(replica) => free(replica).map(|at| (replica, at)),
-            None => (0..own.replicas.len()).find_map(|replica| Some((replica, free(replica)?))),
+            None => (0..record.replicas.len()).find_map(|replica| Some((replica, free(replica)?))),
         };
         let Some((replica, at)) = place else { return true };
         // A pod that was placed has its claims, whatever the quota is now.
-        let _made = self.claim(own, running.template);
-        let pod = if own.runs_on {
+        let _made = self.claim(record, running.template);
+        let pod = if record.runs_on {
             self.scheduler.run(template, &running.node, None)
         } else {
             self.scheduler.add_to(template, node)
@@ -190,21 +190,21 @@ impl Placed {
         let (together, alone): (Vec<usize>, Vec<usize>) =
             missing.into_iter().partition(|at| *at < wanted.together);
         let alone = if others || wanted.together == 0 { alone } else { Vec::new() };
-        let own = &fleet.workloads[workload];
+        let record = &fleet.workloads[workload];
         let mut new: Vec<(usize, Result<PodId, EcoString>)> = Vec::new();
         if together.len() > 1 {
             let templates: Vec<usize> = together.iter().map(|at| wanted.pods[*at]).collect();
-            match self.admit_gang(own, workload, &templates) {
+            match self.admit_gang(record, workload, &templates) {
                 Ok(pods) => new.extend(together.into_iter().zip(pods.into_iter().map(Ok))),
                 Err(why) => new.extend(together.into_iter().map(|at| (at, Err(why.clone())))),
             }
         } else {
             for at in together {
-                new.push((at, self.admit(own, workload, wanted.pods[at])));
+                new.push((at, self.admit(record, workload, wanted.pods[at])));
             }
         }
         for at in alone {
-            new.push((at, self.admit(own, workload, wanted.pods[at])));
+            new.push((at, self.admit(record, workload, wanted.pods[at])));
         }
         for (at, pod) in new {
             self.answered([workload, replica, at], pod);
@@ -214,31 +214,31 @@ impl Placed {
     /// Creates a pod of a template of a workload, its claims first.
     fn admit(
         &mut self,
-        own: &Workload,
+        record: &Workload,
         workload: usize,
         template: usize,
     ) -> Result<PodId, EcoString> {
-        self.claim(own, template)?;
+        self.claim(record, template)?;
         self.scheduler.admit(self.templates[workload][template])
     }
 
     /// The same for pods that start together or not at all.
     fn admit_gang(
         &mut self,
-        own: &Workload,
+        record: &Workload,
         workload: usize,
         templates: &[usize],
     ) -> Result<Vec<PodId>, EcoString> {
         for template in templates {
-            self.claim(own, *template)?;
+            self.claim(record, *template)?;
         }
         let ids: Vec<TemplateId> =
             templates.iter().map(|at| self.templates[workload][*at]).collect();
         self.scheduler.admit_gang(&ids)
     }
 
-    fn claim(&mut self, own: &Workload, template: usize) -> Result<(), EcoString> {
-        let mut claims = own.claims.get(template).into_iter().flatten();
+    fn claim(&mut self, workload: &Workload, template: usize) -> Result<(), EcoString> {
+        let mut claims = workload.claims.get(template).into_iter().flatten();
         claims.try_for_each(|claim| self.scheduler.create_claim(claim))
     }
 
@@ -262,7 +262,8 @@ impl Placed {
         if refused.is_empty() {
             return;
         }
-        for (workload, replica) in fleet.arrivals().into_iter().filter(|own| refused.contains(own))
+        for (workload, replica) in
+            fleet.arrivals().into_iter().filter(|arrival| refused.contains(arrival))
         {
             self.want(fleet, workload, replica, false);
             self.want(fleet, workload, replica, true);
@@ -292,8 +293,8 @@ impl Placed {
                 };
                 self.evicted.push((eviction, victim, cause));
                 if let Holder::Wanted(workload, replica, at) = victim {
-                    let own = &fleet.workloads[workload];
-                    let new = self.admit(own, workload, own.replicas[replica].pods[at]);
+                    let record = &fleet.workloads[workload];
+                    let new = self.admit(record, workload, record.replicas[replica].pods[at]);
                     if self.slots[workload][replica][at].kept {
                         self.displaced.push((workload, replica));
                     }
@@ -340,14 +341,15 @@ impl Fleet {
 
     /// The same on a cluster that exists; the pods of others are added to it.
     pub fn on(&self, mut scheduler: Scheduler) -> Placed {
-        let of_workloads = self.workloads.iter().map(|own| own.templates.len()).sum::<usize>();
-        let replicas = self.workloads.iter().flat_map(|own| &own.replicas);
-        let wanted: usize = replicas.map(|own| own.pods.len()).sum();
+        let of_workloads =
+            self.workloads.iter().map(|workload| workload.templates.len()).sum::<usize>();
+        let replicas = self.workloads.iter().flat_map(|workload| &workload.replicas);
+        let wanted: usize = replicas.map(|replica| replica.pods.len()).sum();
         scheduler.reserve(self.others.len() + of_workloads, self.others.len() + wanted);
-        let mut known = HashMap::new();
+        let mut by_key = HashMap::new();
         let mut holders = HashMap::with_capacity(self.others.len() + wanted);
         for (at, other) in self.others.iter().enumerate() {
-            let template = *known
+            let template = *by_key
                 .entry(Arc::as_ptr(&other.template))
                 .or_insert_with(|| scheduler.template(Arc::clone(&other.template)));
             let pod = scheduler.run(template, &other.node, other.started.as_deref());
@@ -358,8 +360,8 @@ impl Fleet {
         let templates: Vec<Vec<TemplateId>> = self
             .workloads
             .iter()
-            .map(|own| {
-                let templates = own.templates.iter();
+            .map(|workload| {
+                let templates = workload.templates.iter();
                 templates.map(|template| scheduler.template(Arc::clone(template))).collect()
             })
             .collect();
@@ -382,8 +384,8 @@ impl Fleet {
 
     /// Devices, then memory, then processors that a replica requests.
     pub(super) fn size(&self, workload: usize, replica: usize) -> [i64; 3] {
-        let own = &self.workloads[workload];
-        let pods = own.replicas[replica].pods.iter().map(|at| &own.templates[*at]);
+        let workload = &self.workloads[workload];
+        let pods = workload.replicas[replica].pods.iter().map(|at| &workload.templates[*at]);
         let amounts = pods.flat_map(|template| &template.requests);
         let mut size = [0_i64; 3];
         for (name, amount) in amounts {

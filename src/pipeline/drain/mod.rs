@@ -139,26 +139,26 @@ pub fn drain(
     catalog: &Catalog,
     semantics: Follow,
     at: At,
-    asked: &Drained,
+    drained: &Drained,
     within: Option<&BTreeSet<EcoString>>,
 ) -> Option<Drain> {
     if !crate::pipeline::has_room(catalog) {
         return None;
     }
     let site = Site::new(catalog, semantics, at);
-    Some(match asked {
-        Drained::Named(names) => named(&site, asked, names),
-        Drained::Count(wanted) => planned(&site, asked, Some(*wanted), within),
-        Drained::Most => planned(&site, asked, None, within),
+    Some(match drained {
+        Drained::Named(names) => named(&site, drained, names),
+        Drained::Count(wanted) => planned(&site, drained, Some(*wanted), within),
+        Drained::Most => planned(&site, drained, None, within),
     })
 }
 
-fn named(site: &Site<'_>, asked: &Drained, names: &[EcoString]) -> Drain {
+fn named(site: &Site<'_>, drained: &Drained, names: &[EcoString]) -> Drain {
     let scheduler = site.world.scheduler();
     let nodes: Vec<NodeId> = names.iter().filter_map(|name| scheduler.node_id(name)).collect();
     let played = play::play(site, &site.world, &nodes, &site.budgets, None);
     let fix = fix::find(site, &nodes, &played);
-    answer(site, asked, &nodes, played, None, None).with(fix)
+    answer(site, drained, &nodes, played, None, None).with(fix)
 }
 
 impl Drain {
@@ -171,7 +171,7 @@ impl Drain {
 /// else each pod on the node that was found for it. What blocks is left out of the next choice.
 fn planned(
     site: &Site<'_>,
-    asked: &Drained,
+    drained: &Drained,
     wanted: Option<usize>,
     within: Option<&BTreeSet<EcoString>>,
 ) -> Drain {
@@ -187,17 +187,17 @@ fn planned(
         let nodes: Vec<NodeId> = found.nodes.iter().map(|at| site.nodes[*at]).collect();
         let played = play::play(site, &site.world, &nodes, &site.budgets, None);
         if played.blocked.is_none() {
-            return answer(site, asked, &nodes, played, bound, None);
+            return answer(site, drained, &nodes, played, bound, None);
         }
         let guide = Guide::new(site, &found, &pods);
         let played = play::play(site, &site.world, &nodes, &site.budgets, Some(&guide));
         let Some(at) = played.blocked_at else {
-            return answer(site, asked, &nodes, played, bound, Some(()));
+            return answer(site, drained, &nodes, played, bound, Some(()));
         };
-        excluded.extend(site.nodes.iter().position(|own| *own == at));
+        excluded.extend(site.nodes.iter().position(|id| *id == at));
     }
     let nothing = play::play(site, &site.world, &[], &site.budgets, None);
-    answer(site, asked, &[], nothing, bound, None)
+    answer(site, drained, &[], nothing, bound, None)
 }
 
 fn chosen(yard: &Yard, wanted: Option<usize>) -> Vacated {
@@ -209,7 +209,7 @@ fn chosen(yard: &Yard, wanted: Option<usize>) -> Vacated {
 
 fn answer(
     site: &Site<'_>,
-    asked: &Drained,
+    drained: &Drained,
     nodes: &[NodeId],
     played: Played,
     bound: Option<usize>,
@@ -219,7 +219,7 @@ fn answer(
         nodes.iter().map(|node| site.world.scheduler().node(*node).name.clone()).collect();
     let Moves { moves, restarts, preempted } = site.moves(&played.world, nodes);
     Drain {
-        asked: asked.clone(),
+        asked: drained.clone(),
         done: played.done,
         moves,
         restarts,

@@ -48,7 +48,7 @@ pub(super) const NO_ROOM: &str = "no-room";
 /// Why a pod has no node, as the scheduler says it.
 pub(super) fn no_node(scheduler: &Scheduler, pod: Option<PodId>) -> EcoString {
     let why = pod.and_then(|pod| scheduler.rejection(pod));
-    why.map_or_else(|| "the pod waits for a node".into(), |own| own.message.clone())
+    why.map_or_else(|| "the pod waits for a node".into(), |rejection| rejection.message.clone())
 }
 
 /// Advances time until nothing moves.
@@ -64,7 +64,7 @@ pub(super) fn rest(world: &mut World) {
 }
 
 fn budgets(catalog: &Catalog) -> Vec<DrainBudget> {
-    let objects = catalog.others().iter().filter(|own| own.id.kind == "PodDisruptionBudget");
+    let objects = catalog.others().iter().filter(|object| object.id.kind == "PodDisruptionBudget");
     objects
         .filter_map(|object| {
             let namespace = object.id.scope.namespace().map(EcoString::as_str).unwrap_or_default();
@@ -94,20 +94,22 @@ impl<'a> Site<'a> {
         let today = Today::of(&ground, semantics, at);
         let placed = today.fleet.standing(!today.runs).into_placed();
         let others = placed.others();
-        let template = |at: usize, own: usize| placed.template(at, own);
+        let template = |at: usize, index: usize| placed.template(at, index);
         let templates: Vec<Vec<_>> = today
             .fleet
             .workloads
             .iter()
             .enumerate()
-            .map(|(at, own)| (0..own.templates.len()).map(|own| template(at, own)).collect())
+            .map(|(at, workload)| {
+                (0..workload.templates.len()).map(|index| template(at, index)).collect()
+            })
             .collect();
         let (scheduler, slots) = placed.into_parts();
         let nodes: Vec<NodeId> = scheduler.nodes().map(|(node, _)| node).collect();
         let mut world = World::new(scheduler);
         let mut workloads = Vec::new();
         let mut place = HashMap::new();
-        for (at, own) in today.fleet.workloads.iter().enumerate() {
+        for (at, workload) in today.fleet.workloads.iter().enumerate() {
             if today.is_of_node(at) {
                 let pods = slots[at].iter().flatten().filter_map(|slot| slot.pod);
                 world.fix(pods.collect());
@@ -116,7 +118,7 @@ impl<'a> Site<'a> {
             let (mut members, mut names) = (Vec::new(), Vec::new());
             let mut keeping = keeping(&today.owners[at]);
             for (replica, slots) in slots[at].iter().enumerate() {
-                let wanted = &own.replicas[replica];
+                let wanted = &workload.replicas[replica];
                 if wanted.held {
                     continue;
                 }
@@ -129,8 +131,8 @@ impl<'a> Site<'a> {
                     let mut group = replica;
                     if let Some(pod) = ran {
                         names.push(pod.name().into());
-                        if let Some((own, _)) = pod.group() {
-                            group = own;
+                        if let Some((pod, _)) = pod.group() {
+                            group = pod;
                             (keeping.named, keeping.whole_groups) = (true, true);
                         }
                         if pod.serving_role().is_some() {
@@ -153,11 +155,11 @@ impl<'a> Site<'a> {
         }
         let (mut bare, mut fixed) = (BTreeMap::new(), Vec::new());
         for (pod, at) in others {
-            let own = &ground.running.all[today.fleet.others[at].number];
-            if own.ends || own.creator() != Creator::Nobody {
+            let record = &ground.running.all[today.fleet.others[at].number];
+            if record.ends || record.creator() != Creator::Nobody {
                 fixed.push(pod);
             } else {
-                bare.insert(pod, own.name().into());
+                bare.insert(pod, record.name().into());
             }
         }
         world.fix(fixed);
@@ -216,9 +218,9 @@ impl<'a> Site<'a> {
         let mut shapes: HashMap<Alike, usize> = HashMap::new();
         let mut templates = Vec::new();
         let mut pods: Vec<Vec<usize>> = Vec::new();
-        for own in &leaving {
+        for pod_id in &leaving {
             let mut on = Vec::new();
-            for pod in own {
+            for pod in pod_id {
                 let id = scheduler.template_id(*pod);
                 let next = shapes.len();
                 let shape = *shapes.entry(scheduler.alike(id)).or_insert(next);
@@ -236,16 +238,16 @@ impl<'a> Site<'a> {
         let names: Vec<EcoString> = names.into_iter().map(|(_, _, name)| name).collect();
         let free = self.nodes.iter().map(|node| {
             let machine = scheduler.node(*node);
-            let own = names.iter().map(|name| {
+            let names = names.iter().map(|name| {
                 let (all, used) = scheduler.room(*node, name);
                 all - used
             });
             let held = i64::try_from(scheduler.pods_on(*node).len()).unwrap_or(i64::MAX);
-            own.chain([slots(machine).saturating_sub(held)]).collect()
+            names.chain([slots(machine).saturating_sub(held)]).collect()
         });
         let request = templates.iter().map(|template| {
-            let own = names.iter().map(|name| template.requests.get(name).copied().unwrap_or(0));
-            own.chain([1]).collect()
+            let names = names.iter().map(|name| template.requests.get(name).copied().unwrap_or(0));
+            names.chain([1]).collect()
         });
         let allowed = templates.iter().map(|template| {
             let may = |node: &NodeId| template.may_run_on(scheduler.node(*node));
@@ -286,9 +288,9 @@ impl<'a> Site<'a> {
         let victims: BTreeSet<PodId> =
             scheduler.evictions().iter().map(|eviction| eviction.victim).collect();
         let (mut restarts, mut preempted) = (0, 0);
-        for own in &self.workloads {
-            let members = self.world.members(own.id).iter().zip(after.members(own.id));
-            for ((before, now), name) in members.zip(&own.names) {
+        for workload in &self.workloads {
+            let members = self.world.members(workload.id).iter().zip(after.members(workload.id));
+            for ((before, now), name) in members.zip(&workload.names) {
                 if before.pod == now.pod {
                     continue;
                 }
@@ -307,8 +309,8 @@ impl<'a> Site<'a> {
                 moves.push((place.unwrap_or(drained.len()), one));
             }
         }
-        moves.sort_by(|(one, own), (other, next)| (one, &own.pod).cmp(&(other, &next.pod)));
-        let moves = moves.into_iter().map(|(_, own)| own).collect();
+        moves.sort_by(|(one, step), (other, next)| (one, &step.pod).cmp(&(other, &next.pod)));
+        let moves = moves.into_iter().map(|(_, moves)| moves).collect();
         Moves { moves, restarts, preempted }
     }
 
@@ -316,13 +318,13 @@ impl<'a> Site<'a> {
     pub(super) fn phases(&self, world: &World) -> ([usize; 3], Vec<EcoString>) {
         let mut counts = [0; 3];
         let mut disrupted = BTreeSet::new();
-        for own in &self.workloads {
+        for workload in &self.workloads {
             let phase = |world: &World, pod: Option<PodId>| {
                 pod.map_or(PodPhase::Pending, |pod| world.phase(pod))
             };
-            let before = self.world.members(own.id);
-            for (place, member) in world.members(own.id).iter().enumerate() {
-                let was = before.get(place).map(|own| phase(&self.world, own.pod));
+            let before = self.world.members(workload.id);
+            for (place, member) in world.members(workload.id).iter().enumerate() {
+                let was = before.get(place).map(|pod| phase(&self.world, pod.pod));
                 let phase = phase(world, member.pod);
                 let at = match phase {
                     PodPhase::Ready => 0,
@@ -331,7 +333,7 @@ impl<'a> Site<'a> {
                 };
                 counts[at] += 1;
                 if at > 0 && was == Some(PodPhase::Ready) {
-                    disrupted.insert(&own.owner);
+                    disrupted.insert(&workload.owner);
                 }
             }
         }
@@ -340,9 +342,9 @@ impl<'a> Site<'a> {
 
     /// Pods that had a node before and have none now.
     pub(super) fn displaced(&self, world: &World) -> Option<(EcoString, PodId, NodeId)> {
-        self.workloads.iter().find_map(|own| {
-            let members = self.world.members(own.id).iter().zip(world.members(own.id));
-            members.zip(&own.names).find_map(|((before, now), name)| {
+        self.workloads.iter().find_map(|workload| {
+            let members = self.world.members(workload.id).iter().zip(world.members(workload.id));
+            members.zip(&workload.names).find_map(|((before, now), name)| {
                 let from = self.world.scheduler().state(before.pod?).node()?;
                 let pod = now.pod?;
                 let waits = world.phase(pod) == PodPhase::Pending;
@@ -354,14 +356,14 @@ impl<'a> Site<'a> {
     /// The pods without a node, with the reason of the scheduler.
     pub(super) fn waiting(&self, world: &World) -> Vec<Pending> {
         let scheduler = world.scheduler();
-        let of = |own: &SiteWorkload| {
+        let of = |workload: &SiteWorkload| {
             let waits = move |(replica, pod): (usize, Option<PodId>)| {
                 if pod.is_some_and(|pod| world.phase(pod) != PodPhase::Pending) {
                     return None;
                 }
                 let message = no_node(scheduler, pod);
                 Some(Pending {
-                    service: own.owner.clone(),
+                    service: workload.owner.clone(),
                     component: EcoString::new(),
                     replica,
                     code: NO_ROOM,
@@ -370,7 +372,7 @@ impl<'a> Site<'a> {
                     ran: true,
                 })
             };
-            let members = world.members(own.id).iter().map(|member| member.pod);
+            let members = world.members(workload.id).iter().map(|member| member.pod);
             members.enumerate().filter_map(waits).collect::<Vec<_>>()
         };
         self.workloads.iter().flat_map(of).collect()
@@ -379,8 +381,8 @@ impl<'a> Site<'a> {
     /// The class that describes a node.
     fn class(&self, machine: &Machine) -> Option<EcoString> {
         let classes = self.catalog.classes(self.semantics);
-        let own = classes.filter(|class| machines::class_matches(class, machine));
-        own.map(AcceleratorClass::name).min().cloned()
+        let classes = classes.filter(|class| machines::class_matches(class, machine));
+        classes.map(AcceleratorClass::name).min().cloned()
     }
 
     /// The pods on each node, by name of the node.
@@ -397,8 +399,8 @@ impl<'a> Site<'a> {
                     let held = gpus(scheduler.template_of(*pod));
                     let place = world.member(*pod).and_then(|(id, _)| self.place.get(&id));
                     if let Some(place) = place {
-                        let own = stands.entry(&self.workloads[*place].owner).or_default();
-                        *own = (own.0 + 1, own.1 + held);
+                        let stands = stands.entry(&self.workloads[*place].owner).or_default();
+                        *stands = (stands.0 + 1, stands.1 + held);
                     } else {
                         others += held;
                         other_pods += 1;

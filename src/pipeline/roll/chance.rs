@@ -39,13 +39,14 @@ fn played(
 ) -> (Vec<ComponentRollout>, Vec<Displaced>) {
     let play = |choices| play::play(ground, tracks, more, choices, keeps_stages);
     let Simulated { rollouts: mut all, met, most, displaced } = play(Choices::default());
-    let is_open = all.iter().any(|own| matches!(own.end, RollEnd::Complete | RollEnd::Stuck));
+    let is_open =
+        all.iter().any(|component| matches!(component.end, RollEnd::Complete | RollEnd::Stuck));
     if !is_open || most > MOST {
         return (all, displaced);
     }
     for choices in opposites(met) {
-        for (own, other) in all.iter_mut().zip(play(choices).rollouts) {
-            own.or(other);
+        for (component, other) in all.iter_mut().zip(play(choices).rollouts) {
+            component.or(other);
         }
     }
     (all, displaced)
@@ -80,7 +81,9 @@ mod tests {
     #[test]
     fn only_choices_that_there_were_are_turned() {
         let of = |nodes, pods| -> Vec<(bool, bool)> {
-            opposites(Choices { nodes, pods }).map(|own| (own.nodes, own.pods)).collect()
+            opposites(Choices { nodes, pods })
+                .map(|choices| (choices.nodes, choices.pods))
+                .collect()
         };
         assert_eq!(of(false, false), []);
         assert_eq!(of(true, false), [(true, false)]);

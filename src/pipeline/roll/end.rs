@@ -24,7 +24,7 @@ pub(super) fn outcome(
     let ended = last.and_then(|id| world.ended(id));
     let old_is_there = watched.now().is_some_and(|stage| stage.old.total > 0);
     let complete = match (&track.after, &ended) {
-        _ if let Some(own) = &placed.coupled => own.is_complete(track.stays()),
+        _ if let Some(servings) = &placed.coupled => servings.is_complete(track.stays()),
         (None, _) => !old_is_there,
         (Some(_), Some(ended)) => {
             ended.end == crate::rollout::End::Complete && !(placed.ids.len() > 1 && old_is_there)
@@ -32,7 +32,7 @@ pub(super) fn outcome(
         (Some(Kind::Refused(_)), None) => false,
         (Some(_), None) => true,
     };
-    let waiting = watched.now().map_or(0, |own| own.old.pending + own.new.pending);
+    let waiting = watched.now().map_or(0, |now| now.old.pending + now.new.pending);
     let had_nodes = track.waited.is_some_and(|waited| waiting > waited);
     let end = match (complete, placed.same) {
         (false, true) if had_nodes => RollEnd::Displaced,
@@ -61,7 +61,7 @@ pub(super) fn outcome(
         stages: watched.into_stages(),
         replaced: match &placed.coupled {
             _ if !end.is_change() => 0,
-            Some(own) => own.replaced(),
+            Some(servings) => servings.replaced(),
             None => placed.adopted,
         },
         end,
@@ -117,7 +117,7 @@ fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
 
 /// Like `stuck`, for a ModelServing.
 fn stuck_serving(world: &World, track: &Track, placed: &Placed) -> Stuck {
-    let waiting = placed.coupled.as_ref().and_then(|own| own.waiting(world));
+    let waiting = placed.coupled.as_ref().and_then(|servings| servings.waiting(world));
     let Some((pod, message)) = waiting else {
         // Every pod is ready, but some groups keep the old revision.
         return Stuck { pod: track.name.clone(), message: "does not progress".into() };
@@ -144,6 +144,6 @@ fn pod_name(world: &World, track: &Track, id: Option<WorkloadId>, pod: Option<Po
         Some(Kind::Deployment(spec) | Kind::Knative(spec)) => spec.revision.name.clone(),
         _ => EcoString::new(),
     };
-    let number = world.pods_of(id).iter().position(|own| *own == pod).unwrap_or(0);
+    let number = world.pods_of(id).iter().position(|pod_id| *pod_id == pod).unwrap_or(0);
     eco_format!("{}-{revision}-{number}", track.name)
 }

@@ -220,7 +220,7 @@ pub fn roll<'a>(
     world: &'a World,
     semantics: Follow,
     changes: &Changes<'a>,
-    asked: &RollOptions,
+    options: &RollOptions,
 ) -> Option<Vec<ServiceRollout>> {
     let catalog = &world.catalog;
     if !machines::is_known(catalog.machines()) {
@@ -255,14 +255,14 @@ pub fn roll<'a>(
     });
     let earlier = earlier.map(|world| Renderer::new(world, semantics, DOMAIN));
     let sides = services.par_iter().map(|change| {
-        let made = |renderer: &Renderer<'a>, views: &'a Views| {
+        let created = |renderer: &Renderer<'a>, views: &'a Views| {
             side::made(renderer, views.of(semantics), &context)
         };
-        let after = change.after.map(|views| made(&renderer, views)).unwrap_or_default();
+        let after = change.after.map(|views| created(&renderer, views)).unwrap_or_default();
         let before = match (change.before, &earlier) {
             (Before::Running, _) => None,
             (Before::Applied(Some((_, views))), Some(earlier)) => {
-                Some(made(earlier, views).workloads)
+                Some(created(earlier, views).workloads)
             }
             (Before::Applied(_), _) => Some(Vec::new()),
         };
@@ -280,15 +280,15 @@ pub fn roll<'a>(
             (None, before) => (after.workloads, before),
         };
         let of = |pods| side::own(pods, service, &after_made, before.as_deref());
-        let mut own = of(&ground.cluster.running);
+        let mut cluster = of(&ground.cluster.running);
         if before.is_none() {
             let first = ground.first_waiting();
-            for ((_, own), (_, waits)) in own.iter_mut().zip(of(&ground.waiting.0)) {
-                own.extend(waits.into_iter().map(|at| at + first));
+            for ((_, index), (_, waits)) in cluster.iter_mut().zip(of(&ground.waiting.0)) {
+                index.extend(waits.into_iter().map(|at| at + first));
             }
         }
-        ground.own.extend(own.iter().flat_map(|(_, pods)| pods.iter().copied()));
-        tracks.extend(side::tracks(rollouts.len(), after_made, before, &own));
+        ground.own.extend(cluster.iter().flat_map(|(_, pods)| pods.iter().copied()));
+        tracks.extend(side::tracks(rollouts.len(), after_made, before, &cluster));
         rollouts.push(ServiceRollout {
             api: service.object.api,
             namespace: service.namespace.clone(),
@@ -319,14 +319,16 @@ pub fn roll<'a>(
         let Some(kind) = &mut track.after else { continue };
         // If several flags apply to the same pods, the first one wins.
         for (_, target, trouble) in
-            asked.troubles.iter().rev().filter(|(at, ..)| *at == track.service)
+            options.troubles.iter().rev().filter(|(at, ..)| *at == track.service)
         {
             match (target, &mut *kind) {
-                (Target::Component(own), kind) if track.component == Some(*own) => {
+                (Target::Component(component_kind), kind)
+                    if track.component == Some(*component_kind) =>
+                {
                     kind.start((*trouble).into());
                 }
-                (Target::Role(role), Kind::Serving(own)) => own.start(Some(role), *trouble),
-                (Target::Groups, Kind::Serving(own)) => own.start(None, *trouble),
+                (Target::Role(role), Kind::Serving(kind)) => kind.start(Some(role), *trouble),
+                (Target::Groups, Kind::Serving(kind)) => kind.start(None, *trouble),
                 _ => continue,
             }
             // Its controller creates its pods, so that they start as requested.
@@ -341,10 +343,10 @@ pub fn roll<'a>(
         let serving = changes.servings.get(track.service - services.len())?;
         serving.serving().map(Subject::Serving)
     };
-    if !asked.without_edits {
-        fix::all(&ground, semantics, &context, &tracks, &mut played, asked.only, &subject);
+    if !options.without_edits {
+        fix::all(&ground, semantics, &context, &tracks, &mut played, options.only, &subject);
     }
-    if asked.in_order {
+    if options.in_order {
         for (turn, service) in order::order(&ground, &tracks, &played).into_iter().enumerate() {
             rollouts[service].turn = Some(turn);
         }
@@ -366,15 +368,15 @@ fn settle_tracks(
     tracks: &mut [Track],
 ) {
     let name = |track: &Track| {
-        let own = &rollouts[track.service];
-        (own.api, eco_format!("{}/{}", own.namespace, own.name))
+        let service = &rollouts[track.service];
+        (service.api, eco_format!("{}/{}", service.namespace, service.name))
     };
     let component = |track: &Track| track.component.map(ComponentKind::as_str);
     let is_new = |track: &&mut Track| matches!(track.begins, Begins::Nothing);
     let new: BTreeSet<(Api, EcoString)> =
         tracks.iter_mut().filter(is_new).map(|track| name(track)).collect();
     // Other workloads that did not exist before; changes of the existing ones are not simulated.
-    let known: BTreeSet<EcoString> = ground
+    let before: BTreeSet<EcoString> = ground
         .before
         .iter()
         .flat_map(|(before, _)| &before.claims)
@@ -391,7 +393,7 @@ fn settle_tracks(
             |(api, namespace, name)| {
                 let name = eco_format!("{namespace}/{name}");
                 let is_operators = api.is_of_operator();
-                if is_operators { new.contains(&(api, name)) } else { !known.contains(&name) }
+                if is_operators { new.contains(&(api, name)) } else { !before.contains(&name) }
             },
             Size::Below(i32::MIN),
         );
@@ -401,7 +403,7 @@ fn settle_tracks(
         workload.running.clear();
         if is_queued {
             // The queues of the simulation hold them.
-            workload.replicas.iter_mut().for_each(|own| own.held = false);
+            workload.replicas.iter_mut().for_each(|replica| replica.held = false);
         }
     }
     ground.evicts_below = others::evicts_below(tracks).max(ground.arriving.evicts_below());
@@ -415,15 +417,15 @@ fn settle_tracks(
             *placed = before.settle(&[]);
         }
         let other = alone(earlier, semantics, &ground.cluster);
-        let (own, bound) = match &other {
-            Some((own, placed)) => (own, others::bound(placed)),
+        let (other, bound) = match &other {
+            Some((other, placed)) => (other, others::bound(placed)),
             None => (&*before, others::bound(placed)),
         };
         for track in tracks.iter_mut().filter(|track| matches!(track.begins, Begins::With(_))) {
             let (api, service) = name(track);
             track.settled = before.find(api, &service, component(track), &track.name);
-            let at = own.find(api, &service, component(track), &track.name);
-            track.waited = at.map(|at| others::waited(track, own, &bound, at));
+            let at = other.find(api, &service, component(track), &track.name);
+            track.waited = at.map(|at| others::waited(track, other, &bound, at));
         }
     }
     for track in tracks.iter_mut().filter(is_new) {
@@ -441,20 +443,20 @@ fn alone(
     if cluster.is_like(&earlier.catalog) {
         return None;
     }
-    let own = Cluster::new(&earlier.catalog);
-    let all = Workloads::of(&earlier.catalog, semantics, &own, |_| true);
+    let cluster = Cluster::new(&earlier.catalog);
+    let all = Workloads::of(&earlier.catalog, semantics, &cluster, |_| true);
     let placed = all.settle(&[]);
     Some((all, placed))
 }
 
 /// Highest number of GPUs that all services hold together.
 pub fn peak_gpus(services: &[ServiceRollout]) -> i64 {
-    let components = || services.iter().flat_map(|own| &own.components);
-    let stages = components().map(|own| own.stages.len()).max().unwrap_or(0);
+    let components = || services.iter().flat_map(|service| &service.components);
+    let stages = components().map(|component| component.stages.len()).max().unwrap_or(0);
     let held = |at: usize| -> i64 {
         components()
-            .filter_map(|own| own.stages.get(at).or(own.stages.last()))
-            .map(|own| own.gpus)
+            .filter_map(|component| component.stages.get(at).or(component.stages.last()))
+            .map(|stage| stage.gpus)
             .sum()
     };
     (0..stages).map(held).max().unwrap_or(0)

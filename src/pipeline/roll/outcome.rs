@@ -69,7 +69,7 @@ pub struct RollStage {
 impl RollStage {
     /// Whether all numbers equal those of another stage.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let seen = |own: &Self| (own.old, own.new, own.terminating, own.gpus);
+        let seen = |stage: &Self| (stage.old, stage.new, stage.terminating, stage.gpus);
         seen(self) == seen(other)
     }
 }

@@ -55,15 +55,15 @@ pub(super) fn play(
     // Pods of workloads that run come before those of new ones: the queue holds them in this order.
     let is_new = |track: &Track| matches!(track.begins, Begins::Nothing);
     let mut each = tracks.iter().zip(&adopted).zip(&mut placed).collect::<Vec<_>>();
-    for ((track, own), placed) in each.iter_mut().filter(|((track, _), _)| !is_new(track)) {
-        turn(&mut world, ground, track, own, placed, &[]);
+    for ((track, pods), placed) in each.iter_mut().filter(|((track, _), _)| !is_new(track)) {
+        turn(&mut world, ground, track, pods, placed, &[]);
     }
     if !tracks.iter().all(is_new) {
         world.settle();
     }
     let arrived = arrive(&mut world, ground, |_| true);
-    for ((track, own), placed) in each.iter_mut().filter(|((track, _), _)| is_new(track)) {
-        turn(&mut world, ground, track, own, placed, &arrived);
+    for ((track, pods), placed) in each.iter_mut().filter(|((track, _), _)| is_new(track)) {
+        turn(&mut world, ground, track, pods, placed, &arrived);
     }
     let mut watched: Vec<Watched> = tracks.iter().map(|_| Watched::new(keeps_stages)).collect();
     let mut devices = stages::Devices::default();
@@ -122,12 +122,12 @@ pub(super) fn in_order(
 ) -> Result<(), usize> {
     let Started { mut world, mut placed, adopted, .. } = start(ground, tracks, &[]);
     for (place, service) in order.iter().enumerate() {
-        let own = |track: &&Track| track.service == *service;
+        let service = |track: &&Track| track.service == *service;
         let workloads: Vec<usize> =
-            tracks.iter().filter(own).filter_map(|track| Some(track.arrives?.0)).collect();
+            tracks.iter().filter(service).filter_map(|track| Some(track.arrives?.0)).collect();
         let arrived = arrive(&mut world, ground, |at| workloads.contains(&at));
         for ((track, adopted), placed) in tracks.iter().zip(&adopted).zip(&mut placed) {
-            if own(&track) {
+            if service(&track) {
                 turn(&mut world, ground, track, adopted, placed, &arrived);
             }
         }
@@ -149,7 +149,7 @@ pub(super) fn in_order(
                 break;
             }
         }
-        for (track, placed) in tracks.iter().zip(&placed).filter(|(track, _)| own(track)) {
+        for (track, placed) in tracks.iter().zip(&placed).filter(|(track, _)| service(track)) {
             let last = stages::stage(&world, track, placed, &mut stages::Devices::default());
             if end::outcome(&world, track, placed, Watched::last(last)).end == RollEnd::Stuck {
                 return Err(place);
@@ -246,15 +246,15 @@ impl SettledPods<'_> {
 
     /// The pods of the template.
     fn of_template(&self) -> Vec<PodId> {
-        let own = self.all().filter(|(_, _, template, _)| *template == self.at.1);
-        own.filter_map(|(.., slot)| slot.pod).collect()
+        let entries = self.all().filter(|(_, _, template, _)| *template == self.at.1);
+        entries.filter_map(|(.., slot)| slot.pod).collect()
     }
 
     /// Pods of the template that may be created.
     fn wanted(&self) -> usize {
         let workload = self.workload();
-        let replicas = workload.replicas.iter().filter(|own| !own.held);
-        let pods = replicas.flat_map(|own| &own.pods);
+        let replicas = workload.replicas.iter().filter(|replica| !replica.held);
+        let pods = replicas.flat_map(|replica| &replica.pods);
         pods.filter(|template| workload.wanted(**template) == self.at.1).count()
     }
 
@@ -345,21 +345,21 @@ fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -
     let mut adopted: Vec<Adopted> = Vec::new();
     let first = ground.first_waiting();
     for track in tracks {
-        let mut own = Vec::new();
+        let mut running = Vec::new();
         for at in track.pods.iter().filter(|at| **at < first) {
             let pod = ground.pod(*at);
             let template: TemplateId = scheduler.template(Arc::clone(ground.template(*at)));
             if let Some(id) = scheduler.run(template, &pod.node, pod.started.as_deref()) {
-                own.push((*at, id));
+                running.push((*at, id));
             }
         }
-        adopted.push(own);
+        adopted.push(running);
     }
     // What waits has its turn before pods that the change creates.
     let mut waits: Vec<(usize, usize)> = tracks
         .iter()
         .enumerate()
-        .flat_map(|(track, own)| own.pods.iter().map(move |at| (*at, track)))
+        .flat_map(|(track, outcome)| outcome.pods.iter().map(move |at| (*at, track)))
         .filter(|(at, _)| *at >= first)
         .collect();
     waits.sort_unstable();
@@ -379,7 +379,7 @@ fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -
     let mut placed: Vec<Placed> = tracks
         .iter()
         .zip(&adopted)
-        .map(|(track, own)| begin(&mut world, ground, track, own))
+        .map(|(track, tracks)| begin(&mut world, ground, track, tracks))
         .collect();
     let kept = others::running(&mut world, ground, &running);
     rest(&mut world, ground, &mut placed);
@@ -391,7 +391,7 @@ fn turn(
     world: &mut World,
     ground: &Ground<'_>,
     track: &Track,
-    own: &[(usize, PodId)],
+    running: &[(usize, PodId)],
     placed: &mut Placed,
     arrived: &[Vec<Vec<Slot>>],
 ) {
@@ -402,7 +402,7 @@ fn turn(
         return;
     }
     if let (Begins::Running, Some(coupled)) = (&track.begins, &mut placed.coupled) {
-        placed.same = !coupled.outdate(ground, own) && coupled.is_complete(track.stays());
+        placed.same = !coupled.outdate(ground, running) && coupled.is_complete(track.stays());
     }
     change(world, track, track.after.as_ref(), placed);
 }
@@ -410,7 +410,7 @@ fn turn(
 /// Runs the controllers of ModelServings; returns whether anything changed.
 fn drive(world: &mut World, placed: &mut [Placed]) -> bool {
     let coupled = placed.iter_mut().filter_map(|placed| placed.coupled.as_mut());
-    coupled.map(|own| own.drive(world)).filter(|changed| *changed).count() > 0
+    coupled.map(|servings| servings.drive(world)).filter(|changed| *changed).count() > 0
 }
 
 /// Advances time until nothing moves: this is the state before the change.
@@ -432,13 +432,18 @@ fn rest(world: &mut World, ground: &Ground<'_>, placed: &mut [Placed]) {
 }
 
 /// The state of a track before the change.
-fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Placed {
-    let nothing = Placed { adopted: own.len(), ..Placed::default() };
+fn begin(
+    world: &mut World,
+    ground: &Ground<'_>,
+    track: &Track,
+    running: &[(usize, PodId)],
+) -> Placed {
+    let nothing = Placed { adopted: running.len(), ..Placed::default() };
     let first = ground.first_waiting();
-    for (_, pod) in own.iter().filter(|(at, _)| *at < first && !ground.pod(*at).ready) {
+    for (_, pod) in running.iter().filter(|(at, _)| *at < first && !ground.pod(*at).ready) {
         world.unready(*pod);
     }
-    if let Some(placed) = begin_serving(ground, track, own) {
+    if let Some(placed) = begin_serving(ground, track, running) {
         return placed;
     }
     // A running pod has the new version if its spec contains every field of the new template.
@@ -447,14 +452,14 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
         spec.is_some_and(|spec| track.specs.iter().any(|wanted| covers(wanted, spec)))
     };
     let runs = matches!(track.begins, Begins::Running);
-    let (new, old): (Vec<_>, Vec<_>) = own.iter().partition(|pod| runs && is_new(pod));
+    let (new, old): (Vec<_>, Vec<_>) = running.iter().partition(|pod| runs && is_new(pod));
     let kind = match &track.begins {
         Begins::Nothing => return nothing,
         Begins::With(kind) => kind.clone(),
         Begins::Running => {
             let Some(mut kind) = track.after.clone() else { return nothing };
             if !old.is_empty() {
-                rename(&mut kind, ground, own);
+                rename(&mut kind, ground, running);
             }
             kind
         }
@@ -464,12 +469,13 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
         version(after).is_some() && version(after) == version(&kind) && (old.is_empty() || !runs)
     });
     let count_of = |pods: usize| i64::try_from(pods).unwrap_or(i64::MAX);
-    let pods =
-        |own: &[&(usize, PodId)]| -> Vec<PodId> { own.iter().map(|(_, pod)| *pod).collect() };
+    let pods = |members: &[&(usize, PodId)]| -> Vec<PodId> {
+        members.iter().map(|(_, pod)| *pod).collect()
+    };
     let ids = match kind {
         Kind::Deployment(mut spec) | Kind::Knative(mut spec) => {
             if runs {
-                spec.replicas = count_of(own.len());
+                spec.replicas = count_of(running.len());
             }
             let half = track
                 .after
@@ -487,8 +493,8 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
                     world.adopt(id, &revision, &pods(&old));
                     world.adopt(id, half, &pods(&new));
                 }
-                None if own.is_empty() => {}
-                None => world.adopt(id, &revision, &pods(&own.iter().collect::<Vec<_>>())),
+                None if running.is_empty() => {}
+                None => world.adopt(id, &revision, &pods(&running.iter().collect::<Vec<_>>())),
             }
             vec![id]
         }
@@ -499,7 +505,7 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
                 let (group, index) = ground.pod(*at).group()?;
                 Some((group, index, *pod))
             };
-            let members: Vec<(usize, usize, PodId)> = own.iter().filter_map(place).collect();
+            let members: Vec<(usize, usize, PodId)> = running.iter().filter_map(place).collect();
             if !members.is_empty() {
                 world.adopt_groups(id, &revision, &members);
             }
@@ -513,7 +519,7 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
 }
 
 /// Like `begin`, for a ModelServing.
-fn begin_serving(ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Option<Placed> {
+fn begin_serving(ground: &Ground<'_>, track: &Track, running: &[(usize, PodId)]) -> Option<Placed> {
     let kind = match &track.begins {
         Begins::With(kind) => Some(kind),
         Begins::Running => track.after.as_ref(),
@@ -525,8 +531,8 @@ fn begin_serving(ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> 
         _ => false,
     };
     let name = |(at, id): &(usize, PodId)| (ground.pod(*at).object.id.name.clone(), *id);
-    let ran = own.iter().map(|(_, id)| *id).collect();
-    let coupled = Coupled::new(kind, own.iter().map(name).collect(), ran);
+    let ran = running.iter().map(|(_, id)| *id).collect();
+    let coupled = Coupled::new(kind, running.iter().map(name).collect(), ran);
     Some(Placed { coupled: Some(coupled), same, ..Placed::default() })
 }
 
@@ -546,10 +552,10 @@ fn count(world: &World, ids: &[WorkloadId]) -> i64 {
 }
 
 /// Replaces the revision by one with the templates of the running pods.
-fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
+fn rename(kind: &mut Kind, ground: &Ground<'_>, running: &[(usize, PodId)]) {
     const RUNNING: &str = "running";
     let template = |worker: bool| {
-        let mut all = own.iter();
+        let mut all = running.iter();
         let found = all
             .find(|(at, _)| ground.pod(*at).group().is_some_and(|(_, index)| index > 0) == worker);
         found.map(|(at, _)| Arc::clone(ground.template(*at)))
@@ -574,9 +580,9 @@ fn scale(world: &mut World, placed: &mut [Placed]) -> bool {
     let mut scaled = false;
     for placed in placed {
         let (Some(number), Some(id)) = (placed.number.take(), placed.ids.last()) else { continue };
-        if let Some(own) = world.deployment_mut(*id) {
-            scaled |= own.replicas != number;
-            own.replicas = number;
+        if let Some(spec) = world.deployment_mut(*id) {
+            scaled |= spec.replicas != number;
+            spec.replicas = number;
         }
     }
     scaled
@@ -584,49 +590,55 @@ fn scale(world: &mut World, placed: &mut [Placed]) -> bool {
 
 /// Applies a change; `None` deletes the workload.
 fn change(world: &mut World, track: &Track, after: Option<&Kind>, placed: &mut Placed) {
-    let known = placed.ids.last().copied();
-    match (after, known) {
-        (Some(Kind::Deployment(spec)), known) => {
-            match known.and_then(|id| world.deployment_mut(id)) {
-                Some(own) if track.scaled && own.revision.name != spec.revision.name => {
+    let workload = placed.ids.last().copied();
+    match (after, workload) {
+        (Some(Kind::Deployment(spec)), workload) => {
+            match workload.and_then(|id| world.deployment_mut(id)) {
+                Some(deployment_spec)
+                    if track.scaled && deployment_spec.revision.name != spec.revision.name =>
+                {
                     placed.number = Some(spec.replicas);
                     // The server's default for a Deployment without replicas is 1.
-                    let replicas = if track.resets { 1 } else { own.replicas };
-                    *own = DeploymentSpec { replicas, ..spec.clone() };
+                    let replicas = if track.resets { 1 } else { deployment_spec.replicas };
+                    *deployment_spec = DeploymentSpec { replicas, ..spec.clone() };
                 }
-                Some(own) => *own = spec.clone(),
+                Some(leader_worker_set_spec) => *leader_worker_set_spec = spec.clone(),
                 None => placed.ids = vec![world.deploy(spec.clone())],
             }
         }
-        (Some(Kind::Groups(spec)), known) => match known.and_then(|id| world.groups_mut(id)) {
-            Some(own) => *own = spec.clone(),
-            None => placed.ids = vec![world.deploy_groups(spec.clone())],
-        },
+        (Some(Kind::Groups(spec)), workload) => {
+            match workload.and_then(|id| world.groups_mut(id)) {
+                Some(leader_worker_set_spec) => *leader_worker_set_spec = spec.clone(),
+                None => placed.ids = vec![world.deploy_groups(spec.clone())],
+            }
+        }
         // If the revision is the same, it is only scaled.
         (Some(Kind::Knative(spec)), Some(id)) => {
-            let own = world.deployment_mut(id);
-            match own.filter(|own| own.revision.name == spec.revision.name) {
-                Some(own) => own.replicas = spec.replicas,
+            let deployment_spec = world.deployment_mut(id);
+            match deployment_spec
+                .filter(|deployment_spec| deployment_spec.revision.name == spec.revision.name)
+            {
+                Some(deployment_spec) => deployment_spec.replicas = spec.replicas,
                 None => placed.ids.push(world.deploy(spec.clone())),
             }
         }
         (Some(Kind::Knative(spec)), None) => placed.ids = vec![world.deploy(spec.clone())],
         (Some(Kind::Serving(kind)), _) => match &mut placed.coupled {
-            Some(own) => own.apply(kind),
+            Some(servings) => servings.apply(kind),
             None => placed.coupled = Some(Coupled::new(kind, HashMap::new(), Vec::new())),
         },
         (Some(Kind::Ray | Kind::Refused(_)), _) => {}
         (None, None) => {
-            if let Some(own) = &mut placed.coupled {
-                own.end(world);
+            if let Some(servings) = &mut placed.coupled {
+                servings.end(world);
             }
         }
         (None, Some(id)) => {
-            if let Some(own) = world.deployment_mut(id) {
-                own.replicas = 0;
+            if let Some(spec) = world.deployment_mut(id) {
+                spec.replicas = 0;
             }
-            if let Some(own) = world.groups_mut(id) {
-                own.replicas = 0;
+            if let Some(spec) = world.groups_mut(id) {
+                spec.replicas = 0;
             }
         }
     }
@@ -641,10 +653,10 @@ fn switch(world: &mut World, tracks: &[Track], placed: &[Placed]) -> bool {
         };
         let Some(StageOf::Deployment { new: counts, .. }) = world.stage_of(*new) else { continue };
         if counts.ready >= spec.replicas
-            && let Some(own) = world.deployment_mut(*old)
-            && own.replicas > 0
+            && let Some(spec) = world.deployment_mut(*old)
+            && spec.replicas > 0
         {
-            own.replicas = 0;
+            spec.replicas = 0;
             switched = true;
         }
     }

@@ -53,14 +53,14 @@ impl ServingKind {
 
     /// The pods of its templates: of each role, entry pod and worker pod.
     pub(super) fn pods(&self) -> impl Iterator<Item = &Arc<PodTemplate>> {
-        self.templates.iter().flat_map(|(.., own)| own)
+        self.templates.iter().flat_map(|(.., templates)| templates)
     }
 
     /// Sets how new pods start, for one role or for all roles.
     pub(super) fn start(&mut self, role: Option<&EcoString>, trouble: Trouble) {
-        let roles = self.serving.roles.iter().map(|own| &own.name.value);
-        for own in roles.filter(|own| role.is_none_or(|role| role == *own)) {
-            self.starts.insert(own.clone(), trouble.into());
+        let roles = self.serving.roles.iter().map(|role| &role.name.value);
+        for role in roles.filter(|roles| role.is_none_or(|role| role == *roles)) {
+            self.starts.insert(role.clone(), trouble.into());
         }
     }
 
@@ -78,7 +78,7 @@ impl ServingKind {
 
     /// Whether nothing differs from another state.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let spec = |own: &Self| own.serving.object.node.get("spec").cloned();
+        let spec = |kind: &Self| kind.serving.object.node.get("spec").cloned();
         self.policy.role_struct == other.policy.role_struct && spec(self) == spec(other)
     }
 }
@@ -140,9 +140,10 @@ impl Coupled {
         self.current = kind.templates.len();
         let templates = std::mem::replace(&mut self.kind, kind.clone()).templates;
         // Groups that a partition protects are recreated from their earlier templates.
-        for own in templates {
-            if self.kind.templates.iter().all(|new| (&new.0, &new.1) != (&own.0, &own.1)) {
-                self.kind.templates.push(own);
+        for template in templates {
+            if self.kind.templates.iter().all(|new| (&new.0, &new.1) != (&template.0, &template.1))
+            {
+                self.kind.templates.push(template);
             }
         }
     }
@@ -158,10 +159,10 @@ impl Coupled {
 
     /// Marks groups as outdated if the spec of one of their running pods differs from its template.
     /// Returns whether there is such a group.
-    pub(super) fn outdate(&mut self, ground: &Ground<'_>, own: &[(usize, PodId)]) -> bool {
+    pub(super) fn outdate(&mut self, ground: &Ground<'_>, running: &[(usize, PodId)]) -> bool {
         let roles = &self.kind.serving.roles;
         let is_old = |pod: DrivenPod, id: PodId| {
-            let running = own.iter().find(|(_, known)| *known == id);
+            let running = running.iter().find(|(_, pod)| *pod == id);
             let role = roles.iter().find(|role| role.name.value == *self.driven.role(pod));
             let template = role.and_then(|role| {
                 if pod.is_worker() { role.worker.as_ref() } else { Some(&role.entry) }
@@ -220,7 +221,7 @@ impl Coupled {
         for pod in requests.deleted {
             self.ready.remove(&pod);
             for (batch, _) in &mut self.refused {
-                batch.retain(|(own, _)| *own != pod);
+                batch.retain(|(driven_pod, _)| *driven_pod != pod);
             }
             match self.known.remove(&pod) {
                 Some(id) => {
@@ -242,7 +243,7 @@ impl Coupled {
         if batch.is_empty() {
             return false;
         }
-        let started: Vec<(TemplateId, Start)> = batch.iter().map(|(_, own)| *own).collect();
+        let started: Vec<(TemplateId, Start)> = batch.iter().map(|(_, batch)| *batch).collect();
         match world.start_together(&started) {
             Ok(ids) => {
                 self.known.extend(batch.into_iter().map(|(pod, _)| pod).zip(ids));
@@ -271,8 +272,8 @@ impl Coupled {
         }
         for [together, alone] in groups.into_values() {
             self.start_all(together, world);
-            for own in alone {
-                self.start_all(vec![own], world);
+            for pod in alone {
+                self.start_all(vec![pod], world);
             }
         }
     }
@@ -282,9 +283,10 @@ impl Coupled {
     fn start(&self, pod: DrivenPod) -> Start {
         let (role, hash) = (self.driven.role(pod), self.driven.template(pod));
         let mut current = self.kind.templates.iter().take(self.current);
-        let is_new = current.any(|own| own.0 == *role && Some(&own.1) == hash);
-        let said = self.kind.starts.get(role).filter(|_| is_new);
-        said.copied().unwrap_or_default()
+        let is_new =
+            current.any(|role_template| role_template.0 == *role && Some(&role_template.1) == hash);
+        let start = self.kind.starts.get(role).filter(|_| is_new);
+        start.copied().unwrap_or_default()
     }
 
     /// The template of a pod; for an unknown revision, the current template of its role.
@@ -292,11 +294,11 @@ impl Coupled {
         let (role, worker) = (self.driven.role(pod).clone(), pod.is_worker());
         let hash = self.driven.template(pod)?.clone();
         let key = (role, hash, worker);
-        if let Some(known) = self.taken.get(&key) {
-            return Some(*known);
+        if let Some(id) = self.taken.get(&key) {
+            return Some(*id);
         }
-        let of_role = || self.kind.templates.iter().filter(|own| own.0 == key.0);
-        let found = of_role().find(|own| own.1 == key.1).or_else(|| of_role().next())?;
+        let of_role = || self.kind.templates.iter().filter(|template| template.0 == key.0);
+        let found = of_role().find(|role| role.1 == key.1).or_else(|| of_role().next())?;
         let id = world.template(Arc::clone(&found.2[usize::from(worker)]));
         self.taken.insert(key, id);
         Some(id)
@@ -311,16 +313,16 @@ impl Coupled {
                     out.terminating += 1;
                     continue;
                 }
-                let own = if group.is_new { &mut out.new } else { &mut out.old };
+                let amounts = if group.is_new { &mut out.new } else { &mut out.old };
                 let is = |phase: PodPhase| {
-                    let known = group.pods.iter().filter_map(|pod| self.known.get(pod));
-                    known.filter(move |id| world.phase(**id) == phase)
+                    let pods = group.pods.iter().filter_map(|pod| self.known.get(pod));
+                    pods.filter(move |id| world.phase(**id) == phase)
                 };
-                own.total += 1;
-                own.ready +=
+                amounts.total += 1;
+                amounts.ready +=
                     i64::from(group.runs && is(PodPhase::Ready).count() == group.pods.len());
                 let is_refused = group.pods.iter().any(|pod| self.is_refused(*pod));
-                own.pending += i64::from(is_refused || is(PodPhase::Pending).next().is_some());
+                amounts.pending += i64::from(is_refused || is(PodPhase::Pending).next().is_some());
             }
         } else {
             let groups: BTreeSet<i64> = self.ending.iter().map(|(pod, _)| pod.group()).collect();
@@ -343,7 +345,7 @@ impl Coupled {
     }
 
     fn is_refused(&self, pod: DrivenPod) -> bool {
-        self.refused.iter().any(|(batch, _)| batch.iter().any(|(own, _)| *own == pod))
+        self.refused.iter().any(|(batch, _)| batch.iter().any(|(driven_pod, _)| *driven_pod == pod))
     }
 
     /// The first pod without a node or that is not created, with the reason; otherwise the first pod
@@ -351,7 +353,7 @@ impl Coupled {
     pub(super) fn waiting(&self, world: &World) -> Option<(EcoString, Option<EcoString>)> {
         let first = |phase: PodPhase| self.known.iter().find(|(_, id)| world.phase(**id) == phase);
         if let Some((pod, id)) = first(PodPhase::Pending) {
-            let why = world.scheduler().rejection(*id).map(|own| own.message.clone());
+            let why = world.scheduler().rejection(*id).map(|rejection| rejection.message.clone());
             return Some((self.driven.name(*pod), why));
         }
         let refused = self.refused.iter().find_map(|(batch, why)| Some((batch.first()?.0, why)));

@@ -49,11 +49,11 @@ pub(super) fn made<'a>(
     let rendered = renderer.render_service(service, &mut History::off());
     let components = &rendered.components;
     let most = |kind: ComponentKind| {
-        let own = components.iter().find(|component| component.kind == kind);
-        own.and_then(|component| component.max_replicas)
+        let component = components.iter().find(|component| component.kind == kind);
+        component.and_then(|component| component.max_replicas)
     };
     let error = rendered.refusal();
-    let before = rendered.unfinished.as_ref().map(|own| renderer.before_failure(own));
+    let before = rendered.unfinished.as_ref().map(|unfinished| renderer.before_failure(unfinished));
     let objects = match (&before, &error) {
         (Some(before), _) => &before[..],
         (None, Some(_)) => &[],
@@ -61,18 +61,19 @@ pub(super) fn made<'a>(
     };
     let found = context.workloads(objects);
     let replicas = |kind: ComponentKind| {
-        let own = components.iter().find(|component| component.kind == kind);
-        own.and_then(|component| component.settled_replicas.known()).unwrap_or(1)
+        let component = components.iter().find(|component| component.kind == kind);
+        component.and_then(|component| component.settled_replicas.known()).unwrap_or(1)
     };
-    let specs = |own: &Workload| {
+    let specs = |workload: &Workload| {
         let object = objects.iter().find(|object| {
-            object.component == Some(own.component)
-                && object.node.at(&["metadata", "name"]).and_then(Node::as_str) == Some(&own.name)
+            object.component == Some(workload.component)
+                && object.node.at(&["metadata", "name"]).and_then(Node::as_str)
+                    == Some(&workload.name)
                 && matches!(
                     object.node.get("kind").and_then(Node::as_str),
                     Some("Deployment" | "LeaderWorkerSet" | "RayCluster")
                 )
-                || object.component == Some(own.component) && is_knative(&object.node)
+                || object.component == Some(workload.component) && is_knative(&object.node)
         });
         let paths: [&[&str]; 4] = [
             &["spec", "template", "spec"],
@@ -84,22 +85,22 @@ pub(super) fn made<'a>(
         found.collect::<Vec<Node>>()
     };
     let keeps_replicas = renderer.keeps_replicas(service);
-    let made = |own: Workload| {
-        let scaled = matches!(&own.kind, Ok(WorkloadKind::Deployment { sized: false, .. }));
-        let kind = match own.kind.clone() {
+    let created = |workload: Workload| {
+        let scaled = matches!(&workload.kind, Ok(WorkloadKind::Deployment { sized: false, .. }));
+        let kind = match workload.kind.clone() {
             Err(why) => Kind::Refused(why),
             Ok(WorkloadKind::Deployment { mut spec, sized }) => {
                 if !sized {
-                    spec.replicas = replicas(own.component);
+                    spec.replicas = replicas(workload.component);
                 }
                 Kind::Deployment(spec)
             }
             Ok(WorkloadKind::Groups(spec)) => Kind::Groups(spec),
             Ok(WorkloadKind::Ray { .. }) => Kind::Ray,
             Ok(WorkloadKind::Knative(pod)) => {
-                let name = specs(&own).first().map(revision_name).unwrap_or_default();
+                let name = specs(&workload).first().map(revision_name).unwrap_or_default();
                 Kind::Knative(DeploymentSpec {
-                    replicas: replicas(own.component),
+                    replicas: replicas(workload.component),
                     strategy: Strategy::RollingUpdate {
                         surge: IntOrPercent::Percent(100),
                         unavailable: IntOrPercent::Int(0),
@@ -115,18 +116,18 @@ pub(super) fn made<'a>(
         } else {
             kind
         };
-        let most = most(own.component).filter(|_| scaled);
+        let most = most(workload.component).filter(|_| scaled);
         RenderedWorkload {
-            specs: specs(&own),
-            component: own.component,
-            name: own.name,
+            specs: specs(&workload),
+            component: workload.component,
+            name: workload.name,
             kind,
             most,
             resets: most.is_some() && !keeps_replicas,
         }
     };
     Side {
-        workloads: found.into_iter().map(made).collect(),
+        workloads: found.into_iter().map(created).collect(),
         error,
         diagnostics: rendered.diagnostics,
     }
@@ -147,22 +148,22 @@ pub(super) fn own(
 ) -> Vec<(EcoString, Vec<usize>)> {
     let owner: Owner = (service.object.api, service.namespace.clone(), service.name().clone());
     let mut workloads: Vec<&RenderedWorkload> = after.iter().collect();
-    for made in before.into_iter().flatten() {
-        if workloads.iter().all(|known| known.name != made.name) {
-            workloads.push(made);
+    for workload in before.into_iter().flatten() {
+        if workloads.iter().all(|rendered_workload| rendered_workload.name != workload.name) {
+            workloads.push(workload);
         }
     }
-    let pods = running.of(&owner, workloads.iter().map(|made| &made.name));
+    let pods = running.of(&owner, workloads.iter().map(|workload| &workload.name));
     let mut found: Vec<(EcoString, Vec<usize>)> =
-        workloads.iter().map(|made| (made.name.clone(), Vec::new())).collect();
+        workloads.iter().map(|workload| (workload.name.clone(), Vec::new())).collect();
     for at in pods {
         let pod = &running.all[at];
         let named = pod.workload();
-        let place = workloads.iter().position(|made| named.as_ref() == Some(&made.name));
+        let place = workloads.iter().position(|workload| named.as_ref() == Some(&workload.name));
         let place = place.or_else(|| {
             let component = pod.component();
-            workloads.iter().position(|made| {
-                component.is_none_or(|component| component == made.component.as_str())
+            workloads.iter().position(|workload| {
+                component.is_none_or(|component| component == workload.component.as_str())
             })
         });
         if let Some(place) = place {
@@ -188,23 +189,24 @@ pub(super) fn tracks(
     service: usize,
     after: Vec<RenderedWorkload>,
     before: Option<Vec<RenderedWorkload>>,
-    own: &[(EcoString, Vec<usize>)],
+    sets: &[(EcoString, Vec<usize>)],
 ) -> Vec<Track> {
     let mut before = before;
     let mut tracks = Vec::new();
     let pods = |name: &EcoString| {
-        let found = own.iter().find(|(known, _)| known == name);
+        let found = sets.iter().find(|(other, _)| other == name);
         found.map(|(_, pods)| pods.clone()).unwrap_or_default()
     };
-    for mut made in after {
-        let pods = pods(&made.name);
-        made.keep(pods.len());
-        let known = before.as_mut().and_then(|list| {
-            let at =
-                list.iter().position(|old| old.name == made.name && old.kind.is_like(&made.kind));
+    for mut workload in after {
+        let pods = pods(&workload.name);
+        workload.keep(pods.len());
+        let rendered_workload = before.as_mut().and_then(|list| {
+            let at = list
+                .iter()
+                .position(|old| old.name == workload.name && old.kind.is_like(&workload.kind));
             at.map(|at| list.remove(at))
         });
-        let begins = match (known, &before) {
+        let begins = match (rendered_workload, &before) {
             (Some(mut old), _) => {
                 old.keep(pods.len());
                 Begins::With(old.kind)
@@ -215,17 +217,17 @@ pub(super) fn tracks(
         };
         tracks.push(Track {
             service,
-            component: Some(made.component),
-            name: made.name,
+            component: Some(workload.component),
+            name: workload.name,
             begins,
-            after: Some(made.kind),
+            after: Some(workload.kind),
             then: None,
-            scaled: made.most.is_some(),
-            resets: made.resets,
+            scaled: workload.most.is_some(),
+            resets: workload.resets,
             settled: None,
             waited: None,
             arrives: None,
-            specs: made.specs,
+            specs: workload.specs,
             pods,
         });
     }
@@ -257,10 +259,10 @@ pub(super) fn written(
     written: Vec<RenderedWorkload>,
 ) -> Vec<RenderedWorkload> {
     let mut all = before.to_vec();
-    for own in written {
-        match all.iter_mut().find(|old| old.name == own.name) {
-            Some(old) => *old = own,
-            None => all.push(own),
+    for workload in written {
+        match all.iter_mut().find(|old| old.name == workload.name) {
+            Some(old) => *old = workload,
+            None => all.push(workload),
         }
     }
     all
@@ -279,7 +281,7 @@ pub(super) fn serving(
         Ok(kind) => Kind::Serving(Box::new(kind)),
         Err(invalid) => Kind::Refused(refused(&invalid)),
     };
-    let is_small = |own: &&ModelServing| own.counted && own.extent() <= MOST_PODS;
+    let is_small = |serving: &&ModelServing| serving.counted && serving.extent() <= MOST_PODS;
     let earlier = match change.before {
         Before::Applied(before) => before,
         Before::Running => None,
@@ -299,7 +301,7 @@ pub(super) fn serving(
         component: None,
         name: serving.name().clone(),
         begins,
-        after: change.after.map(|own| kind(own, after)),
+        after: change.after.map(|serving| kind(serving, after)),
         then: None,
         scaled: false,
         resets: false,
@@ -312,14 +314,14 @@ pub(super) fn serving(
 }
 
 /// A track with its workload replaced by the one in `made`.
-pub(super) fn with(track: &Track, made: Vec<RenderedWorkload>) -> Option<Track> {
-    let mut made = made.into_iter().find(|made| made.name == track.name)?;
-    made.keep(track.pods.len());
+pub(super) fn with(track: &Track, workloads: Vec<RenderedWorkload>) -> Option<Track> {
+    let mut workload = workloads.into_iter().find(|workload| workload.name == track.name)?;
+    workload.keep(track.pods.len());
     // The simulated problems of new pods stay the same.
     if let Some(start) = track.after.as_ref().and_then(Kind::starts) {
-        made.kind.start(start);
+        workload.kind.start(start);
     }
-    let (after, specs) = (Some(made.kind), made.specs);
-    let (scaled, resets) = (made.most.is_some(), made.resets);
+    let (after, specs) = (Some(workload.kind), workload.specs);
+    let (scaled, resets) = (workload.most.is_some(), workload.resets);
     Some(Track { after, specs, scaled, resets, arrives: None, ..track.clone() })
 }

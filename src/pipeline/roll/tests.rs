@@ -25,9 +25,9 @@ fn stages(ran: &Ran) -> Vec<[i64; 4]> {
     let stages = ran.at("/components/0/rollout/stages");
     let number = |stage: &Value, side: &str, key: &str| stage[side][key].as_i64().unwrap_or(-1);
     let all = stages.as_array().into_iter().flatten();
-    all.map(|own| {
+    all.map(|value| {
         [("old", "ready"), ("old", "total"), ("new", "ready"), ("new", "total")]
-            .map(|(side, key)| number(own, side, key))
+            .map(|(side, key)| number(value, side, key))
     })
     .collect()
 }
@@ -151,7 +151,7 @@ fn two_groups_before_and_after_are_counted_as_groups() {
     assert_eq!(ran.at("/components/0/rollout/kind"), "LeaderWorkerSet");
     assert_eq!(end(&ran), "complete");
     let stages = stages(&ran);
-    assert_eq!(stages.last().map(|own| own[2..].to_vec()), Some(vec![1, 1]));
+    assert_eq!(stages.last().map(|stage| stage[2..].to_vec()), Some(vec![1, 1]));
 }
 
 #[test]

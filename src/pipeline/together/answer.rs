@@ -165,7 +165,7 @@ impl Together {
 impl Together {
     /// Whether fewer pods have a node if pods do not get the tolerations that nothing shows.
     pub fn hangs_on_assumption(&self) -> bool {
-        self.assumed.iter().any(|own| own.decides)
+        self.assumed.iter().any(|toleration| toleration.decides)
     }
 }
 

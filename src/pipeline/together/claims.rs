@@ -89,7 +89,7 @@ impl Refused {
 
     /// The pods of a workload that a server does not create.
     pub(super) fn created(message: EcoString, workload: &Claimed) -> Self {
-        let pods = workload.replicas.iter().flat_map(|own| &own.pods);
+        let pods = workload.replicas.iter().flat_map(|replica| &replica.pods);
         let devices = pods.clone().map(|at| gpus(&workload.templates[*at])).sum();
         Self { devices, ..Self::invalid(message, pods.count()) }
     }
@@ -118,19 +118,19 @@ pub(crate) fn of(
         let pods = running.of(&owner, names);
         for (place, component) in planned.components.iter().enumerate() {
             let workloads: Vec<&Workload> =
-                all.iter().filter(|own| own.component == component.kind).collect();
+                all.iter().filter(|workload| workload.component == component.kind).collect();
             let only = planned.components.len() == 1;
-            let own = pods.iter().copied().filter(|pod| {
+            let pods = pods.iter().copied().filter(|pod| {
                 let pod = &running.all[*pod];
-                let labeled = pod.component().map(|own| own == component.kind.as_str());
+                let labeled = pod.component().map(|pod| pod == component.kind.as_str());
                 labeled.unwrap_or_else(|| {
                     only || pod
                         .workload()
-                        .is_some_and(|name| workloads.iter().any(|own| own.name == name))
+                        .is_some_and(|name| workloads.iter().any(|workload| workload.name == name))
                 })
             });
-            let own: Vec<usize> = own.collect();
-            let claim = component_claim(component, &workloads, &own, running, &mut left);
+            let count: Vec<usize> = pods.collect();
+            let claim = component_claim(component, &workloads, &count, running, &mut left);
             let Some((workload, refused)) = claim else { continue };
             claims.push(Claim {
                 who: Who::Component(at, place),
@@ -138,13 +138,13 @@ pub(crate) fn of(
                 key: (service.created.clone(), eco_format!("{service}")),
                 service: eco_format!("{service}"),
                 component: Some(component.kind.as_str()),
-                names: workloads.iter().map(|own| own.name.clone()).collect(),
+                names: workloads.iter().map(|workload| workload.name.clone()).collect(),
                 members: Vec::new(),
-                scaled: workloads.iter().all(|own| {
-                    matches!(own.kind, Ok(WorkloadKind::Deployment { sized: false, .. }))
+                scaled: workloads.iter().all(|workload| {
+                    matches!(workload.kind, Ok(WorkloadKind::Deployment { sized: false, .. }))
                 }),
                 workload,
-                own,
+                own: count,
                 extra: extra(component),
                 refused,
                 queue: None,
@@ -154,8 +154,8 @@ pub(crate) fn of(
     for (at, planned) in servings.iter().enumerate().filter(|(_, one)| one.is_expanded()) {
         let serving = planned.serving;
         let owner: Owner = (servings::API, serving.namespace.clone(), serving.name().clone());
-        let own = running.of(&owner, [serving.name()]);
-        let claimed = serving_claim(planned, context, &own, running);
+        let count = running.of(&owner, [serving.name()]);
+        let claimed = serving_claim(planned, context, &count, running);
         let (workload, members, refused) = match claimed {
             Ok((workload, members)) => (workload, members, None),
             Err(invalid) => {
@@ -177,14 +177,14 @@ pub(crate) fn of(
             service: eco_format!("{}/{}", serving.namespace, serving.name()),
             component: None,
             workload,
-            own,
+            own: count,
             extra: 0,
             refused,
             queue: None,
         });
     }
-    let own = claims.iter().flat_map(|claim| claim.own.iter().copied()).collect();
-    (claims, own)
+    let count = claims.iter().flat_map(|claim| claim.own.iter().copied()).collect();
+    (claims, count)
 }
 
 impl Claim {
@@ -203,7 +203,7 @@ impl Claim {
                 let namespace = self.key.1.split_once('/').map_or("", |(namespace, _)| namespace);
                 let name = self.names.first().cloned().unwrap_or_default();
                 let stated = dump.get(&(namespace.into(), name)).copied();
-                let stated = stated.and_then(|own| usize::try_from(own).ok());
+                let stated = stated.and_then(|stated| usize::try_from(stated).ok());
                 stated.unwrap_or_else(|| replicas.len().max(self.workload.running.len()))
             }
         };
@@ -238,20 +238,22 @@ impl Claim {
         }
         let replicas = &self.workload.replicas;
         let slots = |replica: Option<usize>, template: usize| -> usize {
-            let own =
-                replicas.iter().enumerate().filter(|(at, _)| replica.is_none_or(|own| own == *at));
-            let pods = own.flat_map(|(_, replica)| &replica.pods);
-            pods.filter(|own| **own == template).count()
+            let replicas = replicas
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| replica.is_none_or(|replica| replica == *at));
+            let pods = replicas.flat_map(|(_, replica)| &replica.pods);
+            pods.filter(|pod| **pod == template).count()
         };
         let mut free: HashMap<(Option<usize>, usize), usize> = HashMap::new();
         let (mut kept, mut surplus) = (Vec::new(), Vec::new());
-        for (at, own) in self.own.iter().zip(std::mem::take(&mut self.workload.running)) {
-            let key = (own.replica, own.template);
+        for (at, pod) in self.own.iter().zip(std::mem::take(&mut self.workload.running)) {
+            let key = (pod.replica, pod.template);
             let free = free.entry(key).or_insert_with(|| slots(key.0, key.1));
             let is_there = nodes.contains(&running.all[*at].node);
             if !is_there || *free > 0 {
                 *free -= usize::from(is_there);
-                kept.push(own);
+                kept.push(pod);
             } else if left > 0 {
                 left -= 1;
                 surplus.push(*at);
@@ -263,9 +265,9 @@ impl Claim {
 
     /// Whether pods that run request other things than those that are wanted.
     pub(super) fn is_changed(&self, templates: &[Arc<PodTemplate>]) -> bool {
-        self.workload.running.iter().any(|own| {
-            let wanted = self.workload.templates.get(own.template);
-            wanted.is_some_and(|wanted| wanted.requests != templates[own.number].requests)
+        self.workload.running.iter().any(|running| {
+            let wanted = self.workload.templates.get(running.template);
+            wanted.is_some_and(|wanted| wanted.requests != templates[running.number].requests)
         })
     }
 
@@ -295,7 +297,7 @@ impl Claim {
 fn component_claim(
     component: &PlannedComponent,
     workloads: &[&Workload],
-    own: &[usize],
+    count: &[usize],
     running: &RunningPods<'_>,
     left: &mut usize,
 ) -> Option<(Claimed, Option<Refused>)> {
@@ -303,7 +305,7 @@ fn component_claim(
     let pods = usize::try_from(component.least_pods().known()?).ok()?;
     let first = workloads.first()?;
     let mut claimed = Claimed::default();
-    if let Some(invalid) = workloads.iter().find_map(|own| own.kind.as_ref().err()) {
+    if let Some(invalid) = workloads.iter().find_map(|workload| workload.kind.as_ref().err()) {
         return Some((claimed, Some(Refused::invalid(invalid.clone(), pods))));
     }
     let Some(rest) = left.checked_sub(pods) else {
@@ -316,7 +318,7 @@ fn component_claim(
             claimed.replicas = (0..replicas).map(|_| alone(vec![0])).collect();
             // KServe runs the workers as a second Deployment, next to that of the head.
             if let Some(WorkloadKind::Deployment { spec, .. }) =
-                workloads.get(1).and_then(|own| own.kind.as_ref().ok())
+                workloads.get(1).and_then(|workload| workload.kind.as_ref().ok())
             {
                 claimed.templates.push(Arc::clone(&spec.revision.pod));
                 if let Some(first) = claimed.replicas.first_mut() {
@@ -331,8 +333,8 @@ fn component_claim(
         }
         WorkloadKind::Groups(spec) => claimed = groups(spec),
         WorkloadKind::Ray { .. } => {
-            for own in workloads {
-                let Ok(WorkloadKind::Ray { head, workers }) = &own.kind else { continue };
+            for workload in workloads {
+                let Ok(WorkloadKind::Ray { head, workers }) = &workload.kind else { continue };
                 let mut pods = vec![claimed.templates.len()];
                 claimed.templates.push(Arc::clone(head));
                 for (worker, count) in workers {
@@ -343,7 +345,7 @@ fn component_claim(
             }
         }
     }
-    for at in own {
+    for at in count {
         let (replica, template) = member(&running.all[*at], workloads, &claimed);
         claimed.running.push(self::running(running, *at, replica, template));
     }
@@ -406,9 +408,9 @@ fn member(
 ) -> (Option<usize>, usize) {
     let place = || {
         let name = pod.workload()?;
-        workloads.iter().position(|own| own.name == name)
+        workloads.iter().position(|workload| workload.name == name)
     };
-    match workloads.first().and_then(|own| own.kind.as_ref().ok()) {
+    match workloads.first().and_then(|workload| workload.kind.as_ref().ok()) {
         Some(WorkloadKind::Groups(spec)) => {
             let (group, index) = pod.group().unwrap_or((0, 0));
             let base = if spec.exclusive.is_some() { group } else { 0 };
@@ -418,7 +420,7 @@ fn member(
         Some(WorkloadKind::Ray { .. }) => {
             let cluster = place();
             let worker = pod.labels.get("ray.io/node-type").is_some_and(|kind| kind != "head");
-            let pods = cluster.and_then(|at| claimed.replicas.get(at)).map(|own| &own.pods);
+            let pods = cluster.and_then(|at| claimed.replicas.get(at)).map(|replica| &replica.pods);
             let template = pods.and_then(|pods| pods.get(usize::from(worker))).copied();
             (cluster, template.unwrap_or(0))
         }
@@ -435,20 +437,20 @@ pub(crate) fn serving_pod(
     is_entry: bool,
     context: &PodContext,
 ) -> Result<PodTemplate, InvalidPod> {
-    let own = Node::new(Value::Map(template.labels.clone()), Origin::File(serving.object.span));
-    let mut own = labels(Some(&own));
-    own.insert(names::NAME.into(), serving.name().clone());
-    own.insert(names::ROLE.into(), role.name.value.clone());
+    let node = Node::new(Value::Map(template.labels.clone()), Origin::File(serving.object.span));
+    let mut labels = labels(Some(&node));
+    labels.insert(names::NAME.into(), serving.name().clone());
+    labels.insert(names::ROLE.into(), role.name.value.clone());
     if is_entry {
-        own.insert(crate::api::serving_names::ENTRY.into(), "true".into());
+        labels.insert(crate::api::serving_names::ENTRY.into(), "true".into());
     }
-    context.read(&serving.namespace, own, &template.spec)
+    context.read(&serving.namespace, labels, &template.spec)
 }
 
 fn serving_claim(
     planned: &PlannedServing<'_>,
     context: &PodContext,
-    own: &[usize],
+    index: &[usize],
     running: &RunningPods<'_>,
 ) -> Result<(Claimed, Vec<EcoString>), InvalidPod> {
     let serving = planned.serving;
@@ -490,12 +492,12 @@ fn serving_claim(
     claimed.replicas = (0..count(serving.replicas.value))
         .map(|_| Replica { pods: group.clone(), together, held: false })
         .collect();
-    for at in own {
+    for at in index {
         let pod = &running.all[*at];
         let Some((name, role, is_entry)) = pod.serving_role() else { continue };
         let group =
             (0..serving.replicas.value).find(|at| names::group(serving.name(), *at) == name);
-        let role = serving.roles.iter().position(|own| own.name.value == role);
+        let role = serving.roles.iter().position(|other| other.name.value == role);
         if let (Some(group), Some(role)) = (group, role) {
             let template = 2 * role + usize::from(!is_entry);
             claimed.running.push(self::running(running, *at, Some(count(group)), template));

@@ -63,8 +63,10 @@ pub(super) fn by_class(
         let Some(resource) = class.whole_resources().next().map(|one| &one.name.value) else {
             return 0;
         };
-        let nodes: HashSet<&EcoString> =
-            machines::matching(class, catalog.machines()).iter().map(|own| &own.name).collect();
+        let nodes: HashSet<&EcoString> = machines::matching(class, catalog.machines())
+            .iter()
+            .map(|machine| &machine.name)
+            .collect();
         held.iter()
             .filter(|(node, name, _)| {
                 name == resource && nodes.contains(&placed.scheduler.node(*node).name)

@@ -187,7 +187,7 @@ impl Today {
         let runs = at == At::Min && !ground.running.all.is_empty();
         let Workloads { claims, fleet } =
             Workloads::sized(ground.catalog, semantics, ground, |_| !runs, Size::All(at));
-        Self { fleet, owners: claims.into_iter().map(|own| own.service).collect(), runs }
+        Self { fleet, owners: claims.into_iter().map(|claim| claim.service).collect(), runs }
     }
 
     /// Whether the pods of a workload go with their nodes.
@@ -266,8 +266,8 @@ fn key(today: &Today, standing: &Standing, nodes: &[NodeId]) -> Vec<NodeKey> {
             pods.sort_unstable();
             let machine = standing.placed().scheduler.node(*node);
             // A node without such pods leaves nothing behind, whatever it is.
-            let own = if pods.is_empty() { EcoString::new() } else { kind(machine) };
-            (own, pods)
+            let text = if pods.is_empty() { EcoString::new() } else { kind(machine) };
+            (text, pods)
         })
         .collect();
     key.sort();
@@ -294,8 +294,8 @@ fn row(today: &Today, standing: &Standing, without: Lost, nodes: &[NodeId]) -> O
 /// Devices that pods request.
 fn devices(fleet: &Fleet, pods: &[[usize; 3]]) -> i64 {
     let template = |[workload, replica, at]: &[usize; 3]| {
-        let own = &fleet.workloads[*workload];
-        &own.templates[own.replicas[*replica].pods[*at]]
+        let workload = &fleet.workloads[*workload];
+        &workload.templates[workload.replicas[*replica].pods[*at]]
     };
     pods.iter().map(|pod| gpus(template(pod))).sum()
 }
@@ -316,7 +316,7 @@ pub(super) fn counts(
     };
     let mut again: HashSet<(usize, usize)> = placed.lost.iter().copied().collect();
     // A pod that those of the lost nodes evict loses its node with them.
-    let displaced = placed.displaced.iter().filter(|own| !again.contains(own)).copied();
+    let displaced = placed.displaced.iter().filter(|displaced| !again.contains(displaced)).copied();
     let displaced: Vec<(usize, usize)> = displaced.collect();
     again.extend(displaced.into_iter().filter(|(workload, _)| !waited_before(workload)));
     let pending: Vec<[usize; 3]> = placed.pending().map(|(at, _)| at).collect();
@@ -325,7 +325,7 @@ pub(super) fn counts(
         .into_iter()
         .chain(refused)
         .partition(|[workload, replica, _]| again.contains(&(*workload, *replica)));
-    let running = fleet.workloads.iter().flat_map(|own| &own.running);
+    let running = fleet.workloads.iter().flat_map(|workload| &workload.running);
     let services: BTreeSet<&EcoString> =
         ran.iter().map(|[workload, ..]| &claims[*workload].service).collect();
     let mut left = before.clone();
@@ -336,7 +336,7 @@ pub(super) fn counts(
     let waited = waited.count();
     Loss {
         nodes: lost.iter().cloned().collect(),
-        pods: running.filter(|own| lost.contains(&own.node)).count(),
+        pods: running.filter(|running| lost.contains(&running.node)).count(),
         gone,
         pending: ran.len(),
         gpus_short: devices(fleet, &ran),

@@ -49,16 +49,17 @@ impl PodGroup {
         if object.id.kind != "Pod" {
             return None;
         }
-        let label = |own: &Object| own.node.at(&["metadata", "labels", GROUP_NAME])?.scalar_text();
+        let label =
+            |object: &Object| object.node.at(&["metadata", "labels", GROUP_NAME])?.scalar_text();
         let name = label(object)?;
         let size = object.annotation(GROUP_SIZE).and_then(Node::scalar_text);
-        let runs = |own: &Object| own.node.at(&["spec", "nodeName"]).is_some();
-        let mut others = catalog.others().iter().filter(|own| {
-            own.id.kind == "Pod"
-                && own.id.scope == object.id.scope
-                && label(own).as_ref() == Some(&name)
+        let runs = |pod: &Object| pod.node.at(&["spec", "nodeName"]).is_some();
+        let mut others = catalog.others().iter().filter(|other| {
+            other.id.kind == "Pod"
+                && other.id.scope == object.id.scope
+                && label(other).as_ref() == Some(&name)
         });
-        let size = size.and_then(|own| own.parse().ok()).unwrap_or(1);
+        let size = size.and_then(|size| size.parse().ok()).unwrap_or(1);
         (!others.any(runs)).then_some(Self { name, size })
     }
 }
@@ -86,7 +87,7 @@ impl PlainQueue {
         }
         let kind = object.id.kind.as_str();
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
-        let whole = WHOLE.iter().any(|(own, kinds)| *own == group && kinds.contains(&kind));
+        let whole = WHOLE.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind));
         let copied = matches!(
             (group, kind),
             ("apps", "Deployment") | ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
@@ -118,7 +119,7 @@ impl PlainQueue {
         let all = workload.replicas.len();
         let together = if self.whole { all } else { all.min(1) };
         let mut counts: BTreeMap<usize, i64> = BTreeMap::new();
-        for template in workload.replicas[..together].iter().flat_map(|own| &own.pods) {
+        for template in workload.replicas[..together].iter().flat_map(|replica| &replica.pods) {
             *counts.entry(*template).or_default() += 1;
         }
         let shapes: Vec<(Shape, i64)> =
@@ -143,21 +144,24 @@ pub(in crate::pipeline) fn shape(pod: &PodTemplate) -> Shape {
         (name.clone(), Milli::from(*amount) * times)
     });
     let mut selector = Map::default();
-    for own in pod.node_selector.requirements() {
-        if let Some(value) = own.values().first() {
-            selector.insert(own.key(), Node::str(value.clone(), origin));
+    for requirement in pod.node_selector.requirements() {
+        if let Some(value) = requirement.values().first() {
+            selector.insert(requirement.key(), Node::str(value.clone(), origin));
         }
     }
     let selector = (!selector.is_empty()).then(|| Node::new(Value::Map(selector), origin));
-    let tolerations = pod.tolerations.iter().map(|own| toleration(own, origin)).collect();
+    let tolerations =
+        pod.tolerations.iter().map(|tolerated| toleration(tolerated, origin)).collect();
     Shape::new(amounts, selector, tolerations)
 }
 
-fn toleration(own: &Toleration, origin: Origin) -> Node {
+fn toleration(toleration: &Toleration, origin: Origin) -> Node {
     let mut map = Map::default();
-    let operator = if own.exists { "Exists" } else { "Equal" };
+    let operator = if toleration.exists { "Exists" } else { "Equal" };
     map.insert("operator", Node::str(operator, origin));
-    for (key, value) in [("key", &own.key), ("value", &own.value), ("effect", &own.effect)] {
+    for (key, value) in
+        [("key", &toleration.key), ("value", &toleration.value), ("effect", &toleration.effect)]
+    {
         if !value.is_empty() {
             map.insert(key, Node::str(value.clone(), origin));
         }

@@ -62,8 +62,9 @@ impl Reasons {
             );
             let (service, message) = (claim.service.clone(), why.message.clone());
             let (code, short) = (why.code, why.shortage());
-            let own = &fleet.workloads[at];
-            let runs = own.runs_on && own.running.iter().any(|own| own.replica == Some(replica));
+            let workload = &fleet.workloads[at];
+            let runs = workload.runs_on
+                && workload.running.iter().any(|running| running.replica == Some(replica));
             list.push(Pending { service, component, replica, code, message, short, ran: runs });
         };
         if let Some(refused) = &claim.refused {
@@ -85,8 +86,8 @@ impl Reasons {
         placement.running = nodes.iter().filter(|(_, kept)| *kept).count();
         placement.nodes = by_node(&self.placed, nodes.into_iter().map(|(node, _)| node));
         for (replica, slots) in slots.iter().enumerate() {
-            let own = &fleet.workloads[at].replicas[replica];
-            if own.held {
+            let record = &fleet.workloads[at].replicas[replica];
+            if record.held {
                 let message = held.cloned().unwrap_or_default();
                 let waiting = Waiting::said("quota", message);
                 pending(replica, &waiting);
@@ -97,7 +98,7 @@ impl Reasons {
             let first = slots
                 .iter()
                 .enumerate()
-                .find_map(|(at, slot)| slot.pod.filter(waits).map(|pod| (own.pods[at], pod)));
+                .find_map(|(at, slot)| slot.pod.filter(waits).map(|pod| (record.pods[at], pod)));
             if let Some((template, pod)) = first {
                 let waiting = self.waiting(&fleet.workloads[at].templates[template], pod);
                 pending(replica, &waiting);
@@ -155,21 +156,22 @@ impl Reasons {
         fleet: &Fleet,
         mut class_of: impl FnMut(NodeId, &Machine) -> Option<&'c AcceleratorClass>,
     ) -> Vec<(&'c AcceleratorClass, i64)> {
-        let own = &fleet.workloads[at];
+        let workload = &fleet.workloads[at];
         let mut found: BTreeMap<&'c EcoString, (&'c AcceleratorClass, i64)> = BTreeMap::new();
-        for (replica, wanted) in own.replicas.iter().enumerate() {
+        for (replica, wanted) in workload.replicas.iter().enumerate() {
             for (place, template) in wanted.pods.iter().enumerate() {
                 let Some(pod) = self.placed.slots[at][replica][place].pod else { continue };
-                let template = &own.templates[*template];
+                let template = &workload.templates[*template];
                 let node = match self.placed.scheduler.state(pod) {
                     PodState::Bound(node) => Some(node),
                     _ => self.known(template, pod).nearest,
                 };
                 let machine = |node| (node, self.placed.scheduler.node(node));
-                let class = node.map(machine).and_then(|(node, own)| class_of(node, own));
+                let class = node.map(machine).and_then(|(node, shape)| class_of(node, shape));
                 let Some(class) = class else { continue };
                 let resource = class.whole_resources().next();
-                let devices = resource.and_then(|own| template.requests.get(&own.name.value));
+                let devices =
+                    resource.and_then(|resource| template.requests.get(&resource.name.value));
                 if let Some(devices) = devices {
                     found.entry(class.name()).or_insert((class, 0)).1 += devices;
                 }
@@ -184,9 +186,9 @@ impl Reasons {
         let workload = &fleet.workloads[at];
         let waits = |slot: &Slot| slot.pod.is_some_and(|pod| !stands(&self.placed, pod));
         let slots = self.placed.slots[at].iter().zip(&workload.replicas);
-        let mut slots = slots.flat_map(|(slots, own)| slots.iter().zip(&own.pods));
+        let mut slots = slots.flat_map(|(slots, replica)| slots.iter().zip(&replica.pods));
         let waiting = slots.find(|(slot, _)| waits(slot)).map(|(_, template)| *template);
-        let first = workload.replicas.first().and_then(|own| own.pods.first()).copied();
+        let first = workload.replicas.first().and_then(|replica| replica.pods.first()).copied();
         let template = waiting.or(first)?;
         let id = self.placed.template(at, template);
         Some(self.verdicts(&workload.templates[template], id).look.clone())
@@ -240,8 +242,8 @@ impl Reasons {
     fn verdicts(&mut self, template: &PodTemplate, id: TemplateId) -> &mut TemplateVerdicts {
         let key = self.placed.scheduler.alike(id);
         if !self.known.contains_key(&key) {
-            let known = self.ask(template, id);
-            self.known.insert(key.clone(), known);
+            let verdicts = self.ask(template, id);
+            self.known.insert(key.clone(), verdicts);
         }
         self.known.get_mut(&key).expect("it is known now")
     }
@@ -249,20 +251,20 @@ impl Reasons {
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Arc<Waiting> {
         let scheduler = &self.placed.scheduler;
         let message = match scheduler.rejection(pod) {
-            Some(own) => own.message.clone(),
+            Some(rejection) => rejection.message.clone(),
             None => scheduler.unanswered(pod),
         };
         let TemplateVerdicts { blocked, look, waiting, missing, .. } = self.known(template, pod);
-        if let Some(known) = waiting.get(&message) {
-            return Arc::clone(known);
+        if let Some(waiting) = waiting.get(&message) {
+            return Arc::clone(waiting);
         }
         let example = look.nearest.first().cloned();
         // Without a node there is no reason.
         let code = example.as_ref().map_or("none", |example| example.code);
         let (missing, blocked) = (missing.clone(), Arc::clone(blocked));
         let key = message.clone();
-        let made = Waiting { code, message, example, missing, blocked };
-        Arc::clone(waiting.entry(key).or_insert(Arc::new(made)))
+        let created = Waiting { code, message, example, missing, blocked };
+        Arc::clone(waiting.entry(key).or_insert(Arc::new(created)))
     }
 }
 
@@ -319,7 +321,7 @@ fn missing_label<'m, I: Iterator<Item = &'m Machine>>(
     let terms = template.node_terms.as_deref().filter(|terms| !terms.is_empty())?;
     let absent = terms.iter().map(|term| term.labels.requirements().iter().find(absent));
     let mut labels: Vec<EcoString> =
-        absent.map(|own| own.map(wanted_label)).collect::<Option<_>>()?;
+        absent.map(|requirement| requirement.map(wanted_label)).collect::<Option<_>>()?;
     labels.dedup();
     Some(eco_format!("the label {}, as the node affinity requires", labels.join(" or ")))
 }
@@ -399,14 +401,15 @@ fn affinity(template: &PodTemplate, machine: &Machine) -> EcoString {
     let terms = template.node_terms.iter().flatten();
     let unmet = terms.map(|term| {
         let labels = term.labels.requirements().iter();
-        let labels = labels.filter(|own| !own.matches(machine.label(own.key())));
-        let labels = labels.map(|own| {
-            let found = machine.label(own.key()).map(|own| eco_format!("{own} found"));
+        let labels =
+            labels.filter(|requirement| !requirement.matches(machine.label(requirement.key())));
+        let labels = labels.map(|requirement| {
+            let found = machine.label(requirement.key()).map(|label| eco_format!("{label} found"));
             let found = found.unwrap_or_else(|| "label absent".into());
-            if own.operator() == SelectorOperator::In {
-                mismatch(own.key(), &own.values().join(" or "), machine)
+            if requirement.operator() == SelectorOperator::In {
+                mismatch(requirement.key(), &requirement.values().join(" or "), machine)
             } else {
-                eco_format!("{own} required, {found}")
+                eco_format!("{requirement} required, {found}")
             }
         });
         let names = term.names.iter().filter(|(is, name)| (machine.name == *name) != *is);

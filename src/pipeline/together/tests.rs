@@ -19,9 +19,9 @@ fn pods(ran: &Ran) -> [Value; 3] {
 /// Services that wait, with the code of the reason.
 fn waiting(ran: &Ran) -> Vec<(String, String)> {
     let pending = ran.at("/placement/pending");
-    let text = |own: &Value, key: &str| own[key].as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let all = pending.as_array().into_iter().flatten();
-    all.map(|own| (text(own, "service"), text(own, "code"))).collect()
+    all.map(|value| (text(value, "service"), text(value, "code"))).collect()
 }
 
 #[test]

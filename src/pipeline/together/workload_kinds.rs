@@ -124,13 +124,14 @@ impl Row {
                 !queued && object.at(path).and_then(Node::as_bool) == Some(true)
             }
             Rest::Ended(types) => has_condition(object, types),
-            Rest::ManagedBy(own) => {
+            Rest::ManagedBy(manager) => {
                 let by = object.at(&["spec", "managedBy"]).and_then(Node::as_str);
-                by.is_some_and(|by| !by.is_empty() && by != *own)
+                by.is_some_and(|by| !by.is_empty() && by != *manager)
             }
-            Rest::State(path, values) => {
-                object.at(path).and_then(Node::as_str).is_some_and(|own| values.contains(&own))
-            }
+            Rest::State(path, values) => object
+                .at(path)
+                .and_then(Node::as_str)
+                .is_some_and(|object| values.contains(&object)),
         })
     }
 }

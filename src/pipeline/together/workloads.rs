@@ -84,11 +84,11 @@ pub type ServiceNames = BTreeSet<(EcoString, EcoString)>;
 /// Those of a catalog.
 pub(crate) fn services(catalog: &Catalog) -> ServiceNames {
     let services = catalog.services().map(|views| {
-        let own = &views.documented;
-        (own.namespace.clone(), own.name().clone())
+        let service = &views.documented;
+        (service.namespace.clone(), service.name().clone())
     });
     let servings = catalog.model_servings().iter();
-    let servings = servings.map(|own| (own.namespace.clone(), own.name().clone()));
+    let servings = servings.map(|serving| (serving.namespace.clone(), serving.name().clone()));
     services.chain(servings).collect()
 }
 
@@ -102,21 +102,22 @@ pub(crate) fn read(
     services: &ServiceNames,
     context: &PodContext,
     running: &RunningPods<'_>,
-    own: &BTreeSet<usize>,
+    count: &BTreeSet<usize>,
     at: At,
 ) -> (Vec<PlainWorkload>, Vec<NotCounted>) {
     let mut pods: HashMap<(EcoString, EcoString), Vec<&RunningPod<'_>>> = HashMap::new();
-    for (_, pod) in running.all.iter().enumerate().filter(|(at, _)| !own.contains(at)) {
+    for (_, pod) in running.all.iter().enumerate().filter(|(at, _)| !count.contains(at)) {
         for name in owners(pod) {
             pods.entry((pod.namespace().into(), name)).or_default().push(pod);
         }
     }
     let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
     let (autoscalers, referenced) = (Autoscalers::of(catalog), References::of(catalog));
-    let of_kinds = catalog.others().iter().filter(|own| !catalog.is_copy(own));
+    let of_kinds = catalog.others().iter().filter(|object| !catalog.is_copy(object));
     // Pods are counted when they are created.
-    let of_kinds = of_kinds.filter(|own| {
-        row(own).is_some_and(|row| !matches!(row.pods, Pods::Itself)) && !catalog.is_unfilled(own)
+    let of_kinds = of_kinds.filter(|object| {
+        row(object).is_some_and(|row| !matches!(row.pods, Pods::Itself))
+            && !catalog.is_unfilled(object)
     });
     let counts = ObjectCounts::of(catalog, of_kinds);
     for object in catalog.others() {
@@ -131,7 +132,7 @@ pub(crate) fn read(
         };
         // A queue lets a workload begin that is written as suspended.
         let queued = PlainQueue::of(catalog, object, object.group(), None)
-            .is_some_and(|own| own.whole && object.metadata("uid").is_none());
+            .is_some_and(|queue| queue.whole && object.metadata("uid").is_none());
         if row.rests(&object.node, queued) {
             continue;
         }
@@ -181,7 +182,7 @@ pub(crate) fn read(
         }
         let id = eco_format!("{kind}/{namespace}/{name}");
         let (name, created) = (eco_format!("{namespace}/{name}"), object.created().map(Into::into));
-        let labels = workload.templates.first().map(|own| &own.labels);
+        let labels = workload.templates.first().map(|template| &template.labels);
         let queue = PlainQueue::of(catalog, object, object.group(), labels);
         found.push(PlainWorkload { id, name, created, workload, refused, standing: 0, queue });
     }
@@ -310,7 +311,10 @@ impl Pods {
             }
             Self::Deployment | Self::PerNode => {
                 let template = object.at(TEMPLATE);
-                template.map(|own| (at(TEMPLATE).collect(), own, false)).into_iter().collect()
+                template
+                    .map(|template| (at(TEMPLATE).collect(), template, false))
+                    .into_iter()
+                    .collect()
             }
             Self::Job
             | Self::Ordinals
@@ -329,16 +333,16 @@ impl Pods {
         let by_name = !workload.claims.is_empty();
         if by_node || by_name {
             let is_there = |template: &usize| {
-                let own = &templates[*template];
-                let runs = |pod: &&RunningPod<'_>| pod.object.id.name == own.name;
-                let mut names = own.node_terms.iter().flatten().flat_map(|term| &term.names);
+                let template = &templates[*template];
+                let runs = |pod: &&RunningPod<'_>| pod.object.id.name == template.name;
+                let mut names = template.node_terms.iter().flatten().flat_map(|term| &term.names);
                 by_name && pods.iter().any(runs)
                     || by_node && names.any(|(_, name)| pods.iter().any(|pod| pod.node == *name))
             };
             workload.replicas.retain(|replica| !replica.pods.iter().all(is_there));
             return;
         }
-        let size = workload.replicas.first().map_or(1, |own| own.pods.len().max(1));
+        let size = workload.replicas.first().map_or(1, |replica| replica.pods.len().max(1));
         let gone = (pods.len() / size).min(workload.replicas.len());
         workload.replicas.drain(..gone);
     }
@@ -412,11 +416,11 @@ impl Pods {
             Self::PerNode => {
                 let Some(template) = node.at(TEMPLATE) else { return Ok(out) };
                 let pod = context.template(namespace, template).map_err(refused)?;
-                for machine in machines.iter().filter(|own| own.allocatable.is_some()) {
-                    let own = of_daemon(&pod, machine);
-                    if own.may_run_on(machine) {
+                for machine in machines.iter().filter(|node| node.allocatable.is_some()) {
+                    let template = of_daemon(&pod, machine);
+                    if template.may_run_on(machine) {
                         out.replicas.extend(left.alone(out.templates.len(), 1)?);
-                        out.templates.push(Arc::new(own));
+                        out.templates.push(Arc::new(template));
                     }
                 }
             }
@@ -464,8 +468,8 @@ impl Part {
         let most = self.most.and_then(|path| item.at(path)).and_then(Node::as_int);
         let last = self.replicas.len().saturating_sub(1);
         let factors = self.replicas.iter().enumerate().map(|(at, (path, default))| {
-            let own = number(item, path, *default);
-            if at == last { own.min(most.unwrap_or(i64::MAX)) } else { own }
+            let count = number(item, path, *default);
+            if at == last { count.min(most.unwrap_or(i64::MAX)) } else { count }
         });
         let times = match self.times {
             [] => 1,
@@ -491,7 +495,7 @@ impl Part {
         let items = found.items().iter().enumerate();
         let items = items.map(|(at, item)| (below(Segment::Index(at)), item));
         let entries = found.entries();
-        let entries = entries.map(|own| (below(Segment::Field(own.key.clone())), &own.node));
+        let entries = entries.map(|entry| (below(Segment::Field(entry.key.clone())), &entry.node));
         items.chain(entries).collect()
     }
 }
@@ -506,17 +510,17 @@ fn dynamo_pod(service: &Node) -> Node {
     let extra = service.get("extraPodSpec");
     let mut spec = extra.cloned().unwrap_or_else(|| Node::map(service.origin));
     let mut container = extra
-        .and_then(|own| own.get("mainContainer"))
+        .and_then(|extra| extra.get("mainContainer"))
         .cloned()
         .unwrap_or_else(|| Node::map(service.origin));
     for side in ["requests", "limits"] {
-        let Some(own) = service.at(&["resources", side]) else { continue };
+        let Some(service) = service.at(&["resources", side]) else { continue };
         let mut amounts = Map::default();
-        for entry in own.entries() {
+        for entry in service.entries() {
             let name = if entry.key == "gpu" { "nvidia.com/gpu".into() } else { entry.key.clone() };
             amounts.insert(name, entry.node.clone());
         }
-        let amounts = Node::new(crate::yaml::Value::Map(amounts), own.origin);
+        let amounts = Node::new(crate::yaml::Value::Map(amounts), service.origin);
         container.set(&path(&["resources", side]).0, Some(amounts));
     }
     container.set(&path(&["name"]).0, Some(Node::str("main", service.origin)));
@@ -550,14 +554,14 @@ fn claim_each(out: &mut Workload, spec: &LeaderWorkerSetSpec, claims: &ClaimTemp
 /// A pod of a `DaemonSet` for one node (pkg/controller/daemon/util/daemonset_util.go,
 /// `AddOrUpdateDaemonPodTolerations`).
 fn of_daemon(pod: &Arc<PodTemplate>, machine: &Machine) -> PodTemplate {
-    let mut own = PodTemplate::clone(pod);
+    let mut template = PodTemplate::clone(pod);
     let name = (true, machine.name.clone());
-    let terms = own.node_terms.clone().unwrap_or_else(|| vec![NodeTerm::default()]);
+    let terms = template.node_terms.clone().unwrap_or_else(|| vec![NodeTerm::default()]);
     let named = terms.into_iter().map(|mut term| {
         term.names.push(name.clone());
         term
     });
-    own.node_terms = Some(named.collect());
+    template.node_terms = Some(named.collect());
     for (key, effect) in [
         ("node.kubernetes.io/not-ready", "NoExecute"),
         ("node.kubernetes.io/unreachable", "NoExecute"),
@@ -566,14 +570,14 @@ fn of_daemon(pod: &Arc<PodTemplate>, machine: &Machine) -> PodTemplate {
         ("node.kubernetes.io/pid-pressure", "NoSchedule"),
         ("node.kubernetes.io/unschedulable", "NoSchedule"),
     ] {
-        own.tolerations.push(crate::cluster::Toleration {
+        template.tolerations.push(crate::cluster::Toleration {
             key: key.into(),
             exists: true,
             value: EcoString::new(),
             effect: effect.into(),
         });
     }
-    own
+    template
 }
 
 /// Devices in the containers of an object of an unknown kind; `None` if it requests none.
@@ -583,10 +587,10 @@ fn not_counted(object: &Object) -> Option<NotCounted> {
     }
     let mut devices = BTreeMap::new();
     object.node.get("spec").into_iter().for_each(|spec| devices_of(spec, &mut devices));
-    let beside = object.node.entries().filter(|entry| {
+    let entries = object.node.entries().filter(|entry| {
         !matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata" | "status" | "spec")
     });
-    beside.for_each(|entry| devices_of(&entry.node, &mut devices));
+    entries.for_each(|entry| devices_of(&entry.node, &mut devices));
     (!devices.is_empty()).then(|| NotCounted { object: shown(object), devices })
 }
 
@@ -597,7 +601,7 @@ impl PlainWorkload {
             return (refused.pods, refused.devices);
         }
         let new = self.workload.replicas.len() - self.standing;
-        let pods = self.workload.replicas.iter().take(new).flat_map(|own| &own.pods);
+        let pods = self.workload.replicas.iter().take(new).flat_map(|replica| &replica.pods);
         let devices = pods.clone().map(|at| gpus(&self.workload.templates[*at]));
         (pods.count(), devices.sum())
     }
@@ -605,21 +609,21 @@ impl PlainWorkload {
 
 /// Adds the claims of workloads that no operator writes.
 pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
-    for (at, own) in plain.iter_mut().enumerate() {
+    for (at, workload) in plain.iter_mut().enumerate() {
         claims.push(Claim {
             who: Who::Workload(at),
             api: Api::Cluster,
-            key: (own.created.clone(), own.name.clone()),
-            service: own.id.clone(),
+            key: (workload.created.clone(), workload.name.clone()),
+            service: workload.id.clone(),
             component: Some(PODS),
-            names: vec![own.id.clone()],
+            names: vec![workload.id.clone()],
             members: Vec::new(),
-            workload: own.workload.clone(),
+            workload: workload.workload.clone(),
             own: Vec::new(),
             scaled: false,
             extra: 0,
-            refused: own.refused.clone(),
-            queue: own.queue.clone(),
+            refused: workload.refused.clone(),
+            queue: workload.queue.clone(),
         });
     }
 }

@@ -79,12 +79,13 @@ fn simulate(
             help: Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
         });
     };
-    let said = rolled.iter_mut().flat_map(|own| std::mem::take(&mut own.diagnostics));
-    let found = session.settle(said.collect::<Vec<_>>());
+    let deployment_under_test =
+        rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
+    let found = session.settle(deployment_under_test.collect::<Vec<_>>());
     let (selected, selected_servings) = session.select_all(&[])?;
     let about = About::selected(session, &selected, &selected_servings, &found).every(true);
     let found = about.of(session, found);
-    let outcome = session.outcome(&found, rolled.iter().any(|own| own.error.is_some()));
+    let outcome = session.outcome(&found, rolled.iter().any(|service| service.error.is_some()));
     let view = All {
         semantics: session.mode(),
         services: &rolled,

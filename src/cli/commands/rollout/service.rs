@@ -77,7 +77,7 @@ pub(super) fn run(
         let then = earlier.last().map(|before| State::all(&before.world));
         let changes = Changes::between(then.as_ref(), &now, session.semantics);
         let only = changes.services.iter().position(|change| {
-            change.service(session.semantics).is_some_and(|own| std::ptr::eq(own, service))
+            change.service(session.semantics).is_some_and(|changed| std::ptr::eq(changed, service))
         });
         let Some(only) = only else {
             return Err(
@@ -85,24 +85,24 @@ pub(super) fn run(
             );
         };
         let played = Played { services: &[service], servings: &[] };
-        let mut asked = troubles::of(args, session, played)?;
-        for (at, ..) in &mut asked.troubles {
+        let mut options = troubles::of(args, session, played)?;
+        for (at, ..) in &mut options.troubles {
             *at = only;
         }
-        asked.only = Some(only);
-        let rolled = roll(&session.world, session.semantics, &changes, &asked);
+        options.only = Some(only);
+        let rolled = roll(&session.world, session.semantics, &changes, &options);
         rolled.map(|rolled| (only, rolled))
     };
     let components: Vec<ComponentRollout> = rolled
         .and_then(|(only, rolled)| rolled.into_iter().nth(only))
-        .map(|own| own.components)
+        .map(|service| service.components)
         .unwrap_or_default();
     if earlier.is_empty() {
         // Running pods are the start, and the simulation decides which ones are replaced.
-        for own in &mut workloads {
-            let played = components.iter().find(|played| played.name == own.name);
+        for rollout in &mut workloads {
+            let played = components.iter().find(|played| played.name == rollout.name);
             let replaced = played.map_or(0, |played| played.replaced);
-            own.pods_restarted = i64::try_from(replaced).ok().into();
+            rollout.pods_restarted = i64::try_from(replaced).ok().into();
         }
     }
     let view = waves::Waves {

@@ -26,15 +26,15 @@ pub(super) fn all<'a>(
     of_services: impl IntoIterator<Item = (&'a Object, Vec<Diagnostic>)>,
     earlier: &[Diagnostic],
 ) -> Vec<Diagnostic> {
-    let said = || earlier.iter().chain(&session.world.diagnostics);
+    let findings_seen = || earlier.iter().chain(&session.world.diagnostics);
     // Absent fields are reported at their parent, which may lack several.
     let is_absence = |finding: &&Diagnostic| finding.code == Code::RequiredField;
     // A warning does not stand for a refusal.
-    let told: BTreeSet<(Span, bool)> = said()
+    let reported: BTreeSet<(Span, bool)> = findings_seen()
         .filter(|finding| !is_absence(finding))
         .filter_map(|finding| Some((finding.span()?, finding.severity == Severity::Error)))
         .collect();
-    let absent: BTreeSet<(Span, Option<&str>)> = said()
+    let absent: BTreeSet<(Span, Option<&str>)> = findings_seen()
         .filter(is_absence)
         .filter_map(|finding| Some((finding.span()?, finding.path.as_deref())))
         .collect();
@@ -42,7 +42,7 @@ pub(super) fn all<'a>(
         finding.span().is_none_or(|span| {
             let is_error = finding.severity == Severity::Error;
             let is_told =
-                told.contains(&(span, true)) || !is_error && told.contains(&(span, false));
+                reported.contains(&(span, true)) || !is_error && reported.contains(&(span, false));
             !is_told && !absent.contains(&(span, finding.path.as_deref()))
         })
     };

@@ -148,25 +148,25 @@ impl Storage {
         let spec = object.get("spec").map(ClaimSpec::read).unwrap_or_default();
         let phase = text(object.at(&["status", "phase"]));
         let selected = annotation("volume.kubernetes.io/selected-node").and_then(Node::scalar_text);
-        let own = &mut self.claims[id];
-        own.exists = true;
-        own.volume.clone_from(&spec.volume);
-        own.bound = spec.volume.is_some()
+        let claim = &mut self.claims[id];
+        claim.exists = true;
+        claim.volume.clone_from(&spec.volume);
+        claim.bound = spec.volume.is_some()
             && (annotation("pv.kubernetes.io/bind-completed").is_some() || phase == "Bound");
-        own.selected = selected;
-        own.lost = phase == "Lost";
-        own.deleting = object.at(&["metadata", "deletionTimestamp"]).is_some();
-        own.new = phase.is_empty() && object.at(&["metadata", "uid"]).is_none();
-        own.spec = Arc::new(spec);
+        claim.selected = selected;
+        claim.lost = phase == "Lost";
+        claim.deleting = object.at(&["metadata", "deletionTimestamp"]).is_some();
+        claim.new = phase.is_empty() && object.at(&["metadata", "uid"]).is_none();
+        claim.spec = Arc::new(spec);
         self.knows_claims = true;
     }
 
     /// A claim is not created: a limit or a quota refuses it.
     pub fn refuse(&mut self, namespace: &EcoString, name: &EcoString, why: &str) {
         let id = self.claim(namespace, name);
-        let own = &mut self.claims[id];
-        if !own.exists {
-            own.refused = Some(eco_format!("persistentvolumeclaim \"{name}\" not found ({why})"));
+        let claim = &mut self.claims[id];
+        if !claim.exists {
+            claim.refused = Some(eco_format!("persistentvolumeclaim \"{name}\" not found ({why})"));
         }
         self.knows_claims = true;
     }
@@ -174,8 +174,8 @@ impl Storage {
     /// Whether a claim exists, or would if nothing refused it.
     pub(super) fn is_made(&self, namespace: &EcoString, name: &EcoString) -> bool {
         let id = self.numbers.get(&(namespace.clone(), name.clone()));
-        let own = id.map(|id| &self.claims[*id]);
-        own.is_some_and(|own| own.exists || own.refused.is_some())
+        let claim = id.map(|id| &self.claims[*id]);
+        claim.is_some_and(|claim| claim.exists || claim.refused.is_some())
     }
 
     /// The number of the claim of a name.
@@ -201,13 +201,13 @@ impl Storage {
         spec: &Arc<ClaimSpec>,
     ) -> bool {
         let id = self.claim(namespace, name);
-        let own = &mut self.claims[id];
-        if own.exists {
+        let claim = &mut self.claims[id];
+        if claim.exists {
             return false;
         }
-        own.exists = true;
-        own.volume.clone_from(&spec.volume);
-        own.spec = Arc::clone(spec);
+        claim.exists = true;
+        claim.volume.clone_from(&spec.volume);
+        claim.spec = Arc::clone(spec);
         true
     }
 
@@ -229,9 +229,9 @@ impl Storage {
             return Err(forbidden);
         }
         let spec = Arc::new(object.get("spec").map(ClaimSpec::read).unwrap_or_default());
-        let made = self.create(namespace, name, &spec);
+        let is_created = self.create(namespace, name, &spec);
         self.claims[id].new = *settles;
-        Ok(made)
+        Ok(is_created)
     }
 
     /// Claims that were made for a pod go with it.
@@ -244,20 +244,20 @@ impl Storage {
     /// Deletes a claim: one that pods use stays until they are gone, and no new pod may use it.
     pub fn delete(&mut self, namespace: &EcoString, name: &EcoString) {
         let id = self.claim(namespace, name);
-        let own = &mut self.claims[id];
-        own.deleting = true;
-        own.exists &= !own.users.is_empty();
+        let claim = &mut self.claims[id];
+        claim.deleting = true;
+        claim.exists &= !claim.users.is_empty();
     }
 
     /// Every claim that exists.
     pub fn status(&self) -> impl Iterator<Item = ClaimState> + '_ {
-        self.claims.iter().filter(|own| own.exists).map(|own| ClaimState {
-            namespace: own.namespace.clone(),
-            name: own.name.clone(),
-            bound: own.bound,
-            volume: own.volume.clone(),
-            selected: own.selected.clone(),
-            deleting: own.deleting,
+        self.claims.iter().filter(|claim| claim.exists).map(|claim| ClaimState {
+            namespace: claim.namespace.clone(),
+            name: claim.name.clone(),
+            bound: claim.bound,
+            volume: claim.volume.clone(),
+            selected: claim.selected.clone(),
+            deleting: claim.deleting,
         })
     }
 
@@ -278,6 +278,6 @@ impl Storage {
     }
 
     pub(super) fn answers(&self, provisioner: &EcoString) -> bool {
-        self.answering.as_ref().is_none_or(|known| known.contains(provisioner))
+        self.answering.as_ref().is_none_or(|answering| answering.contains(provisioner))
     }
 }

@@ -35,7 +35,7 @@ fn ran(arguments: &str, files: &[(&str, &str)]) -> Ran {
 fn waiting(ran: &Ran) -> Vec<String> {
     let all = ran.at("/placement/pending");
     let all = all.as_array().into_iter().flatten();
-    all.filter_map(|own| Some(own["service"].as_str()?.to_owned())).collect()
+    all.filter_map(|row| Some(row["service"].as_str()?.to_owned())).collect()
 }
 
 #[test]
