@@ -11,6 +11,7 @@ use crate::decision::{
 use crate::pipeline::{ClassTotal, Depth, Planned, PlannedComponent, Totals};
 use crate::quantity::Count;
 use crate::report::accelerator::candidates::{GIB, eligible, refused};
+use crate::secret::{redacted, shown_json};
 use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
 use serde_json::{Map, Value, json};
@@ -41,8 +42,8 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth, sources: &S
             .requirements
             .iter()
             .map(|requirement| {
-                let lost: Vec<Value> = requirement.overridden.iter().map(|(node, layer)| json!({ "value": node.to_json(), "layer": layer })).collect();
-                json!({ "key": requirement.key, "value": requirement.value.to_json(), "layer": requirement.layer, "overridden": lost })
+                let lost: Vec<Value> = requirement.overridden.iter().map(|(node, layer)| json!({ "value": shown_json(node.to_json()), "layer": layer })).collect();
+                json!({ "key": requirement.key, "value": shown_json(requirement.value.to_json()), "layer": requirement.layer, "overridden": lost })
             })
             .collect::<Vec<_>>(),
         "preferenceOrder": decision
@@ -69,7 +70,7 @@ fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
     let at = |origin: Option<Origin>| {
         origin.and_then(Origin::span).map(|span| sources.locate(span).to_string())
     };
-    let capability = |known: &crate::decision::KnownCapability| json!({ "name": known.name, "value": known.value.as_ref().map(ecow::EcoString::as_str), "evidence": known.evidence.as_str() });
+    let capability = |known: &crate::decision::KnownCapability| json!({ "name": known.name, "value": known.value.as_ref().map(|value| redacted(value)), "evidence": known.evidence.as_str() });
     json!({
         "name": candidate.name.as_str(),
         "verdict": candidate.verdict.as_str(),
@@ -251,7 +252,10 @@ fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &m
                 .map_or(String::new(), |span| sources.locate(span).to_string());
             vec![
                 known.name.to_owned(),
-                known.value.as_ref().map_or("-".to_owned(), ToString::to_string),
+                known
+                    .value
+                    .as_ref()
+                    .map_or("-".to_owned(), |value| redacted(&value.to_string()).into_owned()),
                 known.evidence.as_str().to_owned(),
                 asked.map_or(String::new(), |asked| value(&asked.value)),
                 place,
@@ -265,7 +269,7 @@ fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &m
 
 /// A value in a cell: lists without brackets.
 fn value(node: &Node) -> String {
-    match node.items() {
+    let text = match node.items() {
         [] => node.scalar_text().unwrap_or_default().to_string(),
         items => items
             .iter()
@@ -273,7 +277,8 @@ fn value(node: &Node) -> String {
             .map(|text| text.to_string())
             .collect::<Vec<_>>()
             .join(", "),
-    }
+    };
+    redacted(&text).into_owned()
 }
 
 /// The source of a value: its location, otherwise the rule.

@@ -89,7 +89,7 @@ const WORDS: [&str; 13] = [
     "privatekey",
 ];
 /// The same as the end of a word that is written without a separator: `PGPASSWORD`, `HFTOKEN`.
-const ENDS: [&str; 10] = [
+const ENDS: [&str; 11] = [
     "token",
     "password",
     "passwd",
@@ -97,14 +97,15 @@ const ENDS: [&str; 10] = [
     "secret",
     "apikey",
     "accesskey",
+    "accountkey",
     "secretkey",
     "privatekey",
     "masterkey",
 ];
 /// What `pass` is written behind without a separator: `DBPASS`, and not `bypass`.
-const OWNERS: [&str; 20] = [
-    "admin", "cert", "db", "ftp", "http", "key", "keystore", "ldap", "mail", "mongo", "my",
-    "mysql", "pg", "postgres", "proxy", "redis", "root", "smtp", "sql", "user",
+const OWNERS: [&str; 22] = [
+    "admin", "cert", "db", "ftp", "http", "key", "keystore", "ldap", "mail", "master", "mongo",
+    "my", "mysql", "pg", "postgres", "proxy", "redis", "require", "root", "smtp", "sql", "user",
 ];
 /// Words before `key` and `secret` in the name of a field, and before plurals anywhere: Kubernetes
 /// has fields named `key`, `topologyKey` and `secret`, and `max_tokens` is a number.

@@ -31,6 +31,9 @@ pub fn masked(text: &str) -> String {
     replaced(text, in_text(text))
 }
 
+/// What is around a value where it is written, also within a text in quotes.
+const QUOTES: [char; 3] = ['"', '\'', '\\'];
+
 /// The secrets of all sources, each sought when it is first requested.
 #[derive(Debug)]
 pub struct Secrets {
@@ -100,8 +103,17 @@ impl Secrets {
             let first = secrets.partition_point(|own| own.end <= lines.start);
             let near = secrets[first..].iter().take_while(|own| own.start < lines.end);
             for secret in near {
-                let secret = text[secret.clone()].trim_matches(['"', '\'']);
+                let secret = text[secret.clone()].trim_matches(QUOTES);
                 said(finding).for_each(|said| hide(said, secret));
+            }
+            // A value may be quoted as it is read, and written with escapes.
+            if secrets[first..].first().is_some_and(|own| own.start < lines.end) {
+                let parts = finding.message.split('`').enumerate();
+                let shown: Vec<_> = parts
+                    .map(|(at, part)| if at % 2 == 0 { part.into() } else { redacted(part) })
+                    .collect();
+                let shown = shown.join("`");
+                finding.message = shown;
             }
             let all = self.texts(sources, span.source);
             said(finding).for_each(|said| hide_quoted(said, |part| all.contains(part)));
@@ -113,7 +125,7 @@ impl Secrets {
         self.texts[id.0 as usize].get_or_init(|| {
             let text = &*sources.get(id).text;
             let secrets = self.of(sources, id).iter();
-            secrets.map(|own| text[own.clone()].trim_matches(['"', '\'']).to_owned()).collect()
+            secrets.map(|own| text[own.clone()].trim_matches(QUOTES).to_owned()).collect()
         })
     }
 }
@@ -171,15 +183,34 @@ fn in_document(source: SourceId, text: &str, part: Part, found: &mut Vec<Range<u
     {
         differences(node, &shown, text, found);
     }
+    let moved = |found: Range<usize>| found.start + range.start..found.end + range.start;
+    let document = &text[range.clone()];
+    found.extend(in_comments(document).map(moved));
     let broken = checked.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
     if checked.value.is_none() || broken {
-        let document = &text[range.clone()];
-        let moved = |found: Range<usize>| found.start + range.start..found.end + range.start;
         found.extend(secrets(document).into_iter().map(moved));
         if is_secret_document(document) {
             found.extend(values(document).map(moved));
         }
     }
+}
+
+/// The secrets in the comments of a document, which no tree has. What looks like a comment within a
+/// text is searched by itself, too.
+fn in_comments(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    text.split_inclusive('\n').flat_map(move |line| {
+        let start = at;
+        at += line.len();
+        let mark = line
+            .match_indices('#')
+            .map(|(mark, _)| mark)
+            .find(|mark| line[..*mark].chars().next_back().is_none_or(char::is_whitespace));
+        let own = mark.map(|mark| (start + mark, secrets(&line[mark..])));
+        own.into_iter().flat_map(|(start, found)| {
+            found.into_iter().map(move |range| range.start + start..range.end + start)
+        })
+    })
 }
 
 /// The places at which a tree may not be shown as it is.
@@ -197,7 +228,9 @@ fn differences(node: &Node, shown: &Node, text: &str, found: &mut Vec<Range<usiz
             let within = text.get(span.clone()).map(secrets).unwrap_or_default();
             // Written with escapes, a value may hide more than the search of the text finds.
             let is_same = || replaced(&text[span.clone()], within.clone()).contains(shown.as_str());
-            if within.is_empty() || !(own.contains('\n') || is_same()) {
+            // Neither does a search of a block find less: its lines have blanks before them.
+            let is_block = || own.contains('\n') && within.len() == secrets(own).len();
+            if within.is_empty() || !(is_same() || is_block()) {
                 found.push(span);
             } else {
                 let moved = |found: Range<usize>| found.start + span.start..found.end + span.start;
@@ -215,9 +248,8 @@ pub(super) fn is_secret_document(text: &str) -> bool {
         let rest = text[at + kind.len()..].trim_start_matches(['"', '\'', ' ', '\\']);
         rest.strip_prefix(':').is_some_and(|rest| {
             let value = rest.trim_start_matches([' ', '"', '\'', '\\']);
-            value
-                .strip_prefix("Secret")
-                .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            let kind = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            kind.eq_ignore_ascii_case("secret") || kind.eq_ignore_ascii_case("secrets")
         })
     })
 }
@@ -268,6 +300,19 @@ mod tests {
     use crate::source::Source;
 
     #[test]
+    fn a_value_that_is_written_with_escapes_is_not_quoted() {
+        let mut sources = SourceMap::new();
+        let text = r#"args: ["--x={{ .Broken \"password=abcdef\" }}"]"#;
+        let id = sources.add(Source::new("a.yaml", SourceKind::File, text));
+        let at = Span { source: id, start: 8, end: 40 };
+        let said = "`{{ .Broken \"password=abcdef\" }}` cannot be filled in";
+        let mut finding = Diagnostic::new(Code::TemplateInvalid, said).at(at);
+        Secrets::new(&sources).redact(&mut finding, &sources);
+        assert!(!finding.message.contains("abcdef"), "{}", finding.message);
+        assert!(finding.message.ends_with("` cannot be filled in"), "{}", finding.message);
+    }
+
+    #[test]
     fn a_kind_that_is_a_token_is_not_shown() {
         let mut sources = SourceMap::new();
         let token = "hf_abcdefghijklmnopqrstuvwxyz";
@@ -315,6 +360,16 @@ mod tests {
             ),
             ("{\"kind\": \"Secret\", \"data\": {\"a\": \"b\"}", "•••"),
             ("token: $(TOKEN)\nkey: a\n", "token: $(TOKEN)\nkey: a\n"),
+            // No tree has comments.
+            (
+                "# old: hf://me:abc@host/m\na: b # token: def\nc: 'x # y' # no secret\nd: e\n",
+                "# old: hf://me:•••@host/m\na: b # token: •••\nc: 'x # y' # no secret\nd: e\n",
+            ),
+            // Of a kind in lower case, too.
+            (
+                "kind: secret\nmetadata: {name: s}\ndata: {k: abc, k: def}\n",
+                "kind: secret\nmetadata: •••\ndata: •••\n",
+            ),
         ] {
             assert_eq!(masked(text), expected, "{text}");
         }

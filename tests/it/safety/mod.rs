@@ -1,5 +1,7 @@
 //! What `SECURITY.md` promises, a test for each sentence.
 
+mod corpus;
+mod document;
 #[cfg(unix)]
 mod outside;
 mod planted;
