@@ -385,9 +385,13 @@ impl SourceMap {
         Location { file: source.name.clone(), line, column, end_line, end_column }
     }
 
-    /// Returns the text of a span.
+    /// Returns the text of a span; an empty one where this map does not have its source: an object
+    /// that is put together is checked without the texts of its parts.
     pub fn text(&self, span: Span) -> &str {
-        self.get(span.source).text.get(span.start as usize..span.end as usize).unwrap_or("")
+        let source = self.sources.get(span.source.0 as usize);
+        source
+            .and_then(|source| source.text.get(span.start as usize..span.end as usize))
+            .unwrap_or_default()
     }
 }
 
