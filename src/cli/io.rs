@@ -5,7 +5,7 @@
 use super::json_lines;
 use super::jsonpath::Template;
 use crate::emit::stream;
-use crate::report::screen::{guarded, printable};
+use crate::report::screen::{guarded, is_obeyed, printable};
 use crate::report::table::Style;
 use crate::yaml::{Node, Origin, Rule};
 use std::io::{self, IsTerminal, Write};
@@ -278,24 +278,26 @@ impl<'a> Io<'a> {
     }
 }
 
-/// Writes JSON with the control characters that JSON admits and terminals obey as escapes: U+007F
-/// to U+009F.
+/// Writes JSON with the characters that JSON admits and terminals obey or hide as escapes: U+007F to
+/// U+009F, ends of lines, and those that change the direction of the text around them.
 struct Escaping<'a>(&'a mut dyn Write);
 
 impl Write for Escaping<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Both are in strings only, and a string is written in whole characters.
-        let control = |at: &usize| {
-            bytes[*at] == 0x7f
-                || (bytes[*at] == 0xc2
-                    && bytes.get(at + 1).is_some_and(|next| (0x80..=0x9f).contains(next)))
-        };
+        if bytes.iter().all(|byte| *byte < 0x7f) {
+            self.0.write_all(bytes)?;
+            return Ok(bytes.len());
+        }
+        // A string is written in whole characters, and its control characters are escapes already:
+        // what is left below U+007F is the layout.
+        let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
         let mut done = 0;
-        while let Some(at) = (done..bytes.len()).find(control) {
-            let (code, length) = if bytes[at] == 0x7f { (0x7f, 1) } else { (bytes[at + 1], 2) };
+        for (at, c) in text.char_indices().filter(|(_, c)| *c >= '\u{7f}' && is_obeyed(*c)) {
             self.0.write_all(&bytes[done..at])?;
-            write!(self.0, "\\u{code:04x}")?;
-            done = at + length;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(self.0, "\\u{unit:04x}")?;
+            }
+            done = at + c.len_utf8();
         }
         self.0.write_all(&bytes[done..])?;
         Ok(bytes.len())
@@ -313,10 +315,14 @@ mod tests {
     #[test]
     fn json_output_contains_no_control_characters() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let value = serde_json::json!({ "a\u{9b}": "\u{1b}[2J\u{7f}\u{85}é\u{c2}" });
+        let value = serde_json::json!({
+            "a\u{9b}": "\u{1b}[2J\u{7f}\u{85}é\u{c2}",
+            "b\u{202e}": "\u{2028}\u{2029}\u{2066}\u{feff}\u{e0041}\u{1f600}",
+        });
         Io::plain(&mut out, &mut err).print_json(&value).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        assert!(!text.contains(|c: char| is_obeyed(c) && c != '\n'), "{text:?}");
+        assert!(text.contains("é") && text.contains('\u{1f600}'), "{text:?}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 

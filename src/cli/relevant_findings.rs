@@ -265,6 +265,10 @@ impl About {
             let Some(span) = finding.span().filter(|_| finding.code != Code::ReleaseNewer) else {
                 return true;
             };
+            // The exit code and the first line count them, so that they are shown.
+            if gaps.contains(&(finding.code, finding.span())) {
+                return true;
+            }
             // A kind that no known release has may decide about any service.
             if finding.code == Code::NewerThanKnown && finding.path.as_deref() == Some("kind") {
                 return self.every;
@@ -274,8 +278,7 @@ impl About {
             if owners.peek().is_none() {
                 // Text that is no object of the input: notes, and what an answer may depend on.
                 return finding.severity == Severity::Info
-                    || !session.world.sources.get(span.source).is_input()
-                    || gaps.contains(&(finding.code, finding.span()));
+                    || !session.world.sources.get(span.source).is_input();
             }
             owners.any(|owner| self.objects.contains(&owner))
                 || (self.shared && self.is_shared(catalog, used, span))

@@ -386,6 +386,33 @@ fn findings_of_other_objects_touch_no_answer() {
 }
 
 #[test]
+fn a_document_that_was_not_read_is_named_by_every_command_that_fails_for_it() {
+    // kubectl takes no document on the line of `---`; the object there is read all the same.
+    let node = "--- {apiVersion: v1, kind: Node, metadata: {name: n}}\n";
+    let limits = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l}\n";
+    for args in ["render", "plan", "explain", "endpoints"] {
+        let ran = ome(args, &(limits.to_owned() + node));
+        assert_eq!(ran.code, 1, "{args}: {}", ran.err);
+        assert!(ran.err.contains("yaml-syntax"), "{args}: {}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn a_scalar_in_place_of_a_mapping_is_a_finding_of_a_merged_service() {
+    let preset = "apiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceServiceConfig\nmetadata: {name: kserve-config-llm-template, namespace: kserve}\nspec: {template: {containers: [{name: main, image: i}]}}\n---\n";
+    for field in ["annotations: -1", "labels: 1.50", "annotations: {a: 1}"] {
+        let service = format!(
+            "apiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceService\nmetadata: {{name: a, namespace: b, {field}}}\nspec: {{model: {{uri: 'hf://a/b'}}}}\n"
+        );
+        for command in ["plan", "render", "explain"] {
+            let ran = ome(command, &format!("{preset}{service}"));
+            assert_eq!(ran.code, 1, "{command}, {field}: {}{}", ran.out, ran.err);
+            assert!(ran.err.contains("invalid-type"), "{command}, {field}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
 fn a_namespace_limits_the_services() {
     let two =
         catalog(1) + &service("a", "") + &service("b", "").replace("namespace: ml", "namespace: x");

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Whether a character is a control character, invisible, or changes the direction of the text
 /// around it: the text would differ from what is visible.
-fn is_obeyed(c: char) -> bool {
+pub(crate) fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
