@@ -38,6 +38,7 @@ pub fn known_names(name: &str, known: &[&str]) -> String {
 struct Word {
     lower: String,
     length: usize,
+    letters: usize,
     limit: usize,
 }
 
@@ -45,20 +46,25 @@ impl Word {
     fn new(word: &str) -> Self {
         let letters = word.chars().count();
         let limit = if letters < 4 { 1 } else { (letters / 3).max(2) };
-        Self { lower: word.to_lowercase(), length: word.len(), limit }
+        let lower = word.to_lowercase();
+        let letters = lower.chars().count();
+        Self { lower, length: word.len(), letters, limit }
     }
 
     /// The edit distance between a candidate and the word; `None` if it is above the limit.
     fn distance(&self, candidate: &str) -> Option<usize> {
         let other = candidate.to_lowercase();
-        let distance = strsim::damerau_levenshtein(&self.lower, &other);
+        // Each letter that one of them has more is an edit.
+        let is_near = other.chars().count().abs_diff(self.letters) <= self.limit;
+        let distance = is_near.then(|| strsim::damerau_levenshtein(&self.lower, &other));
         // One containing the other is the commonest slip with long names.
         let contained = || {
             self.length > 3
                 && !other.is_empty()
                 && (other.contains(&self.lower) || self.lower.contains(&other))
         };
-        if distance <= self.limit { Some(distance) } else { contained().then_some(self.limit) }
+        let distance = distance.filter(|distance| *distance <= self.limit);
+        distance.or_else(|| contained().then_some(self.limit))
     }
 }
 

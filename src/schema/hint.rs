@@ -14,11 +14,13 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
     if let Some(hint) = overlay::hint(name) {
         return Some(hint.to_owned());
     }
-    let free = |field: &&Field| !parent.as_map().is_some_and(|map| map.contains_key(field.name));
-    // A field that is there already was hardly meant; but better that than nothing.
-    let near = nearest(name, object.fields.iter().filter(free).map(|field| field.name))
-        .or_else(|| nearest(name, object.fields.iter().map(|field| field.name)));
-    if let Some(near) = near {
+    let fields = || object.fields.iter().map(|field| field.name);
+    if let Some(near) = nearest(name, fields()) {
+        // A field that is there already was hardly meant; but better that than nothing. A mapping may
+        // have thousands of unknown fields: it is searched only where there is one to offer.
+        let is_free = |field: &&str| !parent.as_map().is_some_and(|map| map.contains_key(field));
+        let near = if is_free(&near) { None } else { nearest(name, fields().filter(is_free)) }
+            .unwrap_or(near);
         return Some(format!("did you mean `{near}`?"));
     }
     if let Some(place) = below(name, parent, object) {
@@ -48,7 +50,8 @@ pub(super) fn slip<'o>(name: &str, parent: &Node, object: &'o Object) -> Option<
     let wanted = letters(name);
     let close = |field: &&'o Field| {
         let known = letters(field.name);
-        known == wanted || (known.len() > 4 && strsim::damerau_levenshtein(&known, &wanted) == 1)
+        let is_near = known.len() > 4 && known.len().abs_diff(wanted.len()) <= 4;
+        known == wanted || (is_near && strsim::damerau_levenshtein(&known, &wanted) == 1)
     };
     let mut meant = object.fields.iter().filter(close);
     let first = meant.next()?;
