@@ -5,7 +5,7 @@ use super::replica_set::{Counts, ReplicaSet};
 use crate::cluster::schedule::{NodeId, PodId};
 use crate::quantity::{IntOrPercent, Rounding};
 use ecow::EcoString;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// How a Deployment replaces its pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,10 +124,13 @@ impl Deployment {
     /// Runs the controllers once; returns whether anything changed.
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let mut changed = self.steer(pods);
-        let mut beside: BTreeMap<NodeId, usize> = BTreeMap::new();
-        for pod in self.pods(pods).filter(|pod| pods.is_active(*pod)) {
-            if let Some(node) = pods.scheduler.state(pod).node() {
-                *beside.entry(node).or_default() += 1;
+        // Only the choice of pods to delete asks for it, and an update has a thousand stages without.
+        let mut beside: HashMap<NodeId, usize> = HashMap::new();
+        if self.sets.iter().any(|set| set.has_surplus(pods)) {
+            for pod in self.pods(pods).filter(|pod| pods.is_active(*pod)) {
+                if let Some(node) = pods.scheduler.state(pod).node() {
+                    *beside.entry(node).or_default() += 1;
+                }
             }
         }
         for set in &mut self.sets {

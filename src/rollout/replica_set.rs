@@ -5,7 +5,7 @@ use super::pods::{PodPhase, Pods, Revision, Start};
 use crate::cluster::schedule::{NodeId, PodId, TemplateId};
 use ecow::{EcoString, eco_format};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// A ReplicaSet of a Deployment.
 #[derive(Clone, Debug)]
@@ -95,9 +95,15 @@ impl ReplicaSet {
         counts
     }
 
+    /// Whether pods are deleted to get to the number that is wanted.
+    pub(super) fn has_surplus(&self, pods: &Pods) -> bool {
+        let active = self.pods.iter().filter(|pod| pods.is_active(**pod)).count();
+        i64::try_from(active).unwrap_or(i64::MAX) > self.wanted
+    }
+
     /// Creates and deletes pods until their number is `wanted`; returns whether anything changed.
     /// `beside` has the number of active pods of all ReplicaSets of the Deployment by node.
-    pub(super) fn sync(&mut self, pods: &mut Pods, beside: &BTreeMap<NodeId, usize>) -> bool {
+    pub(super) fn sync(&mut self, pods: &mut Pods, beside: &HashMap<NodeId, usize>) -> bool {
         self.pods.retain(|pod| pods.phase(*pod) != PodPhase::Gone);
         let mut active: Vec<PodId> =
             self.pods.iter().copied().filter(|pod| pods.is_active(*pod)).collect();
@@ -140,7 +146,7 @@ impl ReplicaSet {
 /// The order in which pods are deleted (`ActivePodsWithRanks`): first pods without a node, then those
 /// that do not run, are not ready, share their node with more pods of the Deployment, or are ready
 /// for a shorter time. Upstream compares times by their logarithm and then picks one at random.
-fn rank(pod: PodId, pods: &Pods, beside: &BTreeMap<NodeId, usize>) -> impl Ord + use<> {
+fn rank(pod: PodId, pods: &Pods, beside: &HashMap<NodeId, usize>) -> impl Ord + use<> {
     let node = pods.scheduler.state(pod).node();
     let together = node.and_then(|node| beside.get(&node)).copied().unwrap_or(0);
     (

@@ -4,7 +4,7 @@ use super::pods::{PodPhase, Pods, Revision, Start};
 use super::replica_set::ReplicaSet;
 use crate::cluster::schedule::{PodId, PodTemplate};
 use ecow::EcoString;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A pod that nothing creates again.
@@ -65,7 +65,7 @@ impl BareSet {
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let set = self.set.get_or_insert_with(|| ReplicaSet::new(pods, &self.revision));
         set.wanted = self.replicas;
-        set.sync(pods, &BTreeMap::new())
+        set.sync(pods, &HashMap::new())
     }
 
     pub(super) fn is_complete(&self, pods: &Pods) -> bool {

@@ -39,7 +39,7 @@ fn add(own: &mut Deployment, pods: &mut Pods, name: &str, sizes: [i64; 4]) {
     let at = own.set(pods, &revision(name));
     let set = &mut own.sets[at];
     (set.wanted, set.desired, set.most) = (wanted, desired, most);
-    set.sync(pods, &BTreeMap::new());
+    set.sync(pods, &HashMap::new());
     pods.scheduler.schedule_with(&mut crate::cluster::schedule::First);
     let made = set.pods().to_vec();
     for pod in made.into_iter().take(usize::try_from(ready).unwrap()) {
@@ -224,7 +224,7 @@ fn a_replica_set_deletes_the_least_useful_pod_first() {
             *pods.life_mut(*pod) = *life;
         }
         set.wanted = 1;
-        assert!(set.sync(&mut pods, &BTreeMap::new()));
+        assert!(set.sync(&mut pods, &HashMap::new()));
         let ended: Vec<bool> = all.iter().map(|pod| !pods.is_active(*pod)).collect();
         assert_eq!(ended, [deleted == 0, deleted == 1], "{lives:?}");
     }
