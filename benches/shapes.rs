@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench shapes [NAME]`. Every measurement is a process of its own: CPU time and the
 //! most memory at once, by /proc, so that it needs Linux. Growth is that of the CPU time when the
-//! input is twice as long.
+//! input is twice as long. `write DIRECTORY [NAME]` writes the inputs and their commands instead.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark writes its input")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
@@ -84,7 +84,98 @@ fn serving(groups: usize, image: &str) -> String {
     )
 }
 
-const SHAPES: [Shape; 24] = [
+/// An LLMInferenceService, with lines of its spec.
+fn llm(name: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {{name: {name}, namespace: b}}\nspec:\n  model: {{uri: 'hf://a/b', name: a/b}}\n  replicas: 1\n{spec}---\n"
+    )
+}
+
+const LLM_POD: &str = "  template: {containers: [{name: main, image: 'vllm:1', resources: {limits: {nvidia.com/gpu: '1'}}}]}\n";
+
+/// The preset that every service has which names no template.
+const BASE: &str = "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceServiceConfig\nmetadata: {name: kserve-config-llm-template, namespace: kserve}\nspec: {template: {containers: [{name: main, image: 'vllm:1'}]}}\n---\n";
+
+fn preset(at: usize) -> String {
+    format!(
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceServiceConfig\nmetadata: {{name: p{at}, namespace: b}}\nspec:\n  template: {{containers: [{{name: main, image: 'vllm:1', args: [--x{at}]}}]}}\n---\n"
+    )
+}
+
+/// A Deployment of plain pods.
+fn deployment(name: &str, replicas: usize, pod: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: b}}\nspec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: {name}}}}}\n  template:\n    metadata: {{labels: {{app: {name}}}}}\n    spec:\n      containers: [{{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: '1'}}}}}}]\n{pod}---\n"
+    )
+}
+
+/// A pod that runs on a node.
+fn running(at: usize, nodes: usize) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: p{at}, namespace: b, labels: {{app: a}}, ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: a-1, uid: u, controller: true}}]}}\nspec: {{nodeName: node{}, containers: [{{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: '1'}}}}}}]}}\nstatus: {{phase: Running, conditions: [{{type: Ready, status: 'True'}}]}}\n---\n",
+        at % nodes
+    )
+}
+
+fn budget(at: usize) -> String {
+    format!(
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: b{at}, namespace: b}}\nspec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: d{at}}}}}}}\n---\n"
+    )
+}
+
+fn quota(at: usize) -> String {
+    format!(
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: q{at}, namespace: b}}\nspec: {{hard: {{requests.nvidia.com/gpu: '{}'}}}}\n---\n",
+        1_000 + at
+    )
+}
+
+fn queue(at: usize) -> String {
+    format!(
+        "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {{name: l{at}, namespace: b}}\nspec: {{clusterQueue: c{at}}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {{name: c{at}}}\nspec:\n  namespaceSelector: {{}}\n  resourceGroups: [{{coveredResources: [nvidia.com/gpu], flavors: [{{name: f{at}, resources: [{{name: nvidia.com/gpu, nominalQuota: 8}}]}}]}}]\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f{at}}}\nspec: {{nodeLabels: {{gpu: h100}}}}\n---\n"
+    )
+}
+
+fn queued(at: usize) -> String {
+    deployment(&format!("d{at}"), 1, "").replace(
+        ", namespace: b}",
+        &format!(", namespace: b, labels: {{kueue.x-k8s.io/queue-name: l{at}}}}}"),
+    )
+}
+
+fn profile(at: usize) -> String {
+    format!(
+        "apiVersion: infrastructure.opendatahub.io/v1\nkind: HardwareProfile\nmetadata: {{name: h{at}, namespace: b}}\nspec: {{identifiers: [{{identifier: nvidia.com/gpu, displayName: GPU, defaultCount: 1, minCount: 1, resourceType: Accelerator}}]}}\n---\n"
+    )
+}
+
+/// Devices of a node, and a workload that claims one of them.
+fn slice(at: usize) -> String {
+    format!(
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {{name: s{at}}}\nspec: {{driver: gpu.example.com, nodeName: node{at}, pool: {{name: node{at}, generation: 1, resourceSliceCount: 1}}, devices: [{{name: g0, attributes: {{model: {{string: h100}}}}}}]}}\n---\n"
+    )
+}
+
+const CLAIM: &str = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: {selectors: [{cel: {expression: \"device.driver == 'gpu.example.com'\"}}]}\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: t, namespace: b}\nspec: {spec: {devices: {requests: [{name: g, exactly: {deviceClassName: gpu}}]}}}\n---\n";
+
+fn claiming(replicas: usize) -> String {
+    deployment("a", replicas, "      resourceClaims: [{name: g, resourceClaimTemplateName: t}]\n")
+        .replace("limits: {nvidia.com/gpu: '1'}", "claims: [{name: g}]")
+}
+
+fn volume(at: usize) -> String {
+    format!(
+        "apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: pv{at}}}\nspec: {{capacity: {{storage: 1Gi}}, accessModes: [ReadWriteOnce], storageClassName: s, claimRef: {{namespace: b, name: c{at}}}, local: {{path: /x}}, nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: gpu, operator: In, values: [h100]}}]}}]}}}}}}\nstatus: {{phase: Bound}}\n---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: c{at}, namespace: b}}\nspec: {{storageClassName: s, volumeName: pv{at}, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}\nstatus: {{phase: Bound}}\n---\n"
+    )
+}
+
+fn mounting(at: usize) -> String {
+    let volumes =
+        format!("      volumes: [{{name: v, persistentVolumeClaim: {{claimName: c{at}}}}}]\n");
+    deployment(&format!("d{at}"), 1, &volumes)
+}
+
+const SHAPES: [Shape; 45] = [
     Shape {
         name: "runtimes of one priority, `validate`",
         size: 16_000,
@@ -285,6 +376,237 @@ const SHAPES: [Shape; 24] = [
         },
         verb: &["discover", "-f", "new.yaml", "--max-file-size", "64Mi", "--max-nodes", "9000000"],
     },
+    Shape {
+        name: "LLMInferenceServices, `plan`",
+        size: 4_000,
+        files: |n| vec![("new.yaml", many(n, |at| llm(&format!("a{at}"), LLM_POD)))],
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "LLMInferenceServices each with its own preset, `plan`",
+        size: 2_000,
+        files: |n| {
+            let own = |at| {
+                preset(at) + &llm(&format!("a{at}"), &format!("  baseRefs: [{{name: p{at}}}]\n"))
+            };
+            vec![("new.yaml", BASE.to_owned() + &many(n, own))]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "presets of one LLMInferenceService, `render`",
+        size: 4_000,
+        files: |n| {
+            let names = many(n, |at| format!("{{name: p{at}}}, "));
+            vec![(
+                "new.yaml",
+                BASE.to_owned() + &many(n, preset) + &llm("a", &format!("  baseRefs: [{names}]\n")),
+            )]
+        },
+        verb: &["render", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "services each with its own HardwareProfile, `plan --release kserve=odh`",
+        size: 2_000,
+        files: |n| {
+            let own = |at| {
+                let name = format!("a{at}");
+                profile(at) + &llm(&name, LLM_POD).replace(
+                    ", namespace: b}",
+                    &format!(", namespace: b, annotations: {{opendatahub.io/hardware-profile-name: h{at}}}}}"),
+                )
+            };
+            vec![("new.yaml", many(n, own))]
+        },
+        verb: &["plan", "-f", "new.yaml", "--release", "kserve=odh"],
+    },
+    Shape {
+        name: "plain Deployments on an eighth as many nodes, `plan`",
+        size: 4_000,
+        files: |n| {
+            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
+            vec![("new.yaml", many(n / 8, node) + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "the same, `explain`",
+        size: 4_000,
+        files: |n| {
+            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
+            vec![("new.yaml", many(n / 8, node) + &all)]
+        },
+        verb: &["explain", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "the same, `diff` with another image each",
+        size: 2_000,
+        files: |n| {
+            let of = |image: &str| {
+                let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
+                many(n / 8, node) + &all.replace("image: i", image)
+            };
+            vec![("new.yaml", of("image: j")), ("old.yaml", of("image: i"))]
+        },
+        verb: &["diff", "-f", "new.yaml", "--base", "old.yaml"],
+    },
+    Shape {
+        name: "running pods of a drained node of two, `drain`",
+        size: 4_000,
+        files: |n| {
+            let large = |at: usize| {
+                node(at).replace("'8'", "'100000'").replace("'64'", "'64', pods: '100000'")
+            };
+            let owner = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a-1, namespace: b, uid: u, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: a, uid: v, controller: true}]}\nspec: {selector: {matchLabels: {app: a}}}\n---\n";
+            vec![(
+                "new.yaml",
+                large(0)
+                    + &large(1)
+                    + &deployment("a", n, "")
+                    + owner
+                    + &many(n, |at| running(at, 2)),
+            )]
+        },
+        verb: &["drain", "node0", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "running pods on an eighth as many nodes, `drain` of one",
+        size: 8_000,
+        files: |n| {
+            let pods = many(n * 7 / 8, |at| running(at, n / 8));
+            vec![("new.yaml", many(n / 8, node) + &deployment("a", n * 7 / 8, "") + &pods)]
+        },
+        verb: &["drain", "node0", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "running pods on an eighth as many nodes, `drain --max`",
+        size: 8_000,
+        files: |n| {
+            let pods = many(n / 2, |at| running(at, n / 8));
+            vec![("new.yaml", many(n / 8, node) + &deployment("a", n / 2, "") + &pods)]
+        },
+        verb: &["drain", "--max", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "budgets of as many Deployments, `validate`",
+        size: 8_000,
+        files: |n| {
+            vec![("new.yaml", many(n, |at| deployment(&format!("d{at}"), 2, "") + &budget(at)))]
+        },
+        verb: &["validate", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "Deployments each in a namespace with a quota, `plan`",
+        size: 8_000,
+        files: |n| {
+            let own = |at: usize| {
+                let all = deployment("d", 1, "") + &quota(at);
+                all.replace("namespace: b", &format!("namespace: b{at}"))
+            };
+            vec![("new.yaml", many(n / 8, node) + &many(n, own))]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "Deployments each with its own queue and flavor, `plan`",
+        size: 1_000,
+        files: |n| {
+            let all = many(n, |at| queue(at) + &queued(at));
+            vec![("new.yaml", many(n / 8, node) + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "queues and flavors, `kueue diff`",
+        size: 4_000,
+        files: |n| vec![("new.yaml", many(n, queue))],
+        verb: &["kueue", "diff", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "claims for devices of as many ResourceSlices, `plan`",
+        size: 1_000,
+        files: |n| {
+            let all = many(n, |at| node(at) + &slice(at));
+            vec![("new.yaml", CLAIM.to_owned() + &all + &claiming(n))]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "Deployments each with its own volume, `plan`",
+        size: 1_000,
+        files: |n| {
+            let all = many(n, |at| volume(at) + &mounting(at));
+            vec![("new.yaml", many(n / 8, node) + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "nodes that `plan --without` takes away",
+        size: 2_000,
+        files: |n| {
+            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
+            vec![("new.yaml", many(n, node) + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml", "--without", "gpu=h100"],
+    },
+    Shape {
+        name: "nodes that are lost one by one, `plan --each node`",
+        size: 2_000,
+        files: |n| {
+            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
+            vec![("new.yaml", many(n, node) + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml", "--each", "node"],
+    },
+    Shape {
+        name: "classes with a price of their own, `plan` of a service",
+        size: 4_000,
+        files: |n| {
+            let priced = |at: usize| {
+                class(at, &format!("gpu: h{at}")).replace(
+                    "vendor: nvidia",
+                    &format!("cost: {{perHour: '{at}.5'}}, vendor: nvidia"),
+                )
+            };
+            vec![("new.yaml", merged("", "") + &many(n, priced))]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "services over one runtime, `endpoints`",
+        size: 4_000,
+        files: |n| {
+            let services = many(n, |at| service(&format!("a{at}"), "", ""));
+            vec![(
+                "new.yaml",
+                MODEL.to_owned()
+                    + &runtime("r", "  engineConfig: {runner: {name: ome-container, image: i}}\n")
+                    + &services,
+            )]
+        },
+        verb: &["endpoints", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "replicas with anti-affinity on as many nodes, `rollout`",
+        size: 1_000,
+        files: |n| {
+            let named = |at: usize| {
+                node(at)
+                    .replace("gpu: h100", &format!("gpu: h100, kubernetes.io/hostname: node{at}"))
+            };
+            let apart = "    affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {component: engine}}, topologyKey: kubernetes.io/hostname}]}}\n";
+            let of = |image: &str| {
+                let spec = format!(
+                    "  engineConfig:\n    runner: {{name: ome-container, image: '{image}'}}\n"
+                );
+                let own =
+                    service("a", "", apart).replace("minReplicas: 1", &format!("minReplicas: {n}"));
+                MODEL.to_owned() + &runtime("r", &spec) + &own + &many(n, named)
+            };
+            vec![("new.yaml", of("j")), ("old.yaml", of("i"))]
+        },
+        verb: &["rollout", "a", "-f", "new.yaml", "--from", "old.yaml"],
+    },
 ];
 
 /// One run in this process, then what it took: milliseconds and MB.
@@ -334,6 +656,22 @@ fn measure(shape: &Shape, size: usize, folder: &Path) -> (u64, u64) {
     runs.min().expect("three runs")
 }
 
+/// The inputs of shapes at half the size and at the whole, each in a directory with its command.
+fn write(directory: &Path, wanted: &str) {
+    let shapes = SHAPES.iter().enumerate().filter(|(_, shape)| shape.name.contains(wanted));
+    for (number, shape) in shapes {
+        for (part, size) in [("half", shape.size / 2), ("whole", shape.size)] {
+            let folder = directory.join(format!("{number:02}-{part}"));
+            std::fs::create_dir_all(&folder).expect("a folder can be made");
+            let command = format!("{}\n{size}\n{}\n", shape.name, shape.verb.join("\n"));
+            std::fs::write(folder.join("command"), command).expect("a file can be written");
+            for (name, text) in (shape.files)(size) {
+                std::fs::write(folder.join(name), text).expect("a file can be written");
+            }
+        }
+    }
+}
+
 fn seconds(milliseconds: u64) -> f64 {
     f64::from(u32::try_from(milliseconds).unwrap_or(u32::MAX)) / 1000.0
 }
@@ -343,6 +681,13 @@ fn main() {
     let first = arguments.next();
     if first.as_ref().is_some_and(|first| first == "one") {
         return one(arguments.collect());
+    }
+    if first.as_ref().is_some_and(|first| first == "write") {
+        let directory = arguments.next().expect("a directory");
+        return write(
+            Path::new(&directory),
+            &arguments.next().unwrap_or_default().to_string_lossy(),
+        );
     }
     let wanted = first.map(|first| first.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = std::env::temp_dir().join(format!("ome-shapes-{}", std::process::id()));
