@@ -55,6 +55,24 @@ fn recorded_expectations_pass_and_keep_comments() {
 }
 
 #[test]
+fn of_two_records_at_once_a_file_has_the_edits_of_one() {
+    let wrong = CASES.replace("gpus: 1", "gpus: 2 # one is enough").replace("32768Mi", "\"1Gi\"");
+    for round in 0..20 {
+        let folder = folder(&wrong);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                // The other one has nothing to record, or leaves a file that changed meanwhile.
+                scope.spawn(|| assert!(folder.ome("test --record").exit < Some(3)));
+            }
+        });
+        let text = folder.read("a.ome-test.yaml");
+        assert!(text.contains("gpus: 1 # one is enough\n"), "{round}: {text}");
+        let done = folder.ome("test");
+        assert_eq!(done.exit, Some(0), "{round}: {}{text}", done.stdout);
+    }
+}
+
+#[test]
 fn empty_expectations_are_recorded_for_all_services() {
     let case = "cases:\n- name: x\n  files: [catalog.yaml, service.yaml]\n";
     let all = "runtime: sglang-llama";

@@ -153,3 +153,16 @@ fn names_never_start_an_output_line_in_any_command() {
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
+
+#[test]
+fn no_comment_that_discover_writes_ends_a_line() {
+    // To YAML 1.1, U+0085, U+2028 and U+2029 end one.
+    let label = "NVIDIA-L4\\u2028  cost: {perHour: 0}\\u0085vendor: x\\u2029\\u202eb\\u009bc";
+    let node = format!(
+        "apiVersion: v1\nkind: Node\nmetadata:\n  name: n\n  labels: {{nvidia.com/gpu.product: \"{label}\", nvidia.com/gpu.memory: '23034'}}\nstatus: {{allocatable: {{nvidia.com/gpu: '8'}}}}\n"
+    );
+    let done = Folder::new(&[("n.yaml", &node)]).ome("discover -f n.yaml -o yaml --no-config");
+    assert!(done.stdout.contains("perHour"), "{done:?}");
+    let ends = |c: char| c != '\n' && (c.is_control() || ('\u{2028}'..='\u{202e}').contains(&c));
+    assert!(!done.stdout.contains(ends), "{:?}", done.stdout);
+}

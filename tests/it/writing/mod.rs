@@ -2,6 +2,7 @@
 //! ever lost.
 
 mod crash;
+mod git;
 mod property;
 
 use crate::process::{Done, Folder};
