@@ -148,3 +148,29 @@ fn settings_of_another_user_are_refused() {
     let done = folder.ome_below("repo", "validate n.yaml", &[("SUDO_UID", "12345")]);
     assert_eq!(done.exit, Some(0), "{done:?}");
 }
+
+/// No plugin and no chart: the program gets nothing but the tree, and no other program is asked.
+#[cfg(unix)]
+#[test]
+fn kustomize_is_run_without_plugins_and_charts() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new(&TREE);
+    let say =
+        "#!/bin/sh\nfor word in \"$0\" \"$@\"; do echo \"$word\"; done >> said\n/bin/cat n.yaml\n";
+    for name in ["kustomize", "kubectl", "helm"] {
+        let file = format!("bin/{name}");
+        folder.write(&file, say);
+        std::fs::set_permissions(folder.at(&file), std::fs::Permissions::from_mode(0o755))
+            .expect("it can be run");
+    }
+    let path = folder.at("bin").display().to_string();
+    let done = folder.ome_below("repo", "validate -k . --no-config", &[("PATH", &path)]);
+    assert_eq!(done.exit, Some(0), "{done:?}");
+    let said = folder.read("repo/said");
+    let said: Vec<&str> = said.lines().collect();
+    let [program, asked @ ..] = said.as_slice() else { panic!("{said:?}") };
+    assert!(program.ends_with("bin/kustomize"), "{said:?}");
+    let flags: Vec<&&str> = asked.iter().filter(|word| word.starts_with('-')).collect();
+    assert!(!flags.iter().any(|flag| flag.contains("enable")), "{said:?}");
+    assert_eq!(asked.iter().filter(|word| **word == "build").count(), 1, "run once: {said:?}");
+}
