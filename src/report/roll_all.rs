@@ -188,10 +188,21 @@ impl All<'_> {
 impl Answer for All<'_> {
     /// Services that do not change are counted, not listed.
     fn json(&self) -> Value {
-        let listed = self.services.iter().filter(|own| {
-            let lost = roll::is_displaced(&own.components);
-            Self::is_changed(own) || Self::waits(own) || lost || own.error.is_some()
+        let listed = self.of_operators().filter(|rollout| {
+            let lost = roll::is_displaced(&rollout.components);
+            Self::is_changed(rollout) || Self::waits(rollout) || lost || rollout.error.is_some()
         });
+        let others = self.services.iter().filter(|rollout| !rollout.api.is_of_operator());
+        let other = |rollout: &ServiceRollout| {
+            let component = rollout.components.first();
+            let stage = component.and_then(|component| component.stages.last());
+            let stuck = component.and_then(|component| component.stuck.as_ref());
+            json!({
+                "name": name(rollout),
+                "pods": stage.map_or(0, |stage| stage.new.pending),
+                "message": stuck.map_or("", |stuck| stuck.message.as_str()),
+            })
+        };
         let service = |own: &ServiceRollout| {
             let components = own.components.iter().map(|own| roll::json(own, self.sources));
             let mut out = json!({
@@ -217,6 +228,7 @@ impl Answer for All<'_> {
                 "peakGpus": peak_gpus(self.services),
             },
             "services": listed.map(service).collect::<Vec<_>>(),
+            "otherWorkloads": others.map(other).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         })
     }
