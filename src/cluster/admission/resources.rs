@@ -87,13 +87,46 @@ pub(crate) fn total(spec: &Node, side: impl Fn(&Resources) -> &Amounts) -> Amoun
         }
     }
     raise(&mut sum, &step);
-    let pod = Resources::of(spec);
-    for (name, amount) in side(&pod) {
-        if matches!(name.as_str(), "cpu" | "memory") || name.starts_with("hugepages-") {
-            sum.insert(name.clone(), amount.clone());
-        }
+    let own = |key: &str| amounts(spec.at(&["resources", key]));
+    let requests = pod_level(own("limits"), own("requests"), &sum);
+    let pod = Resources { requests, limits: own("limits"), ..Resources::default() };
+    for (name, amount) in side(&pod).iter().filter(|(name, _)| is_pod_level(name)) {
+        sum.insert(name.clone(), amount.clone());
     }
     sum
+}
+
+/// Resources that `spec.resources` of a pod replaces.
+pub(crate) fn is_pod_level(name: &str) -> bool {
+    matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
+}
+
+/// The requests of a pod as a whole, by its limits, its requests and the sum of its containers'
+/// requests (`SetDefaults_Pod` of pkg/apis/core/v1/defaults.go): a limit is the request only of a
+/// resource that no container requests, of others the containers' sum is. The sum of huge pages is
+/// a limit of the pod, too.
+pub(crate) fn pod_level(
+    mut limits: Amounts,
+    mut requests: Amounts,
+    containers: &Amounts,
+) -> Amounts {
+    if limits.is_empty() && requests.is_empty() {
+        return requests;
+    }
+    for (name, amount) in containers.iter().filter(|(name, _)| name.starts_with("hugepages-")) {
+        if !requests.contains_key(name) {
+            limits.entry(name.clone()).or_insert_with(|| amount.clone());
+        }
+    }
+    if !limits.is_empty() {
+        let shared = |name: &str| matches!(name, "cpu" | "memory");
+        let summed = containers.iter().filter(|(name, _)| shared(name));
+        for (name, amount) in summed.chain(&limits) {
+            requests.entry(name.clone()).or_insert_with(|| amount.clone());
+        }
+    }
+    requests.retain(|name, _| is_pod_level(name));
+    requests
 }
 
 /// Checks that no request is above its limit (`ValidateContainerResourceRequirements`).

@@ -114,3 +114,19 @@ fn pods_are_refused_as_by_the_pod_security_policy() {
     }
     assert!(table.lines().count() > 100);
 }
+
+#[test]
+fn a_quota_counts_overhead_in_limits_and_the_containers_before_a_limit_of_the_pod() {
+    let spec = r#"{"overhead": {"cpu": "1"}, "resources": {"limits": {"cpu": "8", "memory": "1Gi"}},
+        "containers": [{"name": "a", "resources": {"requests": {"cpu": "2"}}}]}"#;
+    let usage = super::Usage::of_pod(&node(spec));
+    for (name, expected) in [
+        ("requests.cpu", "3"),
+        ("limits.cpu", "9"),
+        // No container requests memory.
+        ("requests.memory", "1Gi"),
+        ("limits.memory", "1Gi"),
+    ] {
+        assert_eq!(usage.amounts[name].canonical(), expected, "{name}");
+    }
+}

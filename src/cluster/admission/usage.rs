@@ -73,7 +73,13 @@ impl Usage {
                 _ => {}
             }
         }
-        for (name, amount) in &total(spec, |own| &own.limits) {
+        let mut limits = total(spec, |own| &own.limits);
+        for (name, amount) in &mut limits {
+            if let Some(more) = overhead.get(name).filter(|_| !amount.is_zero()) {
+                *amount += more;
+            }
+        }
+        for (name, amount) in &limits {
             if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") {
                 put(&mut own, eco_format!("limits.{name}"), amount);
             }

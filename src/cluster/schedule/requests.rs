@@ -2,6 +2,7 @@
 
 use super::fields::{InvalidPod, invalid, items, text};
 use super::pod::{Scored, is_extended};
+use crate::cluster::admission::resources::pod_level;
 use crate::quantity::Quantity;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -15,11 +16,6 @@ const DEFAULT_CPU: i64 = 100;
 /// The same for memory, in bytes.
 const DEFAULT_MEMORY: i64 = 200 * 1024 * 1024;
 
-/// Resources that `spec.resources` of a pod replaces.
-fn is_pod_level(name: &str) -> bool {
-    matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
-}
-
 /// Whether the scheduler counts a resource.
 fn is_counted(name: &str) -> bool {
     matches!(name, "cpu" | "memory" | "ephemeral-storage")
@@ -29,18 +25,20 @@ fn is_counted(name: &str) -> bool {
         || is_extended(name)
 }
 
+/// Reads `requests` or `limits`.
+fn side(of: &Node, side: &str, path: &str) -> Result<Amounts, InvalidPod> {
+    let entries = of.at(&["resources", side]).map(Node::entries).into_iter().flatten();
+    let amount = |written: &Node, key: &EcoString| {
+        Quantity::parse_field(&text(Some(written)))
+            .map_err(|error| invalid(eco_format!("{path}.resources.{side}.{key}"), error))
+    };
+    entries.map(|entry| Ok((entry.key.clone(), amount(&entry.node, &entry.key)?))).collect()
+}
+
 /// Reads `requests`, and `limits` where a request is missing.
 fn amounts(container: &Node, path: &str) -> Result<Amounts, InvalidPod> {
-    let mut own = Amounts::new();
-    for side in ["limits", "requests"] {
-        for entry in container.at(&["resources", side]).map(Node::entries).into_iter().flatten() {
-            let written = text(Some(&entry.node));
-            let amount = Quantity::parse_field(&written).map_err(|error| {
-                invalid(eco_format!("{path}.resources.{side}.{}", entry.key), error)
-            })?;
-            own.insert(entry.key.clone(), amount);
-        }
-    }
+    let mut own = side(container, "limits", path)?;
+    own.extend(side(container, "requests", path)?);
     Ok(own)
 }
 
@@ -86,9 +84,7 @@ impl Asked {
                 .map_err(|error| invalid(eco_format!("overhead.{}", entry.key), error))?;
             overhead.insert(entry.key.clone(), amount);
         }
-        let mut pod = amounts(spec, "spec")?;
-        pod.retain(|name, _| is_pod_level(name));
-        Ok(Self {
+        let mut own = Self {
             containers: numbered(spec, "containers")
                 .map(|(container, path)| amounts(container, &path))
                 .collect::<Result<_, _>>()?,
@@ -98,9 +94,13 @@ impl Asked {
                     Ok((sidecar, amounts(container, &path)?))
                 })
                 .collect::<Result<_, InvalidPod>>()?,
-            pod,
-            overhead,
-        })
+            pod: Amounts::new(),
+            overhead: Amounts::new(),
+        };
+        let (limits, requests) = (side(spec, "limits", "spec")?, side(spec, "requests", "spec")?);
+        own.pod = pod_level(limits, requests, &own.total(&Amounts::new(), false));
+        own.overhead = overhead;
+        Ok(own)
     }
 
     /// max(containers + sidecars, largest step of the init containers) + overhead. A step is one

@@ -79,7 +79,10 @@ fn pod_requests_are_the_peak_over_init_and_main_containers() {
         (list(&[&one]), list(&[&side_one, &five, &side_two]), "", 6000),
         (list(&[&one]), String::new(), "overhead: {cpu: 250m}", 1250),
         (list(&[&one]), String::new(), "resources: {requests: {cpu: 4}}", 4000),
-        (list(&[&one]), String::new(), "resources: {limits: {cpu: 4}}, overhead: {cpu: 1}", 5000),
+        // A limit of the pod is the request only where no container has one.
+        (list(&[&one]), String::new(), "resources: {limits: {cpu: 4}}, overhead: {cpu: 1}", 2000),
+        (list(&[&one]), list(&[&side_one]), "resources: {limits: {cpu: 4, memory: 1Gi}}", 2000),
+        (list(&["{}"]), String::new(), "resources: {limits: {cpu: 4}}, overhead: {cpu: 1}", 5000),
     ] {
         let spec = format!("containers: [{containers}], initContainers: [{init}], {more}");
         let own = template("", &spec);
