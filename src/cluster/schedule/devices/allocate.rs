@@ -8,11 +8,13 @@ use super::{ClaimId, DeviceId};
 use crate::cluster::schedule::ids::NodeId;
 use crate::schema::cel::device::SelectorProblem;
 use ecow::{EcoString, eco_format};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Steps of one search. The scheduler ends a search after ten seconds.
 const MOST_STEPS: usize = 200_000;
+/// Most devices of a claim (`AllocationResultsMaxSize`).
+const MOST_RESULTS: usize = 32;
 
 /// Why there are no devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,17 +51,25 @@ struct Chosen {
     admin: bool,
 }
 
+/// A place in the search: a device of an alternative of a request of a claim.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    claim: usize,
+    request: usize,
+    alternative: usize,
+    device: usize,
+}
+
 struct Search<'a> {
     devices: &'a Devices,
     pools: Vec<Arc<Pool>>,
     wanted: &'a [Wanted],
     chosen: Vec<Chosen>,
-    taken: HashSet<DeviceId>,
     /// Per claim and constraint, the values of the devices that are chosen.
     values: Vec<Vec<Vec<EcoString>>>,
-    alternatives: Vec<usize>,
+    /// The devices of alternatives that want all, by claim, request and alternative.
+    all: HashMap<(usize, usize, usize), Vec<Member>>,
     steps: usize,
-    invalid: bool,
 }
 
 type Answer = Result<bool, Failure>;
@@ -71,21 +81,21 @@ impl Devices {
         let values =
             wanted.iter().map(|own| vec![Vec::new(); own.spec.constraints.len()]).collect();
         let mut search = Search {
-            invalid: false,
             pools,
             wanted,
             chosen: Vec::new(),
-            taken: HashSet::new(),
             values,
-            alternatives: Vec::new(),
+            all: HashMap::new(),
             steps: 0,
             devices: self,
         };
-        search.check()?;
+        for (at, own) in wanted.iter().enumerate() {
+            search.check(at, own)?;
+        }
         if !search.request(0, 0)? {
             let why = if search.steps > MOST_STEPS {
                 "timed out trying to allocate devices"
-            } else if search.invalid {
+            } else if search.pools.iter().any(|pool| pool.invalid) {
                 "invalid resource pools were encountered"
             } else {
                 "cannot allocate all claims"
@@ -98,71 +108,137 @@ impl Devices {
     }
 }
 
-impl Search<'_> {
-    /// Requests for all devices need to know all of them.
-    fn check(&mut self) -> Result<(), Failure> {
-        let wanted = self.wanted;
-        for own in wanted {
-            for request in &own.spec.requests {
-                if !request.alternatives.iter().any(|one| one.count.is_none()) {
-                    continue;
-                }
-                let pool = self.pools.iter().find(|pool| pool.incomplete || pool.invalid);
-                if let Some(pool) = pool {
-                    let state = if pool.invalid { "invalid" } else { "being updated" };
-                    return Err(Failure::Error(eco_format!(
-                        "claim {}, request {}: asks for all devices, but resource pool {} is \
-                         currently {state}",
-                        own.name,
-                        request.name,
-                        pool.name
-                    )));
-                }
+impl<'a> Search<'a> {
+    /// What is known of a claim before the search: the devices of requests for all, and that no
+    /// claim gets more devices than its status can hold (`validateDeviceRequest`).
+    fn check(&mut self, claim: usize, own: &'a Wanted) -> Result<(), Failure> {
+        let mut least = 0;
+        for (at, request) in own.spec.requests.iter().enumerate() {
+            let mut counts = Vec::new();
+            for (place, of) in request.alternatives.iter().enumerate() {
+                let count = match of.count {
+                    Some(count) => count,
+                    None => {
+                        let all = self.all_devices(claim, &request.alternatives, place)?;
+                        let count = all.len();
+                        self.all.insert((claim, at, place), all);
+                        count
+                    }
+                };
+                counts.push(count);
             }
+            least += counts.into_iter().min().unwrap_or(0);
+        }
+        if least > MOST_RESULTS {
+            return Err(Failure::Error(eco_format!(
+                "claim {}: number of requested devices {least} exceeds the claim limit of \
+                 {MOST_RESULTS}",
+                own.name
+            )));
         }
         Ok(())
     }
 
+    /// Every device that an alternative selects. The scheduler keeps the verdicts of the first
+    /// alternative under the number of the second one too (`requestKey` is set after
+    /// `validateDeviceRequest`): where both want all devices, they get the same ones.
+    fn all_devices(
+        &mut self,
+        claim: usize,
+        alternatives: &'a [Alternative],
+        place: usize,
+    ) -> Result<Vec<Member>, Failure> {
+        let of = &alternatives[place];
+        let shared = place == 1 && alternatives[0].count.is_none();
+        let judges = if shared { &alternatives[0] } else { of };
+        let mut all = Vec::new();
+        for pool in self.pools.clone() {
+            let state = if pool.incomplete {
+                "being updated"
+            } else if pool.invalid {
+                "invalid"
+            } else {
+                for member in &pool.members {
+                    if self.selects(claim, judges, member)? {
+                        all.push(member.clone());
+                    }
+                }
+                continue;
+            };
+            return Err(Failure::Error(eco_format!(
+                "claim {}, request {}: asks for all devices, but resource pool {} is currently \
+                 {state}",
+                self.wanted[claim].name,
+                of.own_name(),
+                pool.name
+            )));
+        }
+        Ok(all)
+    }
+
+    /// A request, with the first of its alternatives that leads to an end (`allocateOne`).
     fn request(&mut self, claim: usize, request: usize) -> Answer {
         let wanted = self.wanted;
         let Some(own) = wanted.get(claim) else { return Ok(true) };
         let Some(asked) = own.spec.requests.get(request) else { return self.request(claim + 1, 0) };
-        for (at, alternative) in asked.alternatives.iter().enumerate() {
-            self.alternatives.push(at);
-            let done = match alternative.count {
-                Some(count) => self.some(claim, request, alternative, count, 0)?,
-                None => self.all(claim, request, alternative)?,
-            };
-            if done {
+        for alternative in 0..asked.alternatives.len() {
+            if self.device(At { claim, request, alternative, device: 0 }, 0)? {
                 return Ok(true);
             }
-            self.alternatives.pop();
         }
         Ok(false)
     }
 
-    /// `count` more devices for a request, from a place in the list on.
-    fn some(
-        &mut self,
-        claim: usize,
-        request: usize,
-        of: &Alternative,
-        count: usize,
-        from: usize,
-    ) -> Answer {
-        if count == 0 {
+    /// The next device of an alternative, from a place in the list on.
+    fn device(&mut self, at: At, from: usize) -> Answer {
+        let At { claim, request, alternative, device } = at;
+        let wanted = self.wanted;
+        let of = &wanted[claim].spec.requests[request].alternatives[alternative];
+        let all = of.count.is_none();
+        let known = self.all.get(&(claim, request, alternative));
+        let count = of.count.unwrap_or_else(|| known.map_or(0, Vec::len));
+        if all && count == 0 {
+            return Ok(false);
+        }
+        if device >= count {
             return self.request(claim, request + 1);
         }
+        let held = self.chosen.iter().filter(|chosen| chosen.claim == claim).count();
+        if held + count - device > MOST_RESULTS {
+            return Ok(false);
+        }
+        if !all {
+            return self.some(at, of, from);
+        }
+        let Some(member) = known.and_then(|known| known.get(device)).cloned() else {
+            return Ok(false);
+        };
+        if !self.is_free(claim, of, &member) {
+            return Ok(false);
+        }
+        if !self.choose(claim, of, &member) {
+            let (driver, pool, name) = &self.devices.numbers.names[member.id];
+            return Err(Failure::Error(eco_format!(
+                "claim {}, request {}: cannot add device {driver}/{pool}/{name} because a claim \
+                 constraint would not be satisfied",
+                wanted[claim].name,
+                of.own_name()
+            )));
+        }
+        // The scheduler forgets here which alternative it tries, and goes on with the first one.
+        if self.device(At { alternative: 0, device: device + 1, ..at }, 0)? {
+            return Ok(true);
+        }
+        self.forget(claim, of);
+        Ok(false)
+    }
+
+    /// One more device of a number of them.
+    fn some(&mut self, at: At, of: &Alternative, from: usize) -> Answer {
+        let claim = at.claim;
         let pools = self.pools.clone();
         let mut place = 0;
-        for pool in &pools {
-            if pool.incomplete {
-                continue;
-            }
-            if pool.invalid {
-                self.invalid = true;
-                continue;
-            }
+        for pool in pools.iter().filter(|pool| !pool.incomplete && !pool.invalid) {
             for member in &pool.members {
                 place += 1;
                 if place <= from {
@@ -172,13 +248,13 @@ impl Search<'_> {
                 if self.steps > MOST_STEPS {
                     return Ok(false);
                 }
-                if !self.is_free(of, member) || !self.selects(claim, of, member)? {
+                if !self.is_free(claim, of, member)
+                    || !self.selects(claim, of, member)?
+                    || !self.choose(claim, of, member)
+                {
                     continue;
                 }
-                if !self.choose(claim, of, member) {
-                    continue;
-                }
-                if self.some(claim, request, of, count - 1, place)? {
+                if self.device(At { device: at.device + 1, ..at }, place)? {
                     return Ok(true);
                 }
                 self.forget(claim, of);
@@ -187,34 +263,13 @@ impl Search<'_> {
         Ok(false)
     }
 
-    /// Every device that matches, at least one; each must be free.
-    fn all(&mut self, claim: usize, request: usize, of: &Alternative) -> Answer {
-        let pools = self.pools.clone();
-        let mut count = 0;
-        let mut complete = true;
-        for member in pools.iter().flat_map(|pool| &pool.members) {
-            if !self.selects(claim, of, member)? {
-                continue;
-            }
-            if !self.is_free(of, member) || !self.choose(claim, of, member) {
-                complete = false;
-                break;
-            }
-            count += 1;
+    /// Whether a device can be had: an administrator shares it, but not within one claim.
+    fn is_free(&self, claim: usize, of: &Alternative, member: &Member) -> bool {
+        let mut chosen = self.chosen.iter().filter(|chosen| chosen.device == member.id);
+        if of.admin {
+            return !chosen.any(|chosen| chosen.claim == claim);
         }
-        if complete && count > 0 && self.request(claim, request + 1)? {
-            return Ok(true);
-        }
-        for _ in 0..count {
-            self.forget(claim, of);
-        }
-        Ok(false)
-    }
-
-    fn is_free(&self, of: &Alternative, member: &Member) -> bool {
-        of.admin
-            || !(self.taken.contains(&member.id)
-                || self.devices.used.get(&member.id).is_some_and(|count| *count > 0))
+        chosen.next().is_none() && self.devices.used.get(&member.id).is_none_or(|count| *count == 0)
     }
 
     /// Whether the selectors of class and request select a device.
@@ -285,9 +340,6 @@ impl Search<'_> {
             slice: member.slice,
             admin: of.admin,
         });
-        if !of.admin {
-            self.taken.insert(member.id);
-        }
         true
     }
 
@@ -299,11 +351,7 @@ impl Search<'_> {
                 self.values[claim][at].pop();
             }
         }
-        if let Some(last) = self.chosen.pop()
-            && !last.admin
-        {
-            self.taken.remove(&last.device);
-        }
+        self.chosen.pop();
     }
 
     /// The devices of a claim.
@@ -320,10 +368,19 @@ impl Search<'_> {
         Allocation { devices: own().map(device).collect(), nodes }
     }
 
-    /// Eight less the place of each alternative that was taken (`computeScore`).
+    /// Eight less the place of each alternative that a device was taken for (`computeScore`).
     fn score(&self) -> i64 {
-        let requests = self.wanted.iter().flat_map(|own| &own.spec.requests);
-        let ranked = requests.zip(&self.alternatives).filter(|(request, _)| request.ranked);
-        ranked.map(|(_, at)| 8 - i64::try_from(*at).unwrap_or(8)).sum()
+        let took = |claim: usize, of: &Alternative| {
+            self.chosen.iter().any(|own| own.claim == claim && own.request == of.name)
+        };
+        let mut score = 0;
+        for (claim, own) in self.wanted.iter().enumerate() {
+            for request in own.spec.requests.iter().filter(|request| request.ranked) {
+                let taken = request.alternatives.iter().enumerate();
+                let taken = taken.filter(|(_, of)| took(claim, of));
+                score += taken.map(|(at, _)| 8 - i64::try_from(at).unwrap_or(8)).sum::<i64>();
+            }
+        }
+        score
     }
 }

@@ -217,6 +217,11 @@ impl Alternative {
             beyond: node.get("capacity").is_some(),
         }
     }
+
+    /// Its name without that of the request.
+    pub(super) fn own_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
 }
 
 /// A request of a claim.
