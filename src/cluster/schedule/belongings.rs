@@ -94,11 +94,18 @@ impl Scheduler {
         let devices = own.devices.clone();
         let mut complete = true;
         if !claims.is_empty() {
-            complete = self.storage.reserve(&claims, pod, self.nodes.machine(node));
-            self.happens(Event::Objects);
+            let taken = self.storage.reserve(&claims, pod, self.nodes.machine(node));
+            complete = taken.complete;
+            if !taken.claims.is_empty() {
+                self.happens(Event::Claims(taken.claims));
+            }
+            if taken.bound {
+                self.happens(Event::Volume { made: taken.made });
+            }
         }
         if !devices.is_empty() {
             self.devices.reserve(&devices, pod);
+            self.happens(Event::DeviceClaims(devices.into_iter().flatten().collect()));
         }
         complete
     }
@@ -118,7 +125,12 @@ impl Scheduler {
         self.storage.release(&shared, pod);
         self.storage.release(&own.volumes, pod);
         self.storage.end(&own.volumes);
-        self.devices.release(&own.devices, pod, &mut self.quotas);
+        if self.devices.release(&own.devices, pod, &mut self.quotas) {
+            self.happens(Event::DevicesFreed);
+        }
+        if !own.devices.is_empty() {
+            self.happens(Event::DeviceClaims(own.devices.iter().flatten().copied().collect()));
+        }
         for receipt in &own.charged {
             self.quotas.release(receipt);
         }

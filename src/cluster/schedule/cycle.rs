@@ -198,8 +198,8 @@ impl Scheduler {
             return self.prefilter("pod affinity terms conflict", Plugins::NODE_AFFINITY);
         }
         let (volumes, devices) = looked.refused();
-        if let Some(why) = volumes {
-            return self.prefilter(&why, Plugins::CLAIMS);
+        if let Some((why, plugins)) = volumes {
+            return self.prefilter(&why, plugins);
         }
         if let Some(why) = devices {
             return self.refused_claims(&why);
@@ -272,7 +272,7 @@ impl Scheduler {
         if let Some(claim) = unused {
             self.devices.take_back(claim);
             // The pod itself is the one that waits for it.
-            self.events.push(Event::Objects);
+            self.events.push(Event::DevicesFreed);
         }
         Try::Nowhere(rejection, freed)
     }

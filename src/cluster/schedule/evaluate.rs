@@ -120,8 +120,8 @@ impl Looked<'_> {
         Scores::new(view, judged, self.own, self.nodes, self.index, self.terms, claims)
     }
 
-    /// Why no node may have the pod, whatever the node: volumes first, then devices.
-    pub(super) fn refused(&self) -> (Option<EcoString>, Option<EcoString>) {
+    /// Why no node may have the pod, whatever the node: volumes first, with who says it, then devices.
+    pub(super) fn refused(&self) -> (Option<(EcoString, Plugins)>, Option<EcoString>) {
         let volumes = self.filters.volumes.as_ref().and_then(|own| own.own.refused.clone());
         (volumes, self.claims().and_then(|own| own.borrow().refused.clone()))
     }

@@ -4,9 +4,11 @@
 use super::ids::{NodeId, PodId, TemplateId};
 use super::labels::LabelIndex;
 use super::nodes::{MISSING, Nodes};
+use super::pod::{Disk, PodVolume};
 use super::reason::Plugins;
 use super::template::Compiled;
 use super::terms::AffinityTerm;
+use super::{devices, storage};
 use crate::cluster::Machine;
 use ecow::EcoString;
 use std::cmp::Reverse;
@@ -107,10 +109,43 @@ pub(super) enum Event {
     NodeChanged(NodeId, Arc<Machine>),
     /// Objects of volumes, devices or claims changed.
     Objects,
+    /// Claims for volumes changed.
+    Claims(Vec<storage::ClaimId>),
+    /// A volume was bound; perhaps it was made for that.
+    Volume {
+        /// It is new.
+        made: bool,
+    },
+    /// Claims for devices changed.
+    DeviceClaims(Vec<devices::ClaimId>),
+    /// A claim gave its devices back.
+    DevicesFreed,
 }
 
 fn matches_all(index: &LabelIndex, terms: &[AffinityTerm], other: &Compiled) -> bool {
-    !terms.is_empty() && terms.iter().all(|term| index.matches(other.labels, term.selector))
+    !terms.is_empty() && terms.iter().all(|term| index.matches(other.labels, term.heard))
+}
+
+/// Whether a pod that is gone used a claim or a disk of another one.
+fn frees_volume(gone: &Compiled, pod: &Compiled) -> bool {
+    let disks = |of: &Compiled| -> Vec<Disk> {
+        let volumes = of.pod.volumes.iter();
+        volumes
+            .filter_map(|volume| match volume {
+                PodVolume::Disk(disk) => Some(disk.clone()),
+                PodVolume::Claim(_) | PodVolume::Ephemeral(..) => None,
+            })
+            .collect()
+    };
+    let (own, others) = (disks(pod), disks(gone));
+    gone.pod.namespace == pod.pod.namespace
+        && (own.iter().any(|disk| others.iter().any(|other| disk.conflicts(other)))
+            || pod.claims.iter().any(|claim| gone.claims.contains(claim)))
+}
+
+/// Whether a pod may have volumes that a driver attaches.
+fn attaches(pod: &Compiled) -> bool {
+    pod.pod.volumes.iter().any(|volume| !matches!(volume, PodVolume::Disk(_)))
 }
 
 /// The inputs of the decision whether an event helps.
@@ -121,8 +156,15 @@ pub(super) struct Hints<'a> {
 }
 
 impl Hints<'_> {
-    /// Whether an event may help a pod that these filters refused (`QueueingHintFn` of each).
-    pub(super) fn helps(&self, event: &Event, pod: &Compiled, plugins: Plugins) -> bool {
+    /// Whether an event may help a pod that these filters refused (`QueueingHintFn` of each);
+    /// `devices` are its claims for devices.
+    pub(super) fn helps(
+        &self,
+        event: &Event,
+        pod: &Compiled,
+        devices: &[Option<devices::ClaimId>],
+        plugins: Plugins,
+    ) -> bool {
         // If no filter rejected the pod (a cluster without nodes), it is tried again.
         if plugins.is_empty() {
             return !matches!(event, Event::Bound(_));
@@ -134,6 +176,18 @@ impl Hints<'_> {
                     && templates.iter().any(|other| self.helps_when_gone(*other, pod, plugins))
             }
             Event::Objects => plugins.has(Plugins::OBJECTS),
+            Event::Claims(claims) => {
+                plugins.has(Plugins::CLAIMS.with(Plugins::VOLUMES).with(Plugins::VOLUME_ZONE))
+                    && pod.claims.iter().any(|claim| claims.contains(claim))
+            }
+            Event::Volume { made } => {
+                plugins.has(Plugins::VOLUMES) || (*made && plugins.has(Plugins::VOLUME_ZONE))
+            }
+            Event::DeviceClaims(claims) => {
+                plugins.has(Plugins::DEVICES)
+                    && devices.iter().flatten().any(|claim| claims.contains(claim))
+            }
+            Event::DevicesFreed => plugins.has(Plugins::DEVICES),
             Event::NodeAdded(node) => self.helps_when_there(*node, None, pod, plugins),
             Event::NodeChanged(node, before) => {
                 self.helps_when_there(*node, Some(before), pod, plugins)
@@ -162,8 +216,8 @@ impl Hints<'_> {
             pod.pod.ports.iter().any(|port| ports.iter().any(|other| port.conflicts(other)))
         };
         plugins.has(Plugins::FIT)
-            || (plugins.has(Plugins::VOLUME_USE) && !other.pod.volumes.is_empty())
-            || (plugins.has(Plugins::DEVICES) && !other.pod.claims.is_empty())
+            || (plugins.has(Plugins::VOLUME_USE) && frees_volume(other, pod))
+            || (plugins.has(Plugins::VOLUME_COUNT) && attaches(other))
             || (plugins.has(Plugins::PORTS) && frees_port())
             || (plugins.has(Plugins::SPREAD) && self.spreads(other, pod))
             || (plugins.has(Plugins::POD_AFFINITY)
@@ -212,12 +266,13 @@ impl Hints<'_> {
                 || pod.anti_affinity.iter().any(|term| before.is_some() && moved(term.key))
         };
         let relabeled = || before.is_none_or(|before| !same_labels(before, now));
-        (plugins.has(Plugins::VOLUMES.with(Plugins::VOLUME_USE).with(Plugins::DEVICES))
-            && relabeled())
+        let by_labels = Plugins::VOLUMES.with(Plugins::VOLUME_ZONE).with(Plugins::DEVICES);
+        let by_new = Plugins::PORTS.with(Plugins::VOLUME_USE).with(Plugins::VOLUME_COUNT);
+        (plugins.has(by_labels) && relabeled())
             || (plugins.has(Plugins::NODE_UNSCHEDULABLE) && uncordoned())
             || (plugins.has(Plugins::TAINTS) && untainted())
             || (plugins.has(Plugins::NODE_AFFINITY) && selected())
-            || (plugins.has(Plugins::PORTS) && before.is_none())
+            || (plugins.has(by_new) && before.is_none())
             || (plugins.has(Plugins::FIT) && fits())
             || (plugins.has(Plugins::SPREAD) && spread())
             || (plugins.has(Plugins::POD_AFFINITY) && beside())

@@ -140,15 +140,18 @@ impl Plugins {
     pub(super) const FIT: Self = Self(16);
     pub(super) const SPREAD: Self = Self(32);
     pub(super) const POD_AFFINITY: Self = Self(64);
-    /// A claim, before any node is looked at.
+    /// A claim that does not exist, before any node is looked at.
     pub(super) const CLAIMS: Self = Self(128);
-    /// Volumes that cannot be used on a node.
+    /// Claims that have no volume that can be used on a node (`VolumeBinding`).
     pub(super) const VOLUMES: Self = Self(256);
-    /// Volumes that other pods use.
+    /// Volumes that other pods use (`VolumeRestrictions`).
     pub(super) const VOLUME_USE: Self = Self(512);
     pub(super) const DEVICES: Self = Self(1024);
+    pub(super) const VOLUME_ZONE: Self = Self(2048);
+    /// A driver can attach no more (`NodeVolumeLimits`).
+    pub(super) const VOLUME_COUNT: Self = Self(4096);
     /// Those that objects of volumes, devices and claims can help.
-    pub(super) const OBJECTS: Self = Self(128 | 256 | 512 | 1024);
+    pub(super) const OBJECTS: Self = Self(128 | 256 | 512 | 1024 | 2048 | 4096);
 
     pub(super) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -590,9 +590,11 @@ impl Scheduler {
             let helped = |pod: &PodId| {
                 let own = &self.pods[pod.index()];
                 let plugins = own.rejection.as_ref().map(|rejection| rejection.plugins);
+                let devices = self.belongings.get(pod).map(|own| own.devices.as_slice());
                 hints.helps(
                     &event,
                     &self.templates[own.template.index()],
+                    devices.unwrap_or_default(),
                     plugins.unwrap_or_default(),
                 )
             };

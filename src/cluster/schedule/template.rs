@@ -77,6 +77,17 @@ fn spread(
     }
 }
 
+/// The pods that a term selects when the labels of their namespaces are not looked up: the queue
+/// decides so whether a pod that came or went concerns a waiting one (`isSchedulableAfterPodChange`
+/// of plugins/interpodaffinity passes none).
+fn heard(term: &PodTerm) -> Scoped {
+    let mut own = scoped(term);
+    let of_labels = own.namespaces.selector.take();
+    own.namespaces.selector =
+        of_labels.filter(|own| own.matches(|_| None)).map(|_| Selector::new([]));
+    own
+}
+
 impl Compiled {
     pub(super) fn new(
         pod: Arc<PodTemplate>,
@@ -91,6 +102,7 @@ impl Compiled {
         let labels = index.set(&pod.namespace, &pod.labels);
         let beside = |term: &PodTerm, nodes: &mut Nodes, index: &mut LabelIndex| AffinityTerm {
             selector: index.selector(vec![scoped(term)]),
+            heard: index.selector(vec![heard(term)]),
             key: nodes.topology(&term.topology_key),
         };
         let affinity: Vec<AffinityTerm> =

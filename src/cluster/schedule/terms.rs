@@ -89,5 +89,7 @@ impl Terms {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AffinityTerm {
     pub(super) selector: SelectorId,
+    /// The pods after whose coming or going a waiting pod with the term is tried again.
+    pub(super) heard: SelectorId,
     pub(super) key: usize,
 }

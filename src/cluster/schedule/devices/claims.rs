@@ -218,13 +218,15 @@ impl Devices {
         self.claims[claim].allocation = Some(allocation);
     }
 
-    pub(super) fn deallocate(&mut self, claim: ClaimId) {
-        let Some(allocation) = self.claims[claim].allocation.take() else { return };
+    /// Takes the devices of a claim; false if it had none.
+    pub(super) fn deallocate(&mut self, claim: ClaimId) -> bool {
+        let Some(allocation) = self.claims[claim].allocation.take() else { return false };
         for (_, device, admin) in allocation.devices {
             if !admin && let Some(count) = self.used.get_mut(&device) {
                 *count = count.saturating_sub(1);
             }
         }
+        true
     }
 
     /// Finds or makes the claims of a pod, by its name.
@@ -381,13 +383,14 @@ impl Devices {
     }
 
     /// A pod is gone or has ended: its own claims go with it, and a shared one without users gives
-    /// its devices back.
+    /// its devices back. Returns whether any were.
     pub(in crate::cluster::schedule) fn release(
         &mut self,
         claims: &[Option<ClaimId>],
         pod: PodId,
         quotas: &mut Ledger,
-    ) {
+    ) -> bool {
+        let mut freed = false;
         for claim in claims.iter().flatten() {
             let own = &mut self.claims[*claim];
             let before = own.users.len();
@@ -396,15 +399,16 @@ impl Devices {
             if own.of_pod {
                 own.exists = false;
                 let receipt = own.receipt.take();
-                self.deallocate(*claim);
+                freed |= self.deallocate(*claim);
                 if let Some(receipt) = receipt {
                     quotas.release(&receipt);
                 }
             } else if was_user && !own.is_reserved() {
                 own.exists &= !own.deleting;
-                self.deallocate(*claim);
+                freed |= self.deallocate(*claim);
             }
         }
+        freed
     }
 
     /// A pod lost its node before it was bound.

@@ -9,6 +9,7 @@ use crate::cluster::schedule::ids::{NodeId, PodId};
 use crate::cluster::schedule::pod::Disk;
 use crate::cluster::schedule::reason::{Plugins, Reason, Refusal};
 use ecow::EcoString;
+use std::collections::BTreeSet;
 
 /// The pods of a node as volumes see them: those on it, with some added or removed.
 #[derive(Clone, Copy)]
@@ -54,11 +55,11 @@ impl PodVolumes {
             return Some(Refusal::of(Reason::ReadWriteOncePod, true, Plugins::VOLUME_USE));
         }
         if self.exceeds(storage, machine, trial) {
-            return Some(Refusal::of(Reason::VolumeCount, true, Plugins::VOLUME_USE));
+            return Some(Refusal::of(Reason::VolumeCount, true, Plugins::VOLUME_COUNT));
         }
         self.unbindable(storage, node, machine).or_else(|| {
             let elsewhere = self.columns.iter().any(|column| at(column, node) == ELSEWHERE);
-            elsewhere.then(|| Refusal::of(Reason::VolumeZone, false, Plugins::VOLUMES))
+            elsewhere.then(|| Refusal::of(Reason::VolumeZone, false, Plugins::VOLUME_ZONE))
         })
     }
 
@@ -70,18 +71,21 @@ impl PodVolumes {
         if storage.limits.is_empty() || !self.drivers.iter().any(|(own, _)| limit(own).is_some()) {
             return false;
         }
+        let own = |claim: ClaimId| storage.driver_of(claim);
         let claims = trial.present().flat_map(|pod| (trial.used)(pod).claims);
-        let mut held = storage.held(claims, &machine.name);
-        held.sort_unstable();
-        held.dedup();
-        let new: Vec<_> = self.drivers.iter().filter(|own| !held.contains(own)).collect();
+        let held: BTreeSet<_> = claims.filter_map(own).collect();
+        // A volume that is attached and that no pod there uses counts once more for a new pod.
+        let attached = storage.attached(&machine.name).filter(|own| !held.contains(own));
+        let attached: BTreeSet<_> = attached.collect();
+        let new: BTreeSet<_> = self.drivers.iter().filter(|own| !held.contains(*own)).collect();
         new.iter().any(|(driver, _)| {
-            let count = |list: &mut dyn Iterator<Item = &EcoString>| {
-                list.filter(|own| *own == driver).count()
+            let count = |list: &mut dyn Iterator<Item = &(EcoString, EcoString)>| {
+                list.filter(|(own, _)| own == driver).count()
             };
-            let own = count(&mut new.iter().map(|(own, _)| own));
-            let others = count(&mut held.iter().map(|(own, _)| own));
-            limit(driver).is_some_and(|most| own + others > most)
+            let all = count(&mut new.iter().copied())
+                + count(&mut held.iter())
+                + count(&mut attached.iter());
+            limit(driver).is_some_and(|most| all > most)
         })
     }
 
@@ -91,36 +95,7 @@ impl PodVolumes {
         if self.columns.iter().any(|column| at(column, node) == APART) {
             reasons.push(Reason::VolumeAffinity);
         }
-        let (mut bindable, mut space) = (true, true);
-        let mut taken: Vec<EcoString> = Vec::new();
-        for waiting in &self.waiting {
-            if let Some(selected) = &waiting.selected {
-                bindable &= *selected == machine.name;
-                continue;
-            }
-            let owner = waiting.claim.map(|claim| &storage.claims[claim]);
-            let owner = owner.map(|own| (&own.namespace, &own.name));
-            if let Some(volume) = storage.free_volume(owner, &waiting.spec, Some(machine), &taken) {
-                taken.push(volume);
-                continue;
-            }
-            let class = storage.class_of(&waiting.spec);
-            let Some(class) = class.filter(|class| class.provisions() && class.allows(machine))
-            else {
-                bindable = false;
-                continue;
-            };
-            if storage.publishing.contains(&class.provisioner) {
-                let name = storage.class_name(&waiting.spec);
-                let mut own = storage.capacities.iter().filter(|own| own.class == name);
-                space &= own.any(|own| own.holds(waiting.spec.request, machine));
-            }
-        }
-        if !bindable {
-            reasons.push(Reason::NoVolume);
-        } else if !space {
-            reasons.push(Reason::NoSpace);
-        }
+        reasons.extend(self.unprovided(storage, machine));
         if self.lacks_volume {
             reasons.push(Reason::VolumeGone);
         }
@@ -128,6 +103,40 @@ impl PodVolumes {
             reasons,
             curable: false,
             plugin: Plugins::VOLUMES,
+        })
+    }
+
+    /// Why claims that wait for the pod get no volume on a node (`FindPodVolumes`): existing volumes
+    /// are tried for all of them first, then the first claim for which none can be made decides.
+    fn unprovided(&self, storage: &Storage, machine: &Machine) -> Option<Reason> {
+        let (mut selected, mut unmatched) = (Vec::new(), Vec::new());
+        let mut taken: Vec<EcoString> = Vec::new();
+        for waiting in &self.waiting {
+            if let Some(node) = &waiting.selected {
+                if *node != machine.name {
+                    return Some(Reason::NoVolume);
+                }
+                selected.push(waiting);
+                continue;
+            }
+            let owner = waiting.claim.map(|claim| &storage.claims[claim]);
+            let owner = owner.map(|own| (&own.namespace, &own.name));
+            match storage.free_volume(owner, &waiting.spec, Some(machine), &taken) {
+                Some(volume) => taken.push(volume),
+                None => unmatched.push(waiting),
+            }
+        }
+        selected.into_iter().chain(unmatched).find_map(|waiting| {
+            let class = storage.class_of(&waiting.spec);
+            let class = class.filter(|class| class.provisions() && class.allows(machine));
+            let Some(class) = class else { return Some(Reason::NoVolume) };
+            if !storage.publishing.contains(&class.provisioner) {
+                return None;
+            }
+            let name = storage.class_name(&waiting.spec);
+            let mut own = storage.capacities.iter().filter(|own| own.class == name);
+            let space = own.any(|own| own.holds(waiting.spec.request, machine));
+            (!space).then_some(Reason::NoSpace)
         })
     }
 }

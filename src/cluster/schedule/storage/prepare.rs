@@ -6,6 +6,7 @@ use super::objects::StorageClass;
 use crate::cluster::admission::{Ledger, Receipt};
 use crate::cluster::schedule::nodes::Nodes;
 use crate::cluster::schedule::pod::{ClaimSpec, Disk, PodVolume};
+use crate::cluster::schedule::reason::Plugins;
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ pub(super) struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub(in crate::cluster::schedule) struct PodVolumes {
     /// No node may have the pod.
-    pub(in crate::cluster::schedule) refused: Option<EcoString>,
+    pub(in crate::cluster::schedule) refused: Option<(EcoString, Plugins)>,
     pub(super) disks: Vec<Disk>,
     /// Claims that one pod may use.
     pub(super) single: Vec<ClaimId>,
@@ -36,23 +37,42 @@ pub(in crate::cluster::schedule) struct PodVolumes {
     pub(super) drivers: Vec<(EcoString, EcoString)>,
 }
 
-/// What is wrong with a claim, whatever the node (`podHasPVCs`).
-fn unusable(claim: &Claim, knows: bool) -> Option<EcoString> {
+/// What is wrong with a claim, whatever the node, and who says it: the first plugin that looks up
+/// claims is `VolumeRestrictions`, the others are problems of `VolumeBinding` (`podHasPVCs`).
+fn unusable(claim: &Claim, knows: bool) -> Option<(EcoString, Plugins)> {
     let name = &claim.name;
-    if !claim.exists && claim.refused.is_some() {
-        return claim.refused.clone();
+    if !claim.exists
+        && let Some(why) = &claim.refused
+    {
+        return Some((why.clone(), Plugins::CLAIMS));
     }
     if !claim.exists {
-        return knows.then(|| eco_format!("persistentvolumeclaim \"{name}\" not found"));
+        let missing = eco_format!("persistentvolumeclaim \"{name}\" not found");
+        return knows.then_some((missing, Plugins::CLAIMS));
     }
     if claim.lost {
         let volume = claim.volume.clone().unwrap_or_default();
-        return Some(eco_format!(
+        let lost = eco_format!(
             "persistentvolumeclaim \"{name}\" bound to non-existent persistentvolume \"{volume}\""
-        ));
+        );
+        return Some((lost, Plugins::VOLUMES));
     }
     let deleting = eco_format!("persistentvolumeclaim \"{name}\" is being deleted");
-    claim.deleting.then_some(deleting)
+    claim.deleting.then_some((deleting, Plugins::VOLUMES))
+}
+
+/// The claims of a pod in the order of its volumes: those that it names come first in the list, then
+/// those that are made for it.
+fn in_order(volumes: &[PodVolume], claims: &[ClaimId]) -> Vec<ClaimId> {
+    let is_named = |volume: &&PodVolume| matches!(volume, PodVolume::Claim(_));
+    let (named, made) = claims.split_at(volumes.iter().filter(is_named).count().min(claims.len()));
+    let (mut named, mut made) = (named.iter(), made.iter());
+    let of = volumes.iter().filter_map(|volume| match volume {
+        PodVolume::Claim(_) => named.next(),
+        PodVolume::Ephemeral(..) => made.next(),
+        PodVolume::Disk(_) => None,
+    });
+    of.copied().collect()
 }
 
 impl Storage {
@@ -65,6 +85,7 @@ impl Storage {
         made: bool,
         nodes: &Nodes,
     ) -> PodVolumes {
+        let claims = in_order(volumes, claims);
         let refused = claims.iter().find_map(|id| unusable(&self.claims[*id], self.knows_claims));
         let mut own = PodVolumes { refused, ..PodVolumes::default() };
         if own.refused.is_some() {
@@ -73,7 +94,10 @@ impl Storage {
         for volume in volumes {
             match volume {
                 PodVolume::Disk(disk) => own.disks.push(disk.clone()),
-                PodVolume::Ephemeral(_, spec) if !made => {
+                PodVolume::Ephemeral(name, spec) if !made => {
+                    let class = self.class_of(spec).filter(|class| class.provisions());
+                    let driver = class.map(|class| class.provisioner.clone());
+                    own.drivers.extend(driver.map(|driver| (driver, name.clone())));
                     own.waiting.push(Waiting {
                         claim: None,
                         spec: Arc::clone(spec),
@@ -84,7 +108,7 @@ impl Storage {
             }
         }
         let mut immediate = false;
-        for id in claims {
+        for id in &claims {
             let claim = &self.claims[*id];
             if !claim.exists {
                 continue;
@@ -114,7 +138,8 @@ impl Storage {
         }
         own.waiting.sort_by_key(|waiting| waiting.spec.request);
         if immediate {
-            own.refused = Some("pod has unbound immediate PersistentVolumeClaims".into());
+            let why = "pod has unbound immediate PersistentVolumeClaims";
+            own.refused = Some((why.into(), Plugins::VOLUMES));
         }
         own
     }

@@ -19,6 +19,19 @@ pub(super) const APART: u8 = 1;
 /// The labels of the volume name another zone or region.
 pub(super) const ELSEWHERE: u8 = 2;
 
+/// What became of the claims of a pod that got a node.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cluster::schedule) struct Taken {
+    /// Every claim has a volume.
+    pub(in crate::cluster::schedule) complete: bool,
+    /// The claims that had none before.
+    pub(in crate::cluster::schedule) claims: Vec<ClaimId>,
+    /// One of them has a volume now.
+    pub(in crate::cluster::schedule) bound: bool,
+    /// A volume was made.
+    pub(in crate::cluster::schedule) made: bool,
+}
+
 impl Storage {
     /// For each node whether a volume can be used on it.
     pub(super) fn reach(&mut self, volume: &EcoString, nodes: &Nodes) -> Option<Arc<Vec<u8>>> {
@@ -107,20 +120,21 @@ impl Storage {
         self.give(claim, &name);
     }
 
-    /// A pod got a node: its claims that wait get their volumes. Returns false while one is not
-    /// made: the pod holds the node and is not bound.
+    /// A pod got a node: its claims that wait get their volumes. While one is not made, the pod holds
+    /// the node and is not bound.
     pub(in crate::cluster::schedule) fn reserve(
         &mut self,
         claims: &[ClaimId],
         pod: PodId,
         machine: &Machine,
-    ) -> bool {
-        let mut complete = true;
+    ) -> Taken {
+        let mut taken = Taken { complete: true, ..Taken::default() };
         for claim in claims {
             self.claims[*claim].users.push(pod);
             if self.claims[*claim].bound || !self.claims[*claim].exists {
                 continue;
             }
+            taken.claims.push(*claim);
             let own = &self.claims[*claim];
             let spec = Arc::clone(&own.spec);
             let owner = (own.namespace.clone(), own.name.clone());
@@ -130,17 +144,19 @@ impl Storage {
             };
             if let Some(volume) = free {
                 self.give(*claim, &volume);
+                taken.bound = true;
                 continue;
             }
             let provisioner = self.class_of(&spec).map(|class| class.provisioner.clone());
             self.claims[*claim].selected = Some(machine.name.clone());
             if provisioner.is_some_and(|provisioner| self.answers(&provisioner)) {
                 self.provision(*claim, machine.label(ZONE));
+                (taken.bound, taken.made) = (true, true);
             } else {
-                complete = false;
+                taken.complete = false;
             }
         }
-        complete
+        taken
     }
 
     /// A pod is gone, or lost its node.
@@ -202,15 +218,13 @@ impl Storage {
         changed
     }
 
-    /// The drivers' names of the volumes on a node: those of its pods, and those attached to it.
-    pub(super) fn held(
+    /// The drivers and their names of the volumes that are attached to a node.
+    pub(super) fn attached(
         &self,
-        claims: impl Iterator<Item = ClaimId>,
         node: &EcoString,
-    ) -> Vec<(EcoString, EcoString)> {
+    ) -> impl Iterator<Item = (EcoString, EcoString)> + '_ {
         let attached = self.attached.get(node).into_iter().flatten();
-        let attached = attached.filter_map(|name| self.volumes.get(name)?.driver.clone());
-        claims.filter_map(|claim| self.driver_of(claim)).chain(attached).collect()
+        attached.filter_map(|name| self.volumes.get(name)?.driver.clone())
     }
 
     /// The driver of the volume of a claim, and its name of the volume; for a volume that is not

@@ -216,13 +216,13 @@ fn a_released_nomination_retries_pods_up_to_its_priority() {
         for (plugins, blames) in [(Plugins::FIT, true), (Plugins::TAINTS, false)] {
             let event = Event::Deleted(vec![gone], up_to);
             assert_eq!(
-                hints.helps(&event, pod, plugins),
+                hints.helps(&event, pod, &[], plugins),
                 expected && blames,
                 "{priority} {up_to:?}"
             );
         }
-        assert!(!hints.helps(&Event::Bound(gone), pod, Plugins::default()));
-        assert!(hints.helps(&Event::NodeAdded(bench.id("a")), pod, Plugins::default()));
+        assert!(!hints.helps(&Event::Bound(gone), pod, &[], Plugins::default()));
+        assert!(hints.helps(&Event::NodeAdded(bench.id("a")), pod, &[], Plugins::default()));
     }
 }
 
