@@ -5,6 +5,7 @@
 
 pub(crate) mod placements;
 mod play;
+mod pods;
 pub(crate) mod ties;
 
 use super::{Admission, Budget, Options, PodId, PodTemplate, Scheduler, labels};

@@ -1,0 +1,150 @@
+//! pods.jsonl: single pods, created one after the other in random small clusters; where each goes,
+//! the scores of its nodes, whom it evicts, which devices its claims get, and why it waits.
+
+use super::{Row, Start, namespace, node, template, text};
+use crate::cluster::schedule::{
+    PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak, label_selector,
+};
+use crate::quantity::recordings;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Ties fall as they were recorded.
+struct Recorded<'r>(BTreeMap<&'r str, Vec<&'r str>>);
+
+impl TieBreak for Recorded<'_> {
+    fn choose(&mut self, pod: &PodTemplate, nodes: &[&str]) -> Option<usize> {
+        let taken = self.0.get(pod.name.as_str())?;
+        taken.iter().find_map(|node| nodes.iter().position(|own| own == node))
+    }
+}
+
+struct Cluster<'r> {
+    scheduler: Scheduler,
+    ties: Recorded<'r>,
+    pods: BTreeMap<&'r str, PodId>,
+    /// Evictions that were answered.
+    seen: usize,
+}
+
+impl Cluster<'_> {
+    /// Schedules until nothing moves: pods start at once, evicted ones are gone at once.
+    fn settle(&mut self) {
+        loop {
+            self.scheduler.schedule_with(&mut self.ties);
+            for pod in self.pods.values() {
+                self.scheduler.set_ready(*pod, true);
+            }
+            let new = self.scheduler.evictions()[self.seen..].to_vec();
+            self.seen += new.len();
+            if new.is_empty() {
+                return;
+            }
+            for eviction in new {
+                self.scheduler.finish(eviction.victim);
+            }
+        }
+    }
+
+    fn state(&self, pod: PodId) -> Value {
+        match self.scheduler.state(pod) {
+            PodState::Bound(on) | PodState::Reserved(on) => {
+                json!({"node": self.scheduler.node(on).name.as_str()})
+            }
+            PodState::Waiting => {
+                let why = self.scheduler.rejection(pod);
+                json!({"message": why.map(|own| own.message.as_str()).unwrap_or_default()})
+            }
+            PodState::Terminating(_) | PodState::Gone => json!("gone"),
+        }
+    }
+
+    fn devices(&self) -> Value {
+        let claims = self.scheduler.devices().status().filter_map(|own| {
+            let list = own.devices?.into_iter();
+            let list = list.map(|(request, pool, name)| format!("{request}={pool}/{name}").into());
+            Some((own.name.to_string(), Value::Array(list.collect())))
+        });
+        Value::Object(claims.collect())
+    }
+}
+
+/// The scores of the nodes that fit, less that of the best.
+fn scores(scheduler: &mut Scheduler, pod: TemplateId) -> Value {
+    let answers = scheduler.examine(pod);
+    let most = answers.iter().filter_map(|own| own.score).max().unwrap_or(0);
+    let fitting = answers.iter().filter_map(|own| {
+        Some((scheduler.node(own.node).name.to_string(), json!(own.score? - most)))
+    });
+    Value::Object(fitting.collect())
+}
+
+/// The template of a pod, with the selector of the ReplicaSet that owns it.
+fn owned(row: &Row, pod: &Value, start: &Start<'_>) -> PodTemplate {
+    let mut own = template(pod, &start.classes);
+    for owner in pod["metadata"]["ownerReferences"].as_array().into_iter().flatten() {
+        let is_owner = |other: &&Value| {
+            other["kind"] == owner["kind"]
+                && other["metadata"]["name"] == owner["name"]
+                && namespace(other) == namespace(pod)
+        };
+        if let Some(set) = row.objects.iter().find(is_owner) {
+            own.owner = label_selector(Some(&node(&set["spec"]["selector"]))).unwrap();
+        }
+    }
+    own
+}
+
+fn compare(value: &Value) -> Result<(), String> {
+    let row: Row = serde_json::from_value(value.clone()).unwrap();
+    let expect = &row.expect;
+    let taken = expect["taken"].as_object().unwrap().iter();
+    let list = |nodes: &Value| -> Vec<String> { serde_json::from_value(nodes.clone()).unwrap() };
+    let taken: BTreeMap<String, Vec<String>> =
+        taken.map(|(pod, nodes)| (pod.clone(), list(nodes))).collect();
+    let ties = taken
+        .iter()
+        .map(|(pod, nodes)| (pod.as_str(), nodes.iter().map(String::as_str).collect()))
+        .collect();
+    let start = Start::of(&row);
+    let pods = value["pods"].as_array().unwrap();
+    let templates: Vec<PodTemplate> = pods.iter().map(|pod| owned(&row, pod, &start)).collect();
+    let Start { scheduler, running, .. } = start;
+    let mut cluster = Cluster { scheduler, ties: Recorded(ties), pods: BTreeMap::new(), seen: 0 };
+    cluster.settle();
+    let mut played = json!({"scores": {}, "pods": {}, "taken": expect["taken"]});
+    for (pod, template) in pods.iter().zip(templates) {
+        let name = text(&pod["metadata"]["name"]);
+        cluster.scheduler.time_passes();
+        let id = cluster.scheduler.template(Arc::new(template));
+        if expect["scores"].get(name).is_some() {
+            played["scores"][name] = scores(&mut cluster.scheduler, id);
+        }
+        cluster.pods.insert(name, cluster.scheduler.add(id));
+        cluster.settle();
+    }
+    for (name, pod) in &cluster.pods {
+        played["pods"][*name] = cluster.state(*pod);
+    }
+    let names = running.iter().chain(&cluster.pods);
+    let names: BTreeMap<PodId, &str> = names.map(|(name, pod)| (*pod, *name)).collect();
+    let mut evicted: Vec<&str> =
+        cluster.scheduler.evictions().iter().map(|one| names[&one.victim]).collect();
+    evicted.sort_unstable();
+    played["evicted"] = json!(evicted);
+    played["devices"] = cluster.devices();
+    if played == *expect {
+        Ok(())
+    } else {
+        Err(format!("\n  recorded {expect}\n  played   {played}"))
+    }
+}
+
+#[test]
+fn pods_one_by_one_match_the_recorded_scheduler() {
+    let rows: Vec<Value> = recordings::rows("scheduler/pods");
+    let wrong = |row: &Value| Some(format!("{}: {}", row["name"], compare(row).err()?));
+    let wrong: Vec<String> = rows.iter().filter_map(wrong).collect();
+    assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+}
