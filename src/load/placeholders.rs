@@ -207,21 +207,19 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
 
 /// Whether a text may hold a placeholder at all.
 pub(super) fn may_hold(text: &str) -> bool {
-    const SIGNS: [&str; 20] = [
-        "ENC[",
-        "#@",
-        "${",
-        "{{",
+    // Those that are found fastest come first.
+    const SIGNS: [&str; 17] = [
+        "{",
         "<",
         "%",
-        "__",
         "@",
+        "__",
+        "ENC[",
         "REPLACE",
         "CHANGE",
         "YOUR",
         "$(",
         "($",
-        "{",
         "OVER",
         "PLACEHOLDER",
         "TODO",

@@ -143,6 +143,23 @@ impl PodContext {
         Ok(pod)
     }
 
+    /// The same of a pod that runs. Its node is no part of the template: the scheduler bound it, and
+    /// its controller creates it again for any node.
+    ///
+    /// # Errors
+    /// The first field that the API server would reject.
+    pub fn read_running(
+        &self,
+        namespace: &str,
+        labels: Labels,
+        spec: &Node,
+    ) -> Result<PodTemplate, InvalidPod> {
+        let mut pod = PodTemplate::read(namespace, labels, spec, &self.classes)?;
+        pod.node = None;
+        self.tolerate(&mut pod);
+        Ok(pod)
+    }
+
     /// Adds the tolerations, handles pods of other schedulers like pods of the default scheduler,
     /// since other schedulers are unknown offline, and shares the specs of equal pods.
     fn tolerate(&self, pod: &mut PodTemplate) {

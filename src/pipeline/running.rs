@@ -11,7 +11,7 @@ use crate::rollout::leader_worker_set::pods;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The label that names the component of a pod.
@@ -245,13 +245,14 @@ impl<'a> RunningPods<'a> {
         others.map(|(_, pod)| pod).collect()
     }
 
-    /// The template of each pod. For a pod that cannot be read, only the requests of its containers
-    /// are known.
+    /// The template of each pod; pods of one controller share it. For a pod that cannot be read, only
+    /// the requests of its containers are known.
     pub fn templates(&self, context: &PodContext) -> Vec<Arc<PodTemplate>> {
         let read = |pod: &RunningPod<'_>| {
             let spec = pod.object.node.get("spec");
-            let read =
-                spec.and_then(|spec| context.read(pod.namespace(), pod.labels.clone(), spec).ok());
+            let read = spec.and_then(|spec| {
+                context.read_running(pod.namespace(), pod.labels.clone(), spec).ok()
+            });
             Arc::new(read.unwrap_or_else(|| {
                 let shape = spec.map(Shape::of).unwrap_or_default();
                 let requests = shape.amounts().filter(|(name, _)| *name != "pods");
@@ -267,6 +268,14 @@ impl<'a> RunningPods<'a> {
                 }
             }))
         };
-        self.all.par_iter().map(read).collect()
+        let mut templates: Vec<Arc<PodTemplate>> = self.all.par_iter().map(read).collect();
+        let mut known: HashSet<Arc<PodTemplate>> = HashSet::new();
+        for own in &mut templates {
+            match known.get(own) {
+                Some(same) => *own = Arc::clone(same),
+                None => _ = known.insert(Arc::clone(own)),
+            }
+        }
+        templates
     }
 }

@@ -25,7 +25,7 @@ pub use list::Places;
 pub use map::Map;
 pub use node::{Entry, Node, Origin, Rule, Value};
 pub use parse::parse;
-pub use part::Part;
+pub use part::{Entries, Part, Unread};
 pub use path::{FieldPath, Segment};
 pub(crate) use position::At;
 pub use split::split;

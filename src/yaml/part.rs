@@ -1,6 +1,7 @@
 //! The place of one document within a text.
 
 use super::limits::Limits;
+use super::node::Node;
 use std::ops::Range;
 
 /// The place of one document.
@@ -12,6 +13,58 @@ pub struct Part {
     pub json: bool,
     /// What splitting the text has found out about it; JSON only.
     pub outline: Option<Outline>,
+    /// What nothing reads of it: in JSON it is passed over.
+    pub unread: &'static [Unread],
+}
+
+/// Entries of mappings that nothing reads.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The keys above the mappings; lists on the way have none.
+    pub at: &'static [&'static str],
+    /// The entries.
+    pub entries: Entries,
+}
+
+/// Entries of a mapping, by key.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Entries {
+    /// These.
+    These(&'static [&'static str]),
+    /// All but these.
+    AllBut(&'static [&'static str]),
+}
+
+impl Entries {
+    /// Whether a key is among them.
+    pub fn hold(&self, key: &str) -> bool {
+        match self {
+            Self::These(keys) => keys.contains(&key),
+            Self::AllBut(keys) => !keys.contains(&key),
+        }
+    }
+}
+
+impl Unread {
+    /// Removes the entries from a tree.
+    pub fn remove(&self, from: &mut Node) {
+        remove(from, self.at, &self.entries);
+    }
+}
+
+fn remove(from: &mut Node, at: &[&str], entries: &Entries) {
+    if let Some(items) = from.as_list_mut() {
+        items.make_mut().iter_mut().for_each(|item| remove(item, at, entries));
+    } else if let Some(map) = from.as_map_mut() {
+        match at.split_first() {
+            Some((key, below)) => {
+                if let Some(inner) = map.get_mut(key) {
+                    remove(inner, below, entries);
+                }
+            }
+            None => map.retain(|entry| !entries.hold(&entry.key)),
+        }
+    }
 }
 
 /// What is known of a JSON value that was passed over.
@@ -43,7 +96,7 @@ impl Part {
 impl From<Range<usize>> for Part {
     /// A separate text: whether it is JSON depends on the text.
     fn from(range: Range<usize>) -> Self {
-        Self { range, json: true, outline: None }
+        Self { range, json: true, outline: None, unread: &[] }
     }
 }
 

@@ -63,7 +63,7 @@ impl Splitter<'_> {
             }
             at = next + length;
             count += 1;
-            self.parts.push(Part { range: next..at, json: true, outline: Some(outline) });
+            self.parts.push(Part { outline: Some(outline), ..Part::from(next..at) });
         }
     }
 
@@ -194,6 +194,6 @@ impl Splitter<'_> {
         if marked.split('\n').all(blank) {
             return;
         }
-        self.parts.push(Part { range: start..end, json: false, outline: None });
+        self.parts.push(Part { json: false, ..Part::from(start..end) });
     }
 }

@@ -163,18 +163,10 @@ impl Fleet {
     fn with(&self, now: &Placed, like: NodeId, nodes: usize) -> Placed {
         let mut grown = now.clone();
         let machine = Arc::clone(grown.scheduler.node(like));
-        let mut number = 0;
-        for _ in 0..nodes {
-            // Find a free name.
-            let added = loop {
-                number += 1;
-                let name = eco_format!("{}+{number}", machine.name);
-                if grown.scheduler.node_id(&name).is_none() {
-                    break named(&machine, name);
-                }
-            };
-            grown.scheduler.add_node(Arc::new(added));
-        }
+        let names = (1..).map(|number| eco_format!("{}+{number}", machine.name));
+        let free: Vec<EcoString> =
+            names.filter(|name| grown.scheduler.node_id(name).is_none()).take(nodes).collect();
+        grown.scheduler.add_nodes(free.into_iter().map(|name| Arc::new(named(&machine, name))));
         grown.settle(self);
         grown
     }

@@ -124,12 +124,14 @@ impl Nodes {
         nodes
     }
 
-    /// Adds a node; `None` if a node of this name exists.
-    pub(super) fn add(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
-        let id = self.push(machine)?;
-        self.epoch += 1;
-        self.rank_by_name();
-        Some(id)
+    /// Adds nodes; those whose name exists are left out.
+    pub(super) fn add(&mut self, machines: impl Iterator<Item = Arc<Machine>>) -> Vec<NodeId> {
+        let added: Vec<NodeId> = machines.filter_map(|machine| self.push(machine)).collect();
+        if !added.is_empty() {
+            self.epoch += 1;
+            self.rank_by_name();
+        }
+        added
     }
 
     fn push(&mut self, machine: Arc<Machine>) -> Option<NodeId> {

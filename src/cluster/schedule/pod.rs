@@ -5,6 +5,7 @@ use crate::cluster::{Machine, Taint, Toleration};
 use crate::quantity::{Requirement, Selector, SelectorError, SelectorOperator};
 use ecow::{EcoString, EcoVec};
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -72,6 +73,13 @@ pub struct PodTemplate {
     pub owner: Option<Selector>,
     /// Its spec, shared by the pods of many services.
     pub spec: Arc<PodSpec>,
+}
+
+impl Hash for PodTemplate {
+    /// By the labels, in which templates of one spec differ.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.namespace, &self.labels).hash(state);
+    }
 }
 
 /// The part of a pod's spec that decides which nodes are allowed and which are preferred.

@@ -527,9 +527,18 @@ impl Scheduler {
 
     /// Adds a node; `None` if a node of this name exists.
     pub fn add_node(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
-        let node = self.nodes.add(as_seen(machine, self.ignore_ready))?;
-        self.happens(Event::NodeAdded(node));
-        Some(node)
+        self.add_nodes([machine]).pop()
+    }
+
+    /// Adds nodes; those whose name exists are left out.
+    pub fn add_nodes(&mut self, machines: impl IntoIterator<Item = Arc<Machine>>) -> Vec<NodeId> {
+        let ignore_ready = self.ignore_ready;
+        let seen = machines.into_iter().map(|machine| as_seen(machine, ignore_ready));
+        let added = self.nodes.add(seen);
+        for node in &added {
+            self.happens(Event::NodeAdded(*node));
+        }
+        added
     }
 
     /// Replaces the description of a node: labels, taints, capacity.

@@ -4,7 +4,7 @@
 //! In: the text of a document. Out: a part for each item, so that each is read within the limits of
 //! a document and beside the others. A List in any other layout is read as one document.
 
-use crate::yaml::{Node, Part};
+use crate::yaml::{Entries, Node, Part, Unread};
 use ecow::{EcoString, EcoVec};
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(super) struct LongList {
     pub(super) typed: Option<(EcoString, EcoString)>,
 }
 
-/// The items of a document.
+/// The items of a document, each with what nothing reads of it.
 pub(super) fn items(text: &str, part: &Part) -> Option<LongList> {
     let body = text.get(part.range.clone())?;
     let is_json = body.trim_start().starts_with('{');
@@ -27,6 +27,7 @@ pub(super) fn items(text: &str, part: &Part) -> Option<LongList> {
     let start = part.range.start;
     let place = |own: Range<usize>| Part {
         json: is_json,
+        unread: if is_json { unread(kind_in_json(&body[own.clone()])) } else { &[] },
         ..Part::from(start + own.start..start + own.end)
     };
     Some(LongList { items: found.into_iter().map(place).collect(), typed })
@@ -35,26 +36,56 @@ pub(super) fn items(text: &str, part: &Part) -> Option<LongList> {
 /// Items as ranges, and `apiVersion` and kind of the list.
 type Found = (Vec<Range<usize>>, (String, String));
 
-/// What is read of the status of a Pod.
-const OF_STATUS: [&str; 5] =
-    ["phase", "conditions", "startTime", "nominatedNodeName", "resourceClaimStatuses"];
+/// What no answer reads of the objects that a dump has most of: more than half of its memory.
+const OF_METADATA: Unread =
+    Unread { at: &["metadata"], entries: Entries::These(&["managedFields"]) };
+static OF_POD: [Unread; 4] = [
+    OF_METADATA,
+    Unread {
+        at: &["spec", "containers"],
+        entries: Entries::These(&[
+            "imagePullPolicy",
+            "lifecycle",
+            "livenessProbe",
+            "readinessProbe",
+            "startupProbe",
+            "terminationMessagePath",
+            "terminationMessagePolicy",
+            "volumeMounts",
+        ]),
+    },
+    Unread {
+        at: &["status"],
+        entries: Entries::AllBut(&[
+            "phase",
+            "conditions",
+            "startTime",
+            "nominatedNodeName",
+            "resourceClaimStatuses",
+        ]),
+    },
+    Unread {
+        at: &["status", "conditions"],
+        entries: Entries::These(&["lastProbeTime", "lastTransitionTime", "observedGeneration"]),
+    },
+];
+static OF_OTHERS: [Unread; 1] = [OF_METADATA];
 
-/// Drops what no answer reads of the objects that a dump has most of: half of their memory.
+fn unread(kind: Option<&str>) -> &'static [Unread] {
+    match kind {
+        Some("Pod") => &OF_POD,
+        Some("Node" | "ReplicaSet") => &OF_OTHERS,
+        _ => &[],
+    }
+}
+
+/// Drops from an item what no answer reads; in JSON it was passed over.
 pub(super) fn trim(item: &mut Node) {
     if let Some([own]) = item.as_list_mut().map(EcoVec::make_mut) {
         return trim(own);
     }
-    let kind = item.get("kind").and_then(Node::as_str);
-    let is_pod = kind == Some("Pod");
-    if !is_pod && !matches!(kind, Some("Node" | "ReplicaSet")) {
-        return;
-    }
-    let Some(object) = item.as_map_mut() else { return };
-    if let Some(metadata) = object.get_mut("metadata").and_then(Node::as_map_mut) {
-        metadata.retain(|entry| entry.key != "managedFields");
-    }
-    if let Some(status) = object.get_mut("status").and_then(Node::as_map_mut).filter(|_| is_pod) {
-        status.retain(|entry| OF_STATUS.contains(&entry.key.as_str()));
+    for own in unread(item.get("kind").and_then(Node::as_str)) {
+        own.remove(item);
     }
 }
 
@@ -98,26 +129,35 @@ fn behind(bytes: &[u8], at: usize, expected: u8) -> Option<usize> {
     (bytes[at + blank] == expected).then_some(at + blank + 1)
 }
 
-fn in_json(body: &str) -> Option<Found> {
-    let bytes = body.as_bytes();
+/// Where the value of a member of the object itself begins, of a quoted name.
+fn member(bytes: &[u8], name: &[u8]) -> Option<usize> {
     let mut at = behind(bytes, 0, b'{')?;
-    // The list of items is a member of the object itself.
-    let begin = loop {
+    loop {
         match bytes.get(at)? {
             b'"' => {
                 let end = string_end(bytes, at)?;
-                let is_items = &bytes[at..end] == b"\"items\"";
-                at = end;
-                let list = || behind(bytes, behind(bytes, end, b':')?, b'[');
-                if let Some(begin) = is_items.then(list).flatten() {
-                    break begin;
+                match behind(bytes, end, b':') {
+                    Some(value) if &bytes[at..end] == name => return Some(value),
+                    value => at = value.unwrap_or(end),
                 }
             }
             b'{' | b'[' => at = value_end(bytes, at)?,
             b'}' => return None,
             _ => at += 1,
         }
-    };
+    }
+}
+
+/// The kind of an item. It is of use only as a hint, so that escapes in it do not matter.
+fn kind_in_json(item: &str) -> Option<&str> {
+    let bytes = item.as_bytes();
+    let start = behind(bytes, member(bytes, b"\"kind\"")?, b'"')?;
+    item.get(start..string_end(bytes, start - 1)? - 1)
+}
+
+fn in_json(body: &str) -> Option<Found> {
+    let bytes = body.as_bytes();
+    let begin = behind(bytes, member(bytes, b"\"items\"")?, b'[')?;
     let (mut items, mut at) = (Vec::new(), begin);
     let end = loop {
         at += bytes.get(at..)?.iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -175,8 +215,9 @@ fn in_yaml(body: &str) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
-    use super::items;
-    use crate::yaml::Part;
+    use super::*;
+    use crate::source::SourceId;
+    use crate::yaml::{Limits, parse};
 
     fn texts(text: &str) -> Option<(Vec<&str>, Option<String>)> {
         let list = items(text, &Part::from(0..text.len()))?;
@@ -208,5 +249,23 @@ mod tests {
         ] {
             assert!(texts(text).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_nothing_reads_is_passed_over_in_json_as_it_is_dropped_from_yaml() {
+        let pod = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"managedFields":[{"a":["}"]}],"name":"a"},"spec":{"containers":[{"volumeMounts":[],"name":"m","lifecycle":{}},{"imagePullPolicy":"Always"}]},"status":{"podIP":"1","phase":"Running","conditions":[{"type":"Ready","lastTransitionTime":"x"}],"qosClass":"B"}}"#;
+        let text = format!(r#"{{"apiVersion":"v1","kind":"List","items":[{pod}]}}"#);
+        let list = items(&text, &Part::from(0..text.len())).expect("a list");
+        let limits = Limits::default();
+        let read = parse(SourceId(0), &text, list.items[0].clone(), &limits).value.unwrap();
+        let mut trimmed = parse(SourceId(0), pod, 0..pod.len(), &limits).value.unwrap();
+        trim(&mut trimmed);
+        let kept = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"m"},{}]},"status":{"phase":"Running","conditions":[{"type":"Ready"}]}}"#;
+        for own in [read, trimmed] {
+            assert_eq!(serde_json::to_string(&own).unwrap(), kept);
+        }
+        let broken = r#"{"kind":"Pod","metadata":{"managedFields":[}]}}"#;
+        let part = Part { unread: &OF_POD, ..Part::from(0..broken.len()) };
+        assert!(!parse(SourceId(0), broken, part, &limits).diagnostics.is_empty(), "it is no JSON");
     }
 }

@@ -53,6 +53,8 @@ pub(super) struct Reading<'a> {
     pub(super) elsewhere: Vec<(Span, String)>,
     /// The text has signs of placeholders.
     may_hold: bool,
+    /// The text has the word that patches have.
+    has_patches: bool,
     /// Services that are YAML only without their placeholders.
     guessed: Vec<Span>,
     /// Lines of objects that stand for others.
@@ -102,6 +104,7 @@ impl<'a> Reading<'a> {
             foreign: Vec::new(),
             elsewhere: Vec::new(),
             may_hold: false,
+            has_patches: false,
             guessed: Vec::new(),
             lines: Vec::new(),
             is_template: false,
@@ -120,9 +123,7 @@ impl<'a> Reading<'a> {
         if is_of_chart(found_at, self.charts, text) {
             return Outcome { helm: true, ..Outcome::default() };
         }
-        let parts = split(self.id, text);
-        self.outcome.diagnostics = parts.diagnostics;
-        let (mut parts, lists) = self.within_limits(parts.value);
+        let (mut parts, lists) = self.parts(text);
         for part in parts.iter_mut().filter(|_| skimmed.is_some()) {
             let inner = skimmed.and_then(|all| all.iter().find(|at| part.range.contains(at)));
             part.range.end = inner.copied().unwrap_or(part.range.end);
@@ -136,8 +137,10 @@ impl<'a> Reading<'a> {
                 let span = Span { source: self.id, start, end };
                 return Checked::clean(Some(Node::map(Origin::File(span))));
             }
+            let is_json = part.json;
             let mut parsed = parse(self.id, text, part, self.limits);
-            if let Some(item) = parsed.value.as_mut().filter(|_| list_of(index).is_some()) {
+            let is_item = !is_json && list_of(index).is_some();
+            if let Some(item) = parsed.value.as_mut().filter(|_| is_item) {
                 long_list::trim(item);
             }
             parsed
@@ -149,6 +152,7 @@ impl<'a> Reading<'a> {
         };
         self.covered(&parts, &mut parsed, is_code);
         self.may_hold = placeholders::may_hold(text);
+        self.has_patches = self.input.is_some() && text.contains("$patch");
         let mut broken = false;
         for (index, document) in parsed.into_iter().enumerate() {
             broken |= document.diagnostics.iter().any(|finding| {
@@ -341,15 +345,25 @@ impl<'a> Reading<'a> {
 
     /// The documents, those that are too long as the items of the Lists that they are. One that is
     /// no List is not read.
-    fn within_limits(&mut self, parts: Vec<Part>) -> (Vec<Part>, Vec<Items>) {
+    fn parts(&mut self, text: &str) -> (Vec<Part>, Vec<Items>) {
         let most = self.limits.document_size;
         let is_long = |part: &Part| part.range.len() as u64 > most;
-        if !parts.iter().any(is_long) {
-            return (parts, Vec::new());
-        }
+        let list = |part: &Part| is_long(part).then(|| long_list::items(text, part)).flatten();
+        // A dump is one List, and is not passed over once more to be split.
+        let whole = Part::from(0..text.len());
+        let one = text.starts_with('{').then(|| list(&whole)).flatten();
+        let found: Vec<(Part, Option<LongList>)> = if one.is_some() {
+            vec![(whole, one)]
+        } else {
+            let parts = split(self.id, text);
+            self.outcome.diagnostics = parts.diagnostics;
+            if !parts.value.iter().any(is_long) {
+                return (parts.value, Vec::new());
+            }
+            parts.value.into_iter().map(|part| (part.clone(), list(&part))).collect()
+        };
         let (mut all, mut lists) = (Vec::new(), Vec::new());
-        for part in parts {
-            let list = is_long(&part).then(|| long_list::items(&self.source.text, &part)).flatten();
+        for (part, list) in found {
             let is_list = list.is_some();
             let LongList { items, typed } =
                 list.unwrap_or_else(|| LongList { items: vec![part], typed: None });
@@ -377,7 +391,7 @@ impl<'a> Reading<'a> {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
             // Of this document only: a file of many would be searched once for each.
             let own = self.source.text.get(span.start as usize..span.end as usize);
-            if self.input.is_some() && fragments::is_patch(&node, own.unwrap_or_default()) {
+            if self.has_patches && fragments::is_patch(&node, own.unwrap_or_default()) {
                 self.plain.push(span);
                 continue;
             }
@@ -511,8 +525,13 @@ impl<'a> Reading<'a> {
         };
         let is_config_map = kind == "ConfigMap" && api_version == "v1";
         let builtin = self.source.kind == SourceKind::Builtin;
-        let placeholders =
-            if self.may_hold { placeholders::of(&node, &kind, self.source) } else { Vec::new() };
+        // A cluster has taken the values of an object as they are.
+        let is_live = node.at(&["metadata", "uid"]).is_some();
+        let placeholders = if self.may_hold && !is_live {
+            placeholders::of(&node, &kind, self.source)
+        } else {
+            Vec::new()
+        };
         let inner_of_template = if openshift::is_template(&api_version, &kind) {
             openshift::objects(&node)
         } else {

@@ -126,11 +126,11 @@ fn add(site: &Site<'_>, nodes: &[NodeId]) -> Option<DrainFix> {
         let mut world = site.world.clone();
         let like = Arc::clone(world.scheduler().node(first));
         world.arrive(|mut scheduler| {
-            for number in 0..count {
+            scheduler.add_nodes((0..count).map(|number| {
                 let mut machine = named(&like, eco_format!("{}-new-{number}", like.name));
                 machine.cordoned = false;
-                scheduler.add_node(Arc::new(machine));
-            }
+                Arc::new(machine)
+            }));
             (scheduler, ())
         });
         let played = play(site, &world, nodes, &site.budgets, None);

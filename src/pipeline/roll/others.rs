@@ -13,7 +13,7 @@ use crate::cluster::fleet::{self, Slot};
 use crate::cluster::schedule::{PodId, PodState};
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
-use crate::pipeline::together::adopted::{Jobs, anywhere};
+use crate::pipeline::together::adopted::Jobs;
 use crate::pipeline::together::settled::{Workloads, keeping};
 use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
 use ecow::EcoString;
@@ -105,7 +105,7 @@ pub(super) fn running(
         if running.ends || template.priority >= most || !jobs.create_again(running) {
             continue;
         }
-        let template = world.template(Arc::new(anywhere(template)));
+        let template = world.template(Arc::clone(template));
         let group = running.group().map_or(0, |(group, _)| group);
         owners.entry(owner).or_default().push(KeptPod { template, pod: Some(*pod), group });
     }

@@ -50,10 +50,10 @@ pub(super) fn adopt(
             plain.len() - 1
         });
         let PlainWorkload { workload, standing, .. } = &mut plain[at];
-        let template = anywhere(&templates[number]);
-        let known = workload.templates.iter().position(|known| **known == template);
+        let template = &templates[number];
+        let known = workload.templates.iter().position(|known| known == template);
         let known = known.unwrap_or_else(|| {
-            workload.templates.push(Arc::new(template));
+            workload.templates.push(Arc::clone(template));
             workload.templates.len() - 1
         });
         workload.running.push(Running {
@@ -148,13 +148,6 @@ fn group(id: &EcoString, workload: Option<EcoString>) -> EcoString {
     let own = id.rsplit('/').next().unwrap_or_default();
     let workload = workload.unwrap_or_else(|| own.into());
     eco_format!("{id} {workload}")
-}
-
-/// The template of a running pod, which its scheduler bound to a node.
-pub(in crate::pipeline) fn anywhere(template: &PodTemplate) -> PodTemplate {
-    let mut own = template.clone();
-    Arc::make_mut(&mut own.spec).node = None;
-    own
 }
 
 #[cfg(test)]

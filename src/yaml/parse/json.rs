@@ -5,11 +5,11 @@
 
 use super::super::limits::Limits;
 use super::super::node::{Node, Origin, Value};
-use super::super::part::Outline;
+use super::super::part::{Entries, Outline, Unread};
 use super::offset;
 use super::tree::{Key, Stopped, Tree};
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
 use ecow::EcoString;
 
 /// Why reading ended early.
@@ -26,15 +26,16 @@ impl From<Stopped> for End {
     }
 }
 
-/// Reads one JSON object; `base` is where `text` begins in its source.
+/// Reads one JSON object without what is `unread`; `base` is where `text` begins in its source.
 pub(super) fn parse(
     source: SourceId,
     text: &str,
     base: usize,
     limits: &Limits,
+    unread: &'static [Unread],
 ) -> Option<Checked<Option<Node>>> {
     let mut tree = Tree::new(source, limits);
-    let mut json = Json { text, base, position: 0, odd: Vec::new() };
+    let mut json = Json { unread, ..Json::new(text, base) };
     let complete = match json.read(&mut tree) {
         Ok(()) => true,
         Err(End::Limit) => false,
@@ -51,7 +52,7 @@ pub(super) fn parse(
 /// The length of the JSON value at the beginning of a text, white space before it counted, and what
 /// it is.
 pub(in super::super) fn value(text: &str) -> Option<(usize, Outline)> {
-    let mut json = Json { text, base: 0, position: 0, odd: Vec::new() };
+    let mut json = Json::new(text, 0);
     let mut outline = Outline::default();
     // Whether each open collection is a mapping.
     let mut open: Vec<bool> = Vec::new();
@@ -124,12 +125,23 @@ struct Json<'a> {
     /// Parts that kustomize, which parses JSON as YAML, reads differently: start, end and reason.
     /// One of each kind.
     odd: Vec<(usize, usize, &'static Odd)>,
+    unread: &'static [Unread],
 }
 
-impl Json<'_> {
+/// A collection whose end has not been seen.
+struct Open {
+    mapping: bool,
+    /// Its entries that are passed over.
+    unread: Option<&'static Entries>,
+}
+
+impl<'a> Json<'a> {
+    fn new(text: &'a str, base: usize) -> Self {
+        Self { text, base, position: 0, odd: Vec::new(), unread: &[] }
+    }
+
     fn read(&mut self, tree: &mut Tree<'_>) -> Result<(), End> {
-        // Whether each open collection is a mapping.
-        let mut open: Vec<bool> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
         loop {
             // A value, or the end of an empty collection.
             self.space();
@@ -137,19 +149,18 @@ impl Json<'_> {
             match self.byte() {
                 b'{' => {
                     tree.open(true, start, 0)?;
-                    open.push(true);
+                    let unread = self.unread.iter().find(|own| tree.is_at(own.at));
+                    open.push(Open { mapping: true, unread: unread.map(|own| &own.entries) });
                     self.position += 1;
                     self.space();
-                    if self.byte() == b'}' {
-                        self.end(tree, &mut open)?;
-                    } else {
-                        self.key(tree)?;
+                    if self.byte() != b'}' && self.next_key(tree, &open)? {
                         continue;
                     }
+                    self.end(tree, &mut open)?;
                 }
                 b'[' => {
                     tree.open(false, start, 0)?;
-                    open.push(false);
+                    open.push(Open { mapping: false, unread: None });
                     self.position += 1;
                     self.space();
                     if self.byte() != b']' {
@@ -166,7 +177,7 @@ impl Json<'_> {
             // The text after a value.
             loop {
                 self.space();
-                let Some(mapping) = open.last().copied() else {
+                let Some(mapping) = open.last().map(|own| own.mapping) else {
                     return if self.position == self.text.len() {
                         Ok(())
                     } else {
@@ -176,10 +187,10 @@ impl Json<'_> {
                 match self.byte() {
                     b',' => {
                         self.position += 1;
-                        if mapping {
-                            self.key(tree)?;
+                        if !mapping || self.next_key(tree, &open)? {
+                            break;
                         }
-                        break;
+                        self.end(tree, &mut open)?;
                     }
                     b'}' if mapping => self.end(tree, &mut open)?,
                     b']' if !mapping => self.end(tree, &mut open)?,
@@ -189,7 +200,27 @@ impl Json<'_> {
         }
     }
 
-    fn end(&mut self, tree: &mut Tree<'_>, open: &mut Vec<bool>) -> Result<(), End> {
+    /// Reads the next key of the innermost mapping whose value is read; false at its end.
+    fn next_key(&mut self, tree: &mut Tree<'_>, open: &[Open]) -> Result<bool, End> {
+        let unread = open.last().and_then(|own| own.unread);
+        loop {
+            let (key, span) = self.key(tree)?;
+            if unread.is_none_or(|entries| !entries.hold(&key)) {
+                tree.key(Key { text: key, span, merge: false });
+                return Ok(true);
+            }
+            let (length, _) = value(&self.text[self.position..]).ok_or(End::NotJson)?;
+            self.position += length;
+            self.space();
+            match self.byte() {
+                b',' => self.position += 1,
+                b'}' => return Ok(false),
+                _ => return Err(End::NotJson),
+            }
+        }
+    }
+
+    fn end(&mut self, tree: &mut Tree<'_>, open: &mut Vec<Open>) -> Result<(), End> {
         self.position += 1;
         open.pop();
         Ok(tree.close(Some(self.here()))?)
@@ -231,16 +262,17 @@ impl Json<'_> {
         self.position += rest.iter().position(ends).unwrap_or(rest.len());
     }
 
-    fn key(&mut self, tree: &mut Tree<'_>) -> Result<(), End> {
+    fn key(&mut self, tree: &mut Tree<'_>) -> Result<(EcoString, Span), End> {
         self.space();
         let start = self.here();
         let text = self.string()?;
         if text == "<<" {
             self.odd(start as usize - self.base, self.position, &MERGE);
         }
-        tree.key(Key { text, span: tree.span(start, self.here()), merge: false });
+        let span = tree.span(start, self.here());
         self.space();
-        self.expect(b':')
+        self.expect(b':')?;
+        Ok((text, span))
     }
 
     fn odd(&mut self, from: usize, to: usize, odd: &'static Odd) {

@@ -52,13 +52,13 @@ pub fn parse(
 }
 
 fn read(source: SourceId, text: &str, part: Part, limits: &Limits) -> Checked<Option<Node>> {
-    let Part { range, json, .. } = part;
+    let Part { range, json, unread, .. } = part;
     let base = range.start;
     let Some(part) = text.get(range) else { return Checked::clean(None) };
     // kubectl reads a text that begins with a brace as JSON, and as YAML if it is not JSON.
     if json
         && part.trim_ascii_start().starts_with('{')
-        && let Some(found) = json::parse(source, part, base, limits)
+        && let Some(found) = json::parse(source, part, base, limits, unread)
     {
         return found;
     }

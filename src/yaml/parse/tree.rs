@@ -112,6 +112,12 @@ impl<'a> Tree<'a> {
         self.frames.len() > 1
     }
 
+    /// Whether the innermost mapping is the value at these keys; lists on the way have none.
+    pub(super) fn is_at(&self, keys: &[&str]) -> bool {
+        let above = self.frames.iter().filter_map(|frame| frame.key.as_ref());
+        above.map(|key| key.text.as_str()).eq(keys.iter().copied())
+    }
+
     /// The path of the next node, for findings.
     pub(super) fn path(&self) -> FieldPath {
         let mut path = FieldPath::root();
