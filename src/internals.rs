@@ -11,7 +11,7 @@ pub mod check {
     pub use crate::check::{View, apply_allows, run, spell_out};
 }
 pub mod cluster {
-    pub use crate::cluster::{Inventory, Machine, Shape};
+    pub use crate::cluster::{Machine, Shape};
     pub mod fleet {
         pub use crate::cluster::fleet::Verdict;
     }

@@ -6,25 +6,25 @@
 
 pub mod admission;
 pub(crate) mod assumed;
+pub(crate) mod blocked;
 pub(crate) mod class;
 pub mod fleet;
 pub(crate) mod labels;
 pub(crate) mod node;
-pub(crate) mod placement;
 pub mod schedule;
+pub(crate) mod shape;
 pub(crate) mod sighting;
 pub(crate) mod terms;
 #[cfg(test)]
 mod tests;
 
-pub use crate::cluster::placement::{
-    Blocked, BlockedNodes, Inventory, Milli, Shape, is_known, mismatch, running, short_of,
-};
 pub use assumed::DeviceTolerations;
+pub use blocked::{Blocked, BlockedNodes, is_known, mismatch, short_of};
 pub use class::{Matcher, class_matches, class_product, matching};
 
 pub use crate::cluster::node::{Machine, Taint, Toleration};
 pub use labels::{labeled_compute, labeled_memory, memory_of_label, unreadable};
+pub use shape::{Milli, Shape, running};
 pub(crate) use terms::{Pinned, pinned};
 pub use terms::{
     affinity_matches, kubernetes_terms, label_selector_matches, required_terms, selector_mismatch,

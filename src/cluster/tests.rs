@@ -1,7 +1,8 @@
 //! Nodes: labels, selection, and the number of pods that fit.
 
 use super::assumed::is_of_resource;
-use super::placement::{Shape, is_known, running};
+use super::blocked::is_known;
+use super::shape::{Shape, running};
 use super::terms::{
     kubernetes_terms, label_selector_matches, pinned, selector_mismatch, terms_about, terms_match,
 };

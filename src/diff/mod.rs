@@ -310,8 +310,8 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     let upgrades_services = releases.is_some();
     inputs.shared |= upgrades_services;
     let [from, to] = sides.map(|side| servings::rules(&side.world.catalog));
-    let upgrades =
-        (from.profile != to.profile).then(|| Upgrades::new(&after.world.catalog, from, to));
+    let upgrades = (from.profile != to.profile)
+        .then(|| Upgrades::new(&after.world.catalog, settings.semantics, from, to));
     let upgrades = upgrades.as_ref();
     let comparison =
         Comparison { sides, renderers: &renderers, inputs: &inputs, settings, upgrades_services };

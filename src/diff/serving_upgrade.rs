@@ -30,7 +30,7 @@ static REVISION: Rule = Rule {
 /// Compares a ModelServing under two releases of its operator.
 pub(super) fn answer<'c, 'a>(
     comparison: &Comparison<'c, 'a>,
-    upgrades: &Upgrades<'_>,
+    upgrades: &Upgrades,
     before: &'a ModelServing,
     after: &'a ModelServing,
 ) -> Answer<'c, 'a> {
@@ -120,7 +120,7 @@ fn others<'a>(comparison: &Comparison<'_, 'a>) -> &'a [Object] {
 /// together.
 fn edits(
     comparison: &Comparison<'_, '_>,
-    upgrades: &Upgrades<'_>,
+    upgrades: &Upgrades,
     before: &ModelServing,
     rules: &[&'static ReleaseRule],
 ) -> (Vec<Proposal>, Option<AllEdits>) {

@@ -26,6 +26,7 @@ pub(crate) mod render;
 pub(crate) mod roll;
 pub(crate) mod running;
 pub mod serving;
+pub(crate) mod serving_room;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod together;
@@ -74,6 +75,7 @@ pub use totals::{ClassTotal, ClosedNodes, Totals, totals};
 pub(crate) use users::users_of_config;
 pub use users::{User, runtimes_for_model, users_of_model, users_of_runtime};
 
+pub use serving_room::ServingRoom;
 pub use upgrade::{PlayedUpgrade, ServingUpgrade, Upgrades, replaced};
 
 pub use why::{Layer, Layers, Leaf, Losers, Overrides, Said, ServingHistory, leaf, why};

@@ -147,11 +147,6 @@ impl RunningPod<'_> {
         Creator::Workload(eco_format!("{kind}/{namespace}/{name}"))
     }
 
-    /// Its resource requests.
-    pub fn shape(&self) -> Shape {
-        self.object.node.get("spec").map(Shape::of).unwrap_or_default()
-    }
-
     fn number(&self, label: &str) -> Option<usize> {
         self.labels.get(label)?.parse().ok()
     }
@@ -236,13 +231,6 @@ impl<'a> RunningPods<'a> {
     pub fn runs(&self, serving: &ModelServing) -> bool {
         let owner = (servings::API, serving.namespace.clone(), serving.name().clone());
         !self.of(&owner, [serving.name()]).is_empty()
-    }
-
-    /// The pods that do not belong to the named ModelServing.
-    pub fn of_others(&self, namespace: &EcoString, serving: &EcoString) -> Vec<&RunningPod<'a>> {
-        let own = self.of(&(servings::API, namespace.clone(), serving.clone()), [serving]);
-        let others = self.all.iter().enumerate().filter(|(at, _)| !own.contains(at));
-        others.map(|(_, pod)| pod).collect()
     }
 
     /// The template of each pod; pods of one controller share it. For a pod that cannot be read, only

@@ -3,13 +3,12 @@
 //! In: a ModelServing as two releases read it, and the running pods. Out: its revisions under both
 //! releases, and the rolling update that the later release starts with.
 
-use crate::api::{ModelServing, Role, RolloutType};
+use crate::api::{Follow, ModelServing, Role, RolloutType};
 use crate::catalog::Catalog;
-use crate::cluster::{Inventory, Shape};
 use crate::operators::servings::objects::{MOST_PODS, revision};
-use crate::operators::servings::rollout::{Event, Scenario, Trace, fits, simulate};
+use crate::operators::servings::rollout::{Event, Scenario, Trace, simulate};
 use crate::operators::servings::{self, RoleStruct, ServingRules};
-use crate::pipeline::RunningPods;
+use crate::pipeline::ServingRoom;
 use crate::pods::gpus::of_pod;
 use crate::quantity::Count;
 use ecow::EcoString;
@@ -82,21 +81,22 @@ fn replaced_gpus(trace: &Trace, serving: &ModelServing) -> Count {
 
 /// Two releases, and the running pods.
 #[derive(Debug)]
-pub struct Upgrades<'a> {
-    catalog: &'a Catalog,
-    running: RunningPods<'a>,
+pub struct Upgrades {
+    /// Where the pods of an update may go; none if no node reports its resources.
+    room: Option<ServingRoom>,
     from: RoleStruct,
     to: &'static ServingRules,
 }
 
-impl<'a> Upgrades<'a> {
+impl Upgrades {
     /// Upgrades from one release to another on the nodes and pods of a catalog.
     pub fn new(
-        catalog: &'a Catalog,
+        catalog: &Catalog,
+        semantics: Follow,
         from: &'static ServingRules,
         to: &'static ServingRules,
     ) -> Self {
-        Self { catalog, running: RunningPods::new(catalog.others()), from: from.role_struct, to }
+        Self { room: ServingRoom::new(catalog, semantics), from: from.role_struct, to }
     }
 
     /// The effect of the upgrade on a ModelServing; `None` if its revision does not change.
@@ -137,12 +137,7 @@ impl<'a> Upgrades<'a> {
         let fewest =
             capacity.iter().map(|stage| stage.groups).min().unwrap_or(after.replicas.value);
         let stages = capacity.len();
-        let others = self.running.of_others(&after.namespace, after.name());
-        let shapes: Vec<(EcoString, Shape)> =
-            others.into_iter().map(|pod| (pod.node.clone(), pod.shape())).collect();
-        let used = shapes.iter().map(|(node, shape)| (node, shape));
-        let inventory = Inventory::new(self.catalog.machines(), used);
-        let fits = inventory.and_then(|inventory| fits(&outcome.trace, &scenario, &inventory));
+        let fits = self.room.as_ref().and_then(|room| room.fits(&outcome.trace, &scenario));
         let short = fits.as_ref().and_then(|fits| fits.iter().position(|fits| !fits));
         let stops = short.map(|at| {
             let stage = &outcome.trace.capacity[at];

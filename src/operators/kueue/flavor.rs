@@ -8,9 +8,9 @@
 use crate::api::ResourceFlavor;
 use crate::catalog::Catalog;
 use crate::cluster::node::{Machine, Taint, Toleration};
-use crate::cluster::placement::{Shape, mismatch};
 use crate::cluster::schedule::{PodSpec, PodTemplate};
 use crate::cluster::terms::{keys, required_terms, selector_mismatch, terms_about, terms_match};
+use crate::cluster::{Shape, mismatch};
 use crate::quantity::{Requirement, Selector, SelectorOperator};
 use crate::yaml::{Map, Node, Value};
 use ecow::{EcoString, eco_format};

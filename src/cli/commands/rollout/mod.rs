@@ -71,11 +71,13 @@ pub(crate) struct Args {
 impl Args {
     /// Whether no flag is set that only the simulation of a single ModelServing supports.
     fn is_plain(&self) -> bool {
-        self.pending.is_empty()
-            && self.stuck.is_empty()
-            && self.fail.is_empty()
-            && !self.stagger
-            && !self.steps
+        !self.has_troubles() && !self.steps
+    }
+
+    /// Whether pods of a single ModelServing start otherwise than at once.
+    fn has_troubles(&self) -> bool {
+        let named = [&self.pending, &self.stuck, &self.fail];
+        self.stagger || named.into_iter().any(|pods| !pods.is_empty())
     }
 }
 

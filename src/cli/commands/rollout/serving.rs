@@ -6,13 +6,12 @@ use crate::cli::args::PageFormat;
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
-use crate::cluster::{Inventory, Shape};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators::servings;
 use crate::operators::servings::objects::{names, too_many_pods};
 use crate::operators::servings::rollout::findings::play;
-use crate::operators::servings::rollout::{Before, Outcome as Played, Scenario, fits};
-use crate::pipeline::{self, Changes, ComponentRollout, RollEnd, RollOptions, RunningPods, State};
+use crate::operators::servings::rollout::{Before, Outcome as Played, Scenario};
+use crate::pipeline::{self, Changes, ComponentRollout, RollEnd, RollOptions, ServingRoom, State};
 use crate::report::{findings, markdown, roll, rollout};
 use ecow::EcoString;
 use serde_json::{Value, json};
@@ -107,17 +106,12 @@ pub(super) fn run(
     let found = session.settle(said.into_iter().chain(changed));
     let catalog = &session.world.catalog;
     let found = About::these(catalog, [&to.object]).of(session, found);
-    let rolled = if args.is_plain() { rolled(session, earlier, to) } else { None };
-    let running = RunningPods::new(session.world.catalog.others());
-    let others = running.of_others(&to.namespace, to.name());
-    let shapes: Vec<(EcoString, Shape)> =
-        others.into_iter().map(|pod| (pod.node.clone(), pod.shape())).collect();
-    let used = shapes.iter().map(|(node, shape)| (node, shape));
-    let inventory = Inventory::new(session.world.catalog.machines(), used);
-    // Together with everything else, the simulation says what fits.
+    let rolled = if args.has_troubles() { None } else { rolled(session, earlier, to) };
+    // Together with everything else, the simulation says what fits. It knows none of the troubles.
+    let room = || ServingRoom::new(&session.world.catalog, session.semantics);
     let fits = match &rolled {
         Some(rolled) => Some(fits_as_simulated(&outcome, rolled)),
-        None => inventory.and_then(|inventory| fits(&outcome.trace, &scenario, &inventory)),
+        None => room().and_then(|room| room.fits(&outcome.trace, &scenario)),
     };
     if let Some(fits) = &fits {
         outcome.stop_where_nothing_fits(fits);

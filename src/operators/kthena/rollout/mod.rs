@@ -19,7 +19,6 @@
 //! | `scenario`, `rows` | input and outcome of a simulation; the record of each stage |
 //! | `external_pods` | the controller alone: its pods are placed, deleted and made ready elsewhere |
 
-pub(crate) mod capacity;
 pub(crate) mod cluster;
 pub(crate) mod controller;
 pub(crate) mod document;
@@ -42,7 +41,6 @@ pub(crate) mod update_roles;
 #[cfg(test)]
 mod tests;
 
-pub use capacity::fits;
 pub use external_pods::{Driven, DrivenPod};
 pub use scenario::{Before, Outcome, Scenario, simulate};
 pub use trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Row, Trace};
