@@ -319,12 +319,12 @@ fn a_class_that_overrides_the_service_is_always_reported() {
                 prop_assert_eq!(leaves.len(), 1);
                 let (asked, got) = (
                     entry.node.scalar_text().expect("a text"),
-                    leaves[0].said.value.as_str().expect("a text"),
+                    leaves[0].statement.value.as_str().expect("a text"),
                 );
                 prop_assert!(amount(got) >= amount(&asked), "{}: {} of {}", entry.key, got, asked);
                 if amount(got) > amount(&asked) {
                     raised.set(raised.get() + 1);
-                    prop_assert_eq!(leaves[0].said.layer, Layer::AcceleratorConfiguration);
+                    prop_assert_eq!(leaves[0].statement.layer, Layer::AcceleratorConfiguration);
                     prop_assert!(
                         leaves[0].overrides.iter().any(|lost| lost.layer == Layer::Service
                             && lost.value.as_str() == Some(&*asked)),
@@ -336,7 +336,7 @@ fn a_class_that_overrides_the_service_is_always_reported() {
                             && found.message.contains(entry.key.as_str()))
                     );
                 } else {
-                    prop_assert_eq!(leaves[0].said.layer, Layer::Service);
+                    prop_assert_eq!(leaves[0].statement.layer, Layer::Service);
                 }
             }
         }

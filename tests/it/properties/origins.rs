@@ -198,7 +198,7 @@ impl Judged {
 
 /// What is wrong with the origin of a leaf, or of a value that it overrides.
 fn problem(world: &World, leaf: &Leaf) -> Option<String> {
-    let said = std::iter::once(&leaf.said).chain(&leaf.overrides);
+    let said = std::iter::once(&leaf.statement).chain(&leaf.overrides);
     said.into_iter()
         .find_map(|said| unsourced(world, said))
         .or_else(|| unlike(world, leaf))
@@ -228,8 +228,8 @@ fn unsourced(world: &World, said: &Said) -> Option<String> {
 
 /// Whether the value of a leaf cannot be made of what is at its place.
 fn unlike(world: &World, leaf: &Leaf) -> Option<String> {
-    let text = world.sources.text(leaf.said.span?);
-    let value = leaf.said.value.scalar_text()?;
+    let text = world.sources.text(leaf.statement.span?);
+    let value = leaf.statement.value.scalar_text()?;
     let is_template = text.contains("{{");
     // A template need not be like its value, but its actions are known.
     if (is_template && !leaf.filled.is_empty()) || akin(&value, text) {
@@ -241,7 +241,7 @@ fn unlike(world: &World, leaf: &Leaf) -> Option<String> {
 
 /// What is wrong with an action that made a part of a leaf.
 fn unread(world: &World, leaf: &Leaf, filled: &Filled) -> Option<String> {
-    let template = world.sources.text(leaf.said.span?);
+    let template = world.sources.text(leaf.statement.span?);
     // Text in quotes is written otherwise than it reads.
     if !template.contains(&*filled.action)
         && !squeezed(template).contains(&squeezed(&filled.action))
@@ -447,7 +447,7 @@ spec:
         let path = FieldPath::parse(path).expect("a path");
         why(&layers, deployment, &path, &overrides).remove(0)
     };
-    let place = |leaf: &Leaf| world.sources.text(leaf.said.span.expect("a place")).to_owned();
+    let place = |leaf: &Leaf| world.sources.text(leaf.statement.span.expect("a place")).to_owned();
     let main = "spec.template.spec.containers[name=main]";
     let port = leaf(&format!("{main}.args[0]"));
     assert_eq!((place(&port).as_str(), port.filled.len()), ("'--port=8000'", 0));
