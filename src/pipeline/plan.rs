@@ -25,6 +25,7 @@ use crate::operators::kueue::cohort::Ledger;
 use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
 use crate::quantity::{Memory, Range};
+use crate::secret::sentence;
 use crate::workspace::World;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -223,7 +224,11 @@ impl<'a> Planner<'a> {
             objects: outcome.objects,
             unplanned: None,
             refused: false,
-            error: outcome.error.map(Box::new),
+            // Pages print it as it is.
+            error: outcome.error.map(|error| {
+                let message = sentence(&error.message).into_owned();
+                Box::new(Failure { message, ..error })
+            }),
             controller: None,
             other: None,
             unread: unread.into_iter().map(|finding| finding.message).collect(),

@@ -252,10 +252,7 @@ fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &m
                 .map_or(String::new(), |span| sources.locate(span).to_string());
             vec![
                 known.name.to_owned(),
-                known
-                    .value
-                    .as_ref()
-                    .map_or("-".to_owned(), |value| redacted(&value.to_string()).into_owned()),
+                known.value.as_ref().map_or("-".to_owned(), |value| redacted(value).into_owned()),
                 known.evidence.as_str().to_owned(),
                 asked.map_or(String::new(), |asked| value(&asked.value)),
                 place,

@@ -22,7 +22,7 @@ mod source;
 mod text;
 
 pub use source::{Secrets, masked};
-pub use text::redacted;
+pub use text::{redacted, sentence};
 
 use crate::yaml::{FieldPath, Map, Node, Segment, Value};
 use names::Doubt;

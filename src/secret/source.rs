@@ -1,6 +1,6 @@
 //! Secrets in the texts of sources, and findings without those that they quote.
 
-use super::text::{may_hold, redacted, replaced, secrets};
+use super::text::{may_hold, redacted, replaced, secrets, sentence};
 use super::{MASK, Place};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::source::{SourceId, SourceKind, SourceMap, Span, definition_head};
@@ -108,12 +108,7 @@ impl Secrets {
             }
             // A value may be quoted as it is read, and written with escapes.
             if secrets[first..].first().is_some_and(|own| own.start < lines.end) {
-                let parts = finding.message.split('`').enumerate();
-                let shown: Vec<_> = parts
-                    .map(|(at, part)| if at % 2 == 0 { part.into() } else { redacted(part) })
-                    .collect();
-                let shown = shown.join("`");
-                finding.message = shown;
+                finding.message = sentence(&finding.message).into_owned();
             }
             let all = self.texts(sources, span.source);
             said(finding).for_each(|said| hide_quoted(said, |part| all.contains(part)));

@@ -90,6 +90,17 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced(text, found))
 }
 
+/// A sentence without the secrets in what it quotes; its own words stay.
+pub fn sentence(text: &str) -> Cow<'_, str> {
+    if !text.contains('`') || !may_hold(text) {
+        return Cow::Borrowed(text);
+    }
+    let parts = text.split('`').enumerate();
+    let shown: Vec<Cow<'_, str>> =
+        parts.map(|(at, part)| if at % 2 == 0 { part.into() } else { redacted(part) }).collect();
+    Cow::Owned(shown.join("`"))
+}
+
 /// A text with [`MASK`] in place of these ranges.
 pub(super) fn replaced(text: &str, secrets: Vec<Range<usize>>) -> String {
     let mut out = String::with_capacity(text.len());

@@ -222,6 +222,7 @@ fn ome_auto(folder: &Folder, args: &str) -> Done {
 
 /// Whether a program builds trees here. Where `OME_TEST_KUSTOMIZE` is `required`, as in `.ci/run`
 /// after kustomize was installed, it must: a build that is not checked is a failure there.
+#[expect(clippy::print_stderr, reason = "who reads the output learns what was not checked")]
 fn is_installed(folder: &Folder) -> bool {
     let done = ome(folder, "validate --no-builtin -k base");
     if !done.stderr.contains("is not on PATH") {

@@ -105,7 +105,6 @@ impl Scheduler {
         }
         if !devices.is_empty() {
             self.devices.reserve(&devices, pod);
-            self.happens(Event::DeviceClaims(devices.into_iter().flatten().collect()));
         }
         complete
     }

@@ -105,7 +105,7 @@ fn place(site: &Site<'_>, nodes: &[NodeId]) -> Option<DrainFix> {
     if played.blocked.is_some() {
         return None;
     }
-    let moves: Vec<Move> = site.moves(&played.world, nodes).moves;
+    let moves: Vec<Move> = site.moves(&played.world, nodes).pods;
     let words: Vec<String> =
         moves.iter().take(MOST_EDITS).map(|own| format!("{} to {}", own.pod, own.to)).collect();
     let more = match moves.len().saturating_sub(MOST_EDITS) {

@@ -217,7 +217,7 @@ fn answer(
 ) -> Drain {
     let names: Vec<EcoString> =
         nodes.iter().map(|node| site.world.scheduler().node(*node).name.clone()).collect();
-    let Moves { moves, restarts, preempted } = site.moves(&played.world, nodes);
+    let Moves { pods: moves, restarts, preempted } = site.moves(&played.world, nodes);
     Drain {
         asked: drained.clone(),
         done: played.done,

@@ -81,7 +81,7 @@ fn budgets(catalog: &Catalog) -> Vec<DrainBudget> {
 
 /// Pods that are created again because of a drain.
 pub(super) struct Moves {
-    pub(super) moves: Vec<Move>,
+    pub(super) pods: Vec<Move>,
     /// On other nodes, because their group restarts.
     pub(super) restarts: usize,
     /// On other nodes, for pods of a higher priority.
@@ -297,10 +297,8 @@ impl<'a> Site<'a> {
                 let Some(from) = bound(&self.world, before.pod) else { continue };
                 let place = drained.iter().position(|node| *node == from);
                 if place.is_none() {
-                    match before.pod.is_some_and(|pod| victims.contains(&pod)) {
-                        true => preempted += 1,
-                        false => restarts += 1,
-                    }
+                    let is_victim = before.pod.is_some_and(|pod| victims.contains(&pod));
+                    *(if is_victim { &mut preempted } else { &mut restarts }) += 1;
                 }
                 let Some(to) = bound(after, now.pod).filter(|to| *to != from) else { continue };
                 let node = |node: NodeId| scheduler.node(node).name.clone();
@@ -311,7 +309,7 @@ impl<'a> Site<'a> {
         }
         moves.sort_by(|(one, step), (other, next)| (one, &step.pod).cmp(&(other, &next.pod)));
         let moves = moves.into_iter().map(|(_, moves)| moves).collect();
-        Moves { moves, restarts, preempted }
+        Moves { pods: moves, restarts, preempted }
     }
 
     /// Pods by phase, and the owners of those that were ready before the drain and are not now.

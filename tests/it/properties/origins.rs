@@ -452,7 +452,7 @@ spec:
     let port = leaf(&format!("{main}.args[0]"));
     assert_eq!((place(&port).as_str(), port.filled.len()), ("'--port=8000'", 0));
     let served = leaf(&format!("{main}.args[1]"));
-    assert_eq!(served.said.value.as_str(), Some("--served=heron"));
+    assert_eq!(served.statement.value.as_str(), Some("--served=heron"));
     assert_eq!(place(&served), "'--served={{ .Spec.Model.Name }}'");
     let [filled] = served.filled.as_slice() else { panic!("{:?}", served.filled) };
     assert_eq!((&*filled.action, &*filled.value), (".Spec.Model.Name", "heron"));

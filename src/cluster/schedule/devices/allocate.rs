@@ -116,14 +116,13 @@ impl<'a> Search<'a> {
         for (at, request) in own.spec.requests.iter().enumerate() {
             let mut counts = Vec::new();
             for (place, of) in request.alternatives.iter().enumerate() {
-                let count = match of.count {
-                    Some(count) => count,
-                    None => {
-                        let all = self.all_devices(claim, &request.alternatives, place)?;
-                        let count = all.len();
-                        self.all.insert((claim, at, place), all);
-                        count
-                    }
+                let count = if let Some(count) = of.count {
+                    count
+                } else {
+                    let all = self.all_devices(claim, &request.alternatives, place)?;
+                    let count = all.len();
+                    self.all.insert((claim, at, place), all);
+                    count
                 };
                 counts.push(count);
             }

@@ -79,7 +79,7 @@ pub(super) fn check(class: &ClassFacts<'_>, required: &Capabilities, out: &mut V
         |code: Code, name: &str, value: Option<f64>, least: f64, bound: Origin| match value {
             None => fail(code, true, bound, eco_format!("{name} unknown, {least} required")),
             Some(value) if value < least => {
-                fail(code, false, bound, eco_format!("{name} {value} < {least}"))
+                fail(code, false, bound, eco_format!("{name} {value} < {least}"));
             }
             Some(_) => {}
         };
