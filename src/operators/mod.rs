@@ -71,6 +71,12 @@ pub(crate) fn is_lenient(kind: &str) -> bool {
     [kserve::llm::KIND, kserve::llm::CONFIG].contains(&kind)
 }
 
+/// Reports whether the operator's defaulting webhook decodes and encodes an object before it is
+/// checked, which then has the fields that its Go struct always prints.
+pub(crate) fn is_encoded(api: Api, kind: &str) -> bool {
+    api == Api::KServe && kind == "InferenceService"
+}
+
 /// Returns the operations on the services of an API; `None` for one without services to plan.
 pub(crate) fn services(api: Api) -> Option<&'static dyn Services> {
     operator(api)?.services()

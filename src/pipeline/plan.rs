@@ -224,11 +224,7 @@ impl<'a> Planner<'a> {
             objects: outcome.objects,
             unplanned: None,
             refused: false,
-            // Pages print it as it is.
-            error: outcome.error.map(|error| {
-                let message = sentence(&error.message).into_owned();
-                Box::new(Failure { message, ..error })
-            }),
+            error: outcome.error.map(without_secrets).map(Box::new),
             controller: None,
             other: None,
             unread: unread.into_iter().map(|finding| finding.message).collect(),
@@ -522,6 +518,11 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
             .object(service.object.id.to_string())
             .help(help),
     )
+}
+
+/// An error as pages print it: it may quote a field with a secret.
+pub(super) fn without_secrets(error: Failure) -> Failure {
+    Failure { message: sentence(&error.message).into_owned(), ..error }
 }
 
 /// The first finding for which no object of a service is output. What only a server refuses is

@@ -53,7 +53,8 @@ impl Rendered<'_> {
     /// error. Objects that the API server would reject are still output, so that the server reports
     /// it.
     pub fn refusal(&self) -> Option<Failure> {
-        self.error.clone().or_else(|| super::plan::refusal(&self.diagnostics))
+        let error = self.error.clone().or_else(|| super::plan::refusal(&self.diagnostics));
+        error.map(super::plan::without_secrets)
     }
 }
 

@@ -143,7 +143,7 @@ pub(super) fn may_hold(text: &str) -> bool {
     })
 }
 
-/// Of each byte which of the [`known`] begin with it, in either case, as bits.
+/// Of each byte which of the hints begin with it, in either case, as bits.
 const STARTS: [u128; 256] = {
     let mut starts = [0; 256];
     let mut at = 0;

@@ -103,9 +103,9 @@ pub(super) fn typed(
             schema.fill_zeroes(&mut document.node);
         }
         let mut found = Vec::new();
-        // So does that of KServe's services, which then read as their owner wrote them.
-        let encodes = document.kind == "InferenceService" && owner == Api::KServe && server;
-        let encoded = encodes.then(|| {
+        // Others are checked as the webhook encodes them, and read as their owner wrote them.
+        let is_encoded = server && operators::is_encoded(owner, &document.kind);
+        let encoded = is_encoded.then(|| {
             let mut encoded = document.node.clone();
             schema.fill_zeroes(&mut encoded);
             encoded

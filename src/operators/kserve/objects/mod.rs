@@ -325,7 +325,7 @@ fn of_openshift(
     let raw = mode == DeploymentMode::RawDeployment;
     let entrance = view.running(first).filter(|_| raw);
     let canaries = view.canaries();
-    openshift::objects::all(&openshift::objects::Written {
+    openshift::objects::all(&openshift::written::Written {
         service: view.service,
         namespace: &view.namespace,
         config: view.config,

@@ -1,7 +1,7 @@
 //! The permission of accounts to mount an image as a volume, for MLServer
 //! (opendatahub-io/kserve, pkg/controller/v1beta1/inferenceservice/workload_permissions_odh.go).
 
-use super::objects::Written;
+use super::written::Written;
 use crate::api::{ComponentKind, DeploymentMode};
 use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata};

@@ -4,7 +4,7 @@
 //! In: a service. Out: an account with its token, the permission to read metrics, and how KEDA logs
 //! in with them. All services of a namespace share them.
 
-use super::objects::Written;
+use super::written::Written;
 use crate::api::ComponentKind;
 use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata};

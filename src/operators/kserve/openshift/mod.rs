@@ -21,6 +21,7 @@ pub(super) mod shipped;
 pub(super) mod storage;
 #[cfg(test)]
 mod testing;
+pub(super) mod written;
 
 use crate::api::{Failure, KServeConfig, Object, Service};
 use crate::diag::Diagnostic;

@@ -5,13 +5,13 @@
 //! In: a service with its components and its runtime. Out: objects that belong to no component.
 //! The queries of the dashboard's ConfigMap are left out.
 
+use super::written::Written;
 use super::{AUTH, SERVER, connection, image_volume, keda, storage};
-use crate::api::{ComponentKind, DeploymentMode, KServeConfig, Runtime, Scope, Service};
+use crate::api::{ComponentKind, Runtime, Scope, Service};
 use crate::objects::build::{IntoNode, node};
 use crate::objects::metadata::{label, metadata, text};
 use crate::objects::rules;
 use crate::operators::kserve::compose::stops;
-use crate::pods::built::Component;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 
@@ -25,22 +25,6 @@ const COMPONENT_TIMEOUT: i64 = 30;
 const SUPPORTED: [&str; 5] = ["ovms", "vllm", "tgis", "mlserver", "autogluon"];
 /// Annotation of a runtime of NVIDIA NIM, whose metrics the dashboard shows too.
 const NIM: &str = "runtimes.opendatahub.io/nvidia-nim";
-
-/// The inputs of the objects of a service.
-pub(in crate::operators::kserve) struct Written<'a> {
-    pub(in crate::operators::kserve) service: &'a Service,
-    pub(in crate::operators::kserve) namespace: &'a Node,
-    pub(in crate::operators::kserve) config: &'a KServeConfig,
-    pub(in crate::operators::kserve) runtime: Option<&'a Runtime>,
-    pub(in crate::operators::kserve) mode: DeploymentMode,
-    /// Labels and annotations of the service.
-    pub(in crate::operators::kserve) labels: &'a Map,
-    pub(in crate::operators::kserve) annotations: &'a Map,
-    /// Names of the Services of canaries with their shares.
-    pub(in crate::operators::kserve) canaries: &'a [(EcoString, i64)],
-    /// The component that requests reach first, with the ports of its Service.
-    pub(in crate::operators::kserve) entrance: Option<(&'a Component, Vec<Node>)>,
-}
 
 /// The objects of a service that belong to no component.
 pub(in crate::operators::kserve) fn all(written: &Written<'_>) -> Vec<Option<Node>> {

@@ -55,7 +55,7 @@ pub(in crate::operators::kserve) fn missing(
         let help = "give `oauthProxy` its image, and a request and a limit of cpu and memory";
         return Some(("one or more required oauthProxyConfig fields are empty".into(), help));
     }
-    // The timeout of a component stands in for this one, which nobody reads then.
+    // The timeout of a component stands in for this one, which then has no effect.
     let replaced = predictor.get("timeout").is_some_and(|timeout| !timeout.is_null());
     let seconds = proxy.timeout.as_str();
     if replaced || seconds.is_empty() || seconds.parse::<i64>().is_ok() {
