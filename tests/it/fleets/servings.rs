@@ -389,3 +389,25 @@ fn three_operators_roll_at_once() {
         assert_eq!(judge["peakGpus"], fix["peakGpus"], "{fix:#}");
     }
 }
+
+/// A pod that starts late, or an upgrade of the operator, changes nothing about the room beside other
+/// services that are planned.
+#[test]
+fn stages_of_a_single_model_serving_find_nodes_beside_planned_services() {
+    let folder = Folder::new(&[]);
+    for (file, image) in [("old.yaml", "v1"), ("new.yaml", "v2")] {
+        let mut all = state(image, &[service("chat", "single", 1, 1)]);
+        all.push(model_serving("pd", image, 2, 0, 8));
+        write(&folder, file, &all);
+    }
+    for (places, fits) in [(2, false), (3, true)] {
+        write(&folder, "nodes.yaml", &nodes(places));
+        for trouble in [&[][..], &["--steps"][..], &["--stagger"][..]] {
+            let args =
+                ["rollout", "pd", "--from", "old.yaml", "-f", "new.yaml", "-f", "nodes.yaml"];
+            let done = ome(&folder, &[&args[..], &["-o", "json"], trouble].concat());
+            let expected = if fits { 0 } else { 2 };
+            assert_eq!(done.exit, Some(expected), "{places} {trouble:?} {:#}", answer(&done));
+        }
+    }
+}

@@ -5,7 +5,7 @@ mod crash;
 mod git;
 mod property;
 
-use crate::process::{Done, Folder};
+use crate::process::{Done, Folder, binary, in_directory};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -371,4 +371,20 @@ fn kustomizations_list_the_written_files() {
         let text = String::from_utf8_lossy(&built.stdout).into_owned();
         assert_eq!(text.matches("\nkind: Deployment\n").count(), 2, "{built:?}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_full_disk_everything_stays_as_it_was_and_no_lock_is_left() {
+    let folder = rendered(&["a"]);
+    let before = state(&folder);
+    folder.write("in/a.yaml", service("a", 2));
+    // No file takes a byte. The signal of that is ignored, so that the write fails as on a full disk.
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec \"$0\" {RENDER}");
+    let mut shell = in_directory("sh", folder.path());
+    let done = shell.args(["-c", &script]).arg(binary()).output().expect("a shell");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains(".ome-lock"), "{said}");
+    assert_eq!(state(&folder), before);
 }

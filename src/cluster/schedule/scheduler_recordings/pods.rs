@@ -1,4 +1,4 @@
-//! pods.jsonl: single pods, created one after the other in random small clusters; where each goes,
+//! random-pods.jsonl: single pods, created one after the other in random small clusters; where each goes,
 //! the scores of its nodes, whom it evicts, which devices its claims get, and why it waits.
 
 use super::{Row, Start, namespace, node, template, text};
@@ -143,7 +143,7 @@ fn compare(value: &Value) -> Result<(), String> {
 
 #[test]
 fn pods_one_by_one_match_the_recorded_scheduler() {
-    let rows: Vec<Value> = recordings::rows("scheduler/pods");
+    let rows: Vec<Value> = recordings::rows("random-pods");
     let wrong = |row: &Value| Some(format!("{}: {}", row["name"], compare(row).err()?));
     let wrong: Vec<String> = rows.iter().filter_map(wrong).collect();
     assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), rows.len(), wrong.join("\n"));
