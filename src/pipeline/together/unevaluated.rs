@@ -3,7 +3,8 @@
 //!
 //! In: the other objects of a catalog, and the pods that are to be created. Out: a line for each with
 //! the pods that it may refuse. Webhooks of the operators are left out: their rules are applied where
-//! objects are read and written.
+//! objects are read and written. So are those that let pods of the input run: these are as the webhook
+//! left them.
 
 use super::NotJudged;
 use super::claims::{Claim, Who};
@@ -70,6 +71,27 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
             key => named.get(namespace)?.get(key).map(EcoString::as_str),
         })
     };
+    let mut own_labels: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
+    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
+        let labels = workload.templates.iter().map(|template| &template.labels);
+        own_labels.entry(namespace(claim)).or_default().extend(labels);
+    }
+    let takes = |hook: &Node, labels: &Labels| {
+        let Ok(Some(selector)) = label_selector(hook.get("objectSelector")) else { return true };
+        selector.matches(|key| labels.get(key).map(EcoString::as_str))
+    };
+    let has_run = |hook: &Node| {
+        let mut live = catalog.others().iter().filter(|item| {
+            item.id.kind == "Pod"
+                && item.metadata("uid").is_some()
+                && item.node.at(&["spec", "nodeName"]).is_some()
+        });
+        live.any(|pod| {
+            let namespace = pod.id.scope.namespace().cloned().unwrap_or_default();
+            selects(hook.get("namespaceSelector"), &namespace)
+                && takes(hook, &labels(pod.metadata("labels")))
+        })
+    };
     for object in &objects {
         let met: Vec<&EcoString> = match object.id.kind.as_str() {
             "ValidatingAdmissionPolicy" => {
@@ -99,8 +121,17 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
                 let hooks = object.node.items_of("webhooks");
                 let hit = |namespace: &&EcoString| {
                     hooks.iter().any(|hook| {
-                        selects(hook.get("namespaceSelector"), namespace)
-                            && meets(hook.items_of("rules"), &created, namespace)
+                        let rules = hook.items_of("rules");
+                        let is_of_pods = rules.iter().any(|rule| is_about(rule, "", "pods"));
+                        let is_met = if is_of_pods {
+                            own_labels
+                                .get(*namespace)
+                                .is_some_and(|all| all.iter().any(|labels| takes(hook, labels)))
+                                && !has_run(hook)
+                        } else {
+                            meets(rules, &created, namespace)
+                        };
+                        is_met && selects(hook.get("namespaceSelector"), namespace)
                     })
                 };
                 pods.keys().filter(hit).collect()
@@ -226,17 +257,18 @@ fn denies(binding: &Object, policy: &str) -> bool {
 
 /// Whether rules are about an object that is created in a namespace.
 fn meets(rules: &[Node], created: &Created, namespace: &EcoString) -> bool {
-    let has = |rule: &Node, key: &str, wanted: &str| {
+    let mut own = created.iter().filter(|(.., own)| own == namespace);
+    own.any(|(group, plural, _)| rules.iter().any(|rule| is_about(rule, group, plural)))
+}
+
+/// Whether a rule is about the creation of a resource.
+fn is_about(rule: &Node, group: &str, plural: &str) -> bool {
+    let has = |key: &str, wanted: &str| {
         rule.texts(key).any(|own| {
             own == "*" || own == wanted || own == "*/*" || own.strip_suffix("/*") == Some(wanted)
         })
     };
-    rules.iter().any(|rule| {
-        has(rule, "operations", "CREATE")
-            && created.iter().any(|(group, plural, own)| {
-                own == namespace && has(rule, "apiGroups", group) && has(rule, "resources", plural)
-            })
-    })
+    has("operations", "CREATE") && has("apiGroups", group) && has("resources", plural)
 }
 
 /// Whether the webhooks are those of a project whose rules are applied here.
@@ -300,6 +332,21 @@ mod tests {
         assert_eq!(of("injector", "pods"), ["MutatingWebhookConfiguration `injector`"]);
         assert!(of("injector", "nodes").is_empty());
         assert!(of("kueue-mutating-webhook-configuration", "pods").is_empty());
+        let labeled = |label: &str| {
+            hook("injector", "pods") + &format!("  objectSelector: {{matchLabels: {{{label}}}}}\n")
+        };
+        assert_eq!(whats(&plan(&labeled("app: a"))), ["MutatingWebhookConfiguration `injector`"]);
+        assert!(whats(&plan(&labeled("inject: 'true'"))).is_empty());
+        // What runs has passed it.
+        let pod = |label: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p, namespace: kube-system, uid: u, labels: {{{label}}}}}\nspec: {{nodeName: n1, containers: [{{name: c, image: x}}]}}\n"
+            )
+        };
+        assert!(whats(&plan(&(hook("injector", "pods") + &pod("")))).is_empty());
+        assert!(whats(&plan(&(labeled("app: a") + &pod("app: a")))).is_empty());
+        let other = whats(&plan(&(labeled("app: a") + &pod("app: b"))));
+        assert_eq!(other, ["MutatingWebhookConfiguration `injector`"]);
     }
 
     #[test]
