@@ -203,8 +203,7 @@ impl Session {
             places.iter().map(|place| self.directory(*place).unwrap_or_default()).collect();
         let name = object.qualified_name();
         let variant = |(place, directory): (&Span, &EcoString)| {
-            let is_alone =
-                directories.iter().filter(|directories| *directories == directory).count() == 1;
+            let is_alone = directories.iter().filter(|other| *other == directory).count() == 1;
             let source = self.world.sources.get(place.source);
             // No flag tells two files of one directory apart without dropping the rest of the input.
             let command = (is_alone || source.overlay.is_some()).then(|| {

@@ -138,9 +138,8 @@ impl PodContext {
         labels: Labels,
         spec: &Node,
     ) -> Result<PodTemplate, InvalidPod> {
-        let mut pod = PodTemplate::read(namespace, labels, spec, &self.classes)?;
-        self.tolerate(&mut pod);
-        Ok(pod)
+        let pod = PodTemplate::read(namespace, labels, spec, &self.classes)?;
+        Ok(self.tolerant(pod))
     }
 
     /// The same of a pod that runs. Its node is no part of the template: the scheduler bound it, and
@@ -156,8 +155,12 @@ impl PodContext {
     ) -> Result<PodTemplate, InvalidPod> {
         let mut pod = PodTemplate::read(namespace, labels, spec, &self.classes)?;
         pod.node = None;
+        Ok(self.tolerant(pod))
+    }
+
+    fn tolerant(&self, mut pod: PodTemplate) -> PodTemplate {
         self.tolerate(&mut pod);
-        Ok(pod)
+        pod
     }
 
     /// Adds the tolerations, handles pods of other schedulers like pods of the default scheduler,

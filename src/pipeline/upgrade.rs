@@ -96,7 +96,10 @@ impl Upgrades {
         from: &'static ServingRules,
         to: &'static ServingRules,
     ) -> Self {
-        Self { room: ServingRoom::new(catalog, semantics), from: from.role_struct, to }
+        // Without a ModelServing nobody asks for room, and settling a large input takes long.
+        let is_asked = !catalog.model_servings().is_empty();
+        let room = is_asked.then(|| ServingRoom::new(catalog, semantics)).flatten();
+        Self { room, from: from.role_struct, to }
     }
 
     /// The effect of the upgrade on a ModelServing; `None` if its revision does not change.

@@ -526,7 +526,8 @@ impl Scheduler {
     }
 
     /// Adds a node; `None` if a node of this name exists.
-    pub fn add_node(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
+    #[cfg(test)]
+    pub(crate) fn add_node(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
         self.add_nodes([machine]).pop()
     }
 

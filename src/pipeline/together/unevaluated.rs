@@ -118,18 +118,20 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
             "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration"
                 if !is_known(&object.id.name) =>
             {
-                let hooks = object.node.items_of("webhooks");
+                let is_of_pods = |hook: &Node| {
+                    hook.items_of("rules").iter().any(|rule| is_about(rule, "", "pods"))
+                };
+                let hooks = object.node.items_of("webhooks").iter();
+                let hooks: Vec<&Node> =
+                    hooks.filter(|hook| !is_of_pods(hook) || !has_run(hook)).collect();
                 let hit = |namespace: &&EcoString| {
                     hooks.iter().any(|hook| {
-                        let rules = hook.items_of("rules");
-                        let is_of_pods = rules.iter().any(|rule| is_about(rule, "", "pods"));
-                        let is_met = if is_of_pods {
+                        let is_met = if is_of_pods(hook) {
                             own_labels
                                 .get(*namespace)
                                 .is_some_and(|all| all.iter().any(|labels| takes(hook, labels)))
-                                && !has_run(hook)
                         } else {
-                            meets(rules, &created, namespace)
+                            meets(hook.items_of("rules"), &created, namespace)
                         };
                         is_met && selects(hook.get("namespaceSelector"), namespace)
                     })
