@@ -6,9 +6,11 @@ use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::objects::knative_features::{Features, NAME as CONFIG_MAP, REFUSES};
 use crate::operators;
+use crate::source::Span;
 use crate::workspace::World;
 use crate::yaml::Node;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 /// How many Services a line names.
 const NAMED: usize = 3;
@@ -19,12 +21,30 @@ pub(crate) struct Server<'a> {
     world: &'a World,
     semantics: Follow,
     knative: Features,
+    /// The first finding about the input of a code at a location.
+    reported: OnceLock<HashMap<(Code, Span), usize>>,
 }
 
 impl<'a> Server<'a> {
     /// A server that has what the input shows of the cluster.
     pub(crate) fn new(world: &'a World, semantics: Follow) -> Self {
-        Self { world, semantics, knative: features(world) }
+        Self { world, semantics, knative: features(world), reported: OnceLock::new() }
+    }
+
+    /// What was reported when the input was read, at the location of a finding.
+    fn reported(&self, found: &Diagnostic) -> Option<&'a Diagnostic> {
+        let all = &self.world.diagnostics;
+        let place = (found.code, found.span()?);
+        let index = self.reported.get_or_init(|| {
+            let mut index = HashMap::new();
+            for (at, finding) in all.iter().enumerate() {
+                if let Some(span) = finding.span() {
+                    index.entry((finding.code, span)).or_insert(at);
+                }
+            }
+            index
+        });
+        index.get(&place).map(|at| &all[*at])
     }
 
     /// Adds the findings about the objects of a service. A finding that was already reported at the
@@ -52,11 +72,7 @@ impl<'a> Server<'a> {
             }
         }
         for found in &mut diagnostics[first..] {
-            let same = |finding: &&Diagnostic| {
-                finding.code == found.code && finding.span() == found.span()
-            };
-            let finding = self.world.diagnostics.iter().find(same);
-            if let (Some(finding), Some(_)) = (finding, found.span()) {
+            if let Some(finding) = self.reported(found) {
                 found.clone_from(finding);
             }
         }

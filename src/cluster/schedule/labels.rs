@@ -120,8 +120,13 @@ impl<T: Copy> Filed<T> {
     }
 }
 
-/// A label with its value.
+/// A label with its value, or no label with a namespace.
 type Pair<'a> = (&'a str, &'a str);
+
+/// The namespace as one more label: pods of many namespaces often have the same ones.
+fn namespace_pair(namespace: &str) -> Pair<'_> {
+    ("", namespace)
+}
 
 /// The index.
 #[derive(Clone, Debug, Default)]
@@ -144,8 +149,15 @@ pub(super) struct LabelIndex {
     loose: Vec<SelectorId>,
 }
 
-/// The equalities of a selector.
+/// The equalities of a selector, with that of its namespace.
 fn pairs(selector: &PodSelector) -> impl Iterator<Item = Pair<'_>> {
+    let namespaces = selector.iter().filter_map(|scoped| {
+        let mut names = scoped.namespaces.names.iter();
+        match (names.next(), names.next(), &scoped.namespaces.selector) {
+            (Some(name), None, None) => Some(namespace_pair(name)),
+            _ => None,
+        }
+    });
     let requirements = selector
         .iter()
         .filter_map(|scoped| scoped.selector.as_ref())
@@ -161,6 +173,7 @@ fn pairs(selector: &PodSelector) -> impl Iterator<Item = Pair<'_>> {
             [value] => Some((one.key(), value.as_str())),
             _ => None,
         })
+        .chain(namespaces)
 }
 
 impl LabelIndex {
@@ -195,8 +208,8 @@ impl LabelIndex {
         }
         let id = LabelSetId::new(self.sets.len());
         let mut matched = self.loose.clone();
-        for (key, value) in labels.iter() {
-            let pair = (key.as_str(), value.as_str());
+        let labels = labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        for pair in labels.chain([namespace_pair(namespace)]) {
             matched.extend(self.selectors_of_pair.of(pair));
             self.sets_of_pair.add(pair, id);
         }
