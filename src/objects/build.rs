@@ -62,6 +62,7 @@ pub(crate) fn mapping<const N: usize>(
     let mut map = Map::with_capacity(N);
     for (key, value) in fields {
         if let Some(node) = value {
+            // The keys of a literal are distinct, so no search for an earlier entry is needed.
             map.push(Entry { key: EcoString::from(key), key_origin: origin, node });
         }
     }

@@ -47,7 +47,10 @@ impl IngressSettings {
     /// gateways have none.
     pub(crate) fn resolve(config: &OperatorConfig, annotations: &Map) -> Self {
         let ingress = Self::of(&config.ingress);
+        // An empty annotation of these does not clear the setting: there is no host without a
+        // domain.
         let non_empty = |key| text(annotations, key).filter(|value| !value.is_empty());
+        // Any text but `true` switches the flag off, even where the ConfigMap has it on.
         let flag = |key, default| text(annotations, key).map_or(default, |value| value == "true");
         let split = |value: EcoString| {
             value.split(',').map(|domain| EcoString::from(domain.trim())).collect()
@@ -84,6 +87,7 @@ impl IngressSettings {
         labels: &Map,
         annotations: &Map,
     ) -> Result<EcoString, String> {
+        // The name becomes the first label of the host, and a DNS label has at most 63 bytes.
         self.host_of(&hash::truncate63(name), namespace, labels, annotations)
     }
 
@@ -136,6 +140,7 @@ impl IngressSettings {
         let mut hosts: Vec<EcoString> = Vec::new();
         for domain in &self.additional_domains {
             let host = eco_format!("{prefix}{domain}");
+            // Two settings can give the same host, which a route must not list twice.
             if names::dns1123_subdomain(&host).is_empty() && !hosts.contains(&host) {
                 hosts.push(host);
             }
@@ -148,6 +153,8 @@ impl IngressSettings {
 /// it reads them.
 pub(crate) fn path_template_error(config: &OperatorConfig) -> Option<String> {
     let template = &config.ingress.path_template;
+    // Only errors of syntax are the settings' own: any other depends on the names of a service, for
+    // which these two are examples.
     let error = template::path(template, "name", "namespace")
         .err()
         .filter(|error| !template.is_empty() && error.kind == template::ErrorKind::Syntax)?;

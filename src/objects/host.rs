@@ -35,6 +35,8 @@ pub(crate) struct HostParts<'a> {
 pub(crate) fn host(name: &str, parts: HostParts<'_>) -> Result<EcoString, String> {
     let HostParts { template, domain, namespace, labels, annotations } = parts;
     if template == PLAIN {
+        // Equal to what the engine writes for this template. A wrong result goes the long way,
+        // whose error quotes the template.
         let host = eco_format!("{name}.{namespace}.{domain}");
         if names::fully_qualified_domain_name(&host).is_empty() {
             return Ok(host);

@@ -71,6 +71,8 @@ impl Features {
     /// Reads an object of the input; others than the ConfigMap and Knative Services change nothing.
     pub(crate) fn add(&mut self, object: &Node) {
         let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
+        // Only a server gives out uids; a Knative Service without one proves nothing about the
+        // features.
         let is_stored = object.at(&["metadata", "uid"]).is_some();
         match (text(&["apiVersion"]), text(&["kind"])) {
             ("v1", "ConfigMap") if text(&["metadata", "name"]) == NAME => {
@@ -106,6 +108,8 @@ impl Features {
             return;
         }
         for Gated { key, path, node } in gated(object) {
+            // Without the ConfigMap a feature may be on or off, so the finding is only a warning
+            // below.
             if self.allows(key) {
                 continue;
             }
@@ -142,6 +146,8 @@ fn gated(object: &Node) -> Vec<Gated<'_>> {
     let keys = ["spec", "template", "spec"];
     let root = keys.iter().fold(FieldPath::root(), |path, key| path.field(*key));
     for (field, key) in FIELDS {
+        // The webhook masks the decoded struct, in which a zero value cannot be told from an absent
+        // one.
         let node = spec.get(field).filter(|node| !is_empty(node));
         found.extend(node.map(|node| Gated { key, path: root.field(*field), node }));
     }
@@ -152,6 +158,7 @@ fn gated(object: &Node) -> Vec<Gated<'_>> {
             let path = path.field(*field);
             let writes = *field == "persistentVolumeClaim"
                 && node.get("readOnly").and_then(Node::as_bool) != Some(true);
+            // A writable claim needs two features: that of claims, and that of writing to them.
             found.push(Gated { key, path: path.clone(), node });
             if writes {
                 found.push(Gated { key: WRITE, path: path.field("readOnly"), node });

@@ -58,6 +58,7 @@ pub(crate) fn with(map: &Map, entries: impl IntoIterator<Item = Entry>) -> Map {
 
 /// A map sorted by key; nothing is copied when it is sorted already.
 pub(crate) fn sorted(mut map: Map) -> Map {
+    // Go encodes maps by sorted key, and most maps come sorted: sorting would copy a shared map.
     if !map.iter().is_sorted_by(|a, b| a.key <= b.key) {
         map.sort();
     }
@@ -155,6 +156,8 @@ pub(crate) fn load_balancer_annotations(annotations: &Map) -> Map {
 /// The namespace of an object, with its origin.
 pub(crate) fn namespace(service: &Service) -> Node {
     match service.object.metadata("namespace") {
+        // A flag or a kustomization can have set another namespace than the file has: then the
+        // origin of the written one would be wrong.
         Some(written) if written.as_str() == Some(&service.namespace) => written.clone(),
         _ => Node::str(service.namespace.clone(), Origin::Derived(&rules::NAMESPACE)),
     }

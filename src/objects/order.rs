@@ -13,6 +13,7 @@ pub fn order(object: &mut Node) {
         .and_then(|(api_version, kind)| schema::kind(api_version, kind));
     if let Some(schema) = found {
         schema::order(object, schema.root());
+    // There is no schema of RayClusters.
     } else if text("kind") == Some("RayCluster") {
         pods_of_ray(object);
     }

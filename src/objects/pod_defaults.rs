@@ -16,6 +16,7 @@ pub(crate) fn deployment(pod: &Node, probed: &[&str]) -> Node {
     defaulted(pod, |container| {
         let named =
             container.get("name").and_then(Node::as_str).is_some_and(|name| probed.contains(&name));
+        // Sidecars get no probe: their ports may open only after the engine's.
         if named && !present(container, "readinessProbe") {
             let port = first_port(container).cloned().or_else(|| 8080.into_node(READINESS));
             let probe = node!(READINESS; {
@@ -52,6 +53,7 @@ pub(crate) fn ray_worker(pod: &Node) -> Node {
             set(
                 container,
                 "args",
+                // KubeRay sets this variable in each pod to the command that joins the head.
                 node!(RULE; ["ulimit -n 65536; echo worker; $KUBERAY_GEN_RAY_START_CMD"]),
                 RULE,
             );
@@ -73,6 +75,7 @@ fn stop_ray(container: &mut Map) {
 
 /// The pod of a router. Its ServiceAccount is always the one that was made for it.
 pub(crate) fn router(pod: &Node, account: &str) -> Node {
+    // Equal already: the place where it was written stays its origin.
     if pod.get("serviceAccountName").and_then(Node::as_str) == Some(account) {
         return pod.clone();
     }
@@ -87,6 +90,7 @@ fn defaulted(pod: &Node, also: impl Fn(&mut Map)) -> Node {
             default(spec, "restartPolicy", "Always", RULE);
             default(spec, "dnsPolicy", "ClusterFirst", RULE);
             default(spec, "schedulerName", "default-scheduler", RULE);
+            // 0 is a valid period, unlike an empty text.
             if !present(spec, "terminationGracePeriodSeconds") {
                 set(spec, "terminationGracePeriodSeconds", 30, RULE);
             }
@@ -106,6 +110,7 @@ fn defaulted(pod: &Node, also: impl Fn(&mut Map)) -> Node {
 fn edited(pod: &Node, spec: impl FnOnce(&mut Map), container: impl Fn(&mut Map)) -> Node {
     let mut pod = pod.clone();
     if let Some(map) = pod.as_map_mut() {
+        // Init containers are not in this list: the wrappers leave them as they are.
         if let Some(containers) = map.get_mut("containers").and_then(Node::as_list_mut) {
             containers.make_mut().iter_mut().filter_map(Node::as_map_mut).for_each(container);
         }

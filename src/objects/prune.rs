@@ -28,6 +28,7 @@ pub(crate) fn tidy(node: &mut Node) {
 }
 
 fn tidy_map(map: &mut Map) {
+    // Children first: a mapping whose last key goes is empty itself and goes, too.
     for entry in map.iter_mut() {
         tidy(&mut entry.node);
     }

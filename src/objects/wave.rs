@@ -19,6 +19,7 @@ impl RenderedObject {
         else {
             return;
         };
+        // A null or a text in this place would swallow the wave.
         if metadata.get("annotations").and_then(Node::as_map).is_none() {
             metadata.insert("annotations", Node::map(origin));
         }
@@ -30,6 +31,7 @@ impl RenderedObject {
                 key_origin: origin,
                 node: Node::str(eco_format!("{wave}"), origin),
             });
+            // Annotations are printed by sorted key, and the wave was added at the end.
             annotations.sort();
         }
     }

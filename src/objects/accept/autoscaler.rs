@@ -25,6 +25,7 @@ pub(super) fn autoscaler(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             }
         }
     }
+    // 0 is allowed only with the feature gate HPAScaleToZero, which is off by default.
     if let Some(min) = spec.get("minReplicas").filter(|min| min.as_int().is_some_and(|min| min < 1))
     {
         judge.invalid(
@@ -54,6 +55,7 @@ fn target_object(
     holder: &Node,
     grouped: bool,
 ) {
+    // A missing reference is judged as an empty one: each of its required fields is reported.
     let empty = Node::map(holder.origin);
     let object = object.unwrap_or(&empty);
     for key in ["kind", "name"] {
@@ -64,6 +66,7 @@ fn target_object(
     let version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
     let message = match version.matches('/').count() {
         0 if grouped => "apiVersion must specify API group".to_owned(),
+        // A version without a group is the core API, whose objects can be measured.
         0 | 1 => return,
         _ => format!("unexpected GroupVersion string: {version}"),
     };
@@ -91,6 +94,7 @@ fn metric(judge: &mut Judge<'_>, at: &At<'_>, metric: &Node) {
     } else {
         judge.one_of(&at.field("type"), metric.get("type"), &SOURCES.map(|(kind, _)| kind));
     }
+    // An unknown type has no field, so that it is reported once, as a type.
     let expected = SOURCES.iter().find(|(other, _)| *other == kind).map(|(_, field)| *field);
     if let Some(field) = expected.filter(|field| metric.get(field).is_none()) {
         judge.required(
@@ -111,6 +115,8 @@ fn metric(judge: &mut Judge<'_>, at: &At<'_>, metric: &Node) {
             "keep the source of `type`",
         );
     }
+    // With several sources it is not clear which is meant: they are reported above and not looked
+    // into.
     let [(field, source)] = present.as_slice() else { return };
     let at = at.field(field);
     match *field {
@@ -165,6 +171,7 @@ fn target(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, field: &str) {
     for key in ["value", "averageValue"] {
         let positive = |node: &Node| {
             Quantity::parse_field(&node.scalar_text().unwrap_or_default())
+                // A text that is no amount is reported by the schema.
                 .map_or(true, |amount| !amount.is_negative() && !amount.is_zero())
         };
         if let Some(node) = target.get(key).filter(|node| !positive(node)) {
@@ -226,6 +233,7 @@ fn scaling(judge: &mut Judge<'_>, at: &At<'_>, rules: &Node) {
     let window_at = at.field("stabilizationWindowSeconds");
     if let Some(window) = rules.get("stabilizationWindowSeconds") {
         match window.as_int() {
+            // Seconds: the window is at most an hour.
             Some(..0) => judge.invalid(
                 &window_at,
                 window,
@@ -252,6 +260,7 @@ fn scaling(judge: &mut Judge<'_>, at: &At<'_>, rules: &Node) {
         let at = list_at.index(index);
         judge.exactly(&at, policy, "type", &["Percent", "Pods"]);
         for key in ["value", "periodSeconds"] {
+            // An absent number is 0 in Go and refused as such.
             let number = policy.get(key).map_or(Some(0), Node::as_int);
             let node = policy.get(key).unwrap_or(policy);
             if number.is_some_and(|number| number <= 0) {
@@ -261,6 +270,7 @@ fn scaling(judge: &mut Judge<'_>, at: &At<'_>, rules: &Node) {
                     "must be greater than zero",
                     "write at least 1",
                 );
+            // Seconds: half an hour.
             } else if key == "periodSeconds" && number.is_some_and(|number| number > 1800) {
                 judge.invalid(
                     &at.field(key),

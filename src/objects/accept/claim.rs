@@ -19,12 +19,15 @@ pub(super) fn created_claim(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         source.get(key).and_then(Node::as_str).unwrap_or_default().to_owned()
     };
     let reference =
+        // References to another namespace need a feature gate that is off by default: they are
+        // dropped.
         spec.get("dataSourceRef").filter(|reference| text(reference, "namespace").is_empty());
     let source = spec.get("dataSource").filter(|source| {
         let is_known = matches!(
             (&*text(source, "apiGroup"), &*text(source, "kind")),
             ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
         );
+        // A source of another kind is kept where the newer field is there to compare it with.
         is_known || reference.is_some()
     });
     self::spec(judge, at, spec, (source, reference));
@@ -44,6 +47,7 @@ pub(super) fn claim_template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node
     metadata::annotations(judge, &metadata_at.field("annotations"), list("annotations"));
     metadata::labels(judge, &metadata_at.field("labels"), list("labels"));
     for entry in metadata.into_iter().flat_map(Node::entries) {
+        // The server compares decoded structs: `name: ""` is the same as no name.
         if !matches!(entry.key.as_str(), "labels" | "annotations") && !is_zero(&entry.node) {
             judge.forbidden(
                 &metadata_at.field(&entry.key),
@@ -94,6 +98,8 @@ fn spec(
             let text = |node: &Node| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
             text(source) == text(reference)
         };
+        // Only templates get here with a namespace: in claims by themselves the reference was
+        // dropped.
         let elsewhere =
             reference.get("namespace").is_some_and(|namespace| namespace.as_str() != Some(""));
         let message = if elsewhere {
@@ -111,6 +117,7 @@ fn data_source(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     let text = |key: &str| source.get(key).and_then(Node::as_str).unwrap_or_default();
     judge.present(at, source, "name");
     judge.present(at, source, "kind");
+    // The core group has no other kind that can be copied from.
     if text("apiGroup").is_empty() && text("kind") != "PersistentVolumeClaim" {
         let message = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
         judge.invalid(at, source.get("kind").unwrap_or(source), message, "write the `apiGroup`");
@@ -128,6 +135,7 @@ pub(super) fn access(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, detail: &s
     }
     for mode in modes {
         if !mode.as_str().is_some_and(|mode| ACCESS.contains(&mode)) {
+            // Go decodes a null of the list as an empty text, and the message shows it.
             let empty = Node::str("", mode.origin);
             judge.unsupported(&at, if mode.is_null() { &empty } else { mode }, &ACCESS);
         }
@@ -149,6 +157,7 @@ pub(super) fn positive(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &No
         Some(amount) if amount <= zero => {
             judge.invalid(at, node, "must be greater than zero", "write an amount such as `100Gi`");
         }
+        // What is no amount at all is left to the schema; there the rest of the rules apply.
         _ => amount(judge, at, name, node),
     }
 }

@@ -50,6 +50,7 @@ pub(super) fn container(
     environment::sources(judge, &at.field("envFrom"), container);
     ports(judge, &at.field("ports"), container, pod.host_network);
     mount::mounts(judge, &at.field("volumeMounts"), container, pod.volumes);
+    // Devices are judged after mounts: a path or volume may be used as one of the two only.
     let seen = (pod.volumes, pod.host_users);
     mount::devices(judge, &at.field("volumeDevices"), container, seen);
     if let Some(found) = container.get("resources") {
@@ -69,6 +70,8 @@ pub(super) fn container(
             "must specify restartPolicy when restart rules are used",
         );
     }
+    // An init container that is always restarted is a sidecar, and may have probes as containers
+    // do.
     let restarts = container.get("restartPolicy").and_then(Node::as_str) == Some("Always");
     for name in ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] {
         let Some(found) = container.get(name) else { continue };
@@ -107,6 +110,7 @@ fn resizes(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, restarts: bool)
             ("resourceName", ["cpu", "memory"]),
             ("restartPolicy", ["NotRequired", "RestartContainer"]),
         ] {
+            // For a wrong value the server names the list, for a duplicate the element.
             if !accepted.contains(&text(key)) {
                 judge.one_of(at, Some(policy.get(key).unwrap_or(policy)), &accepted);
             }
@@ -125,6 +129,7 @@ fn resizes(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, restarts: bool)
 
 fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: bool) {
     let Some(list) = container.get("ports") else { return };
+    // The keys by which server-side apply merges ports, with the default of the second.
     judge.keyed_where_applied(at, list, &[("containerPort", ""), ("protocol", "TCP")]);
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, port) in list.items().iter().enumerate() {
@@ -132,6 +137,7 @@ fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: boo
         if let Some(name) = port.get("name").filter(|name| name.as_str() != Some("")) {
             let text = name.as_str().unwrap_or_default();
             let objections = names::port_name(text);
+            // A wrong name is reported for its form only, however often it is there.
             if objections.is_empty() && seen.contains(text) {
                 judge.refuse(
                     &at.field("name"),
@@ -152,6 +158,7 @@ fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: boo
             None => judge.required(&at.field("containerPort"), port, ""),
         }
         judge.one_of(&at.field("protocol"), port.get("protocol"), &PROTOCOLS);
+        // 0 is the zero value of Go: no port of the node.
         if let Some(host) = port.get("hostPort").filter(|host| host.as_int() != Some(0)) {
             judge.shaped(
                 &at.field("hostPort"),

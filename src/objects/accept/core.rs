@@ -18,6 +18,8 @@ pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
     for list in ["data", "binaryData"] {
         let at = At::ROOT.field(list);
         for entry in object.get(list).into_iter().flat_map(Node::entries) {
+            // A key has no node of its own; this one carries its text and its place into the
+            // message.
             let key = Node::str(entry.key.clone(), entry.key_origin);
             let at = at.key(&entry.key);
             judge.shaped(&at, &key, names::config_map_key(&entry.key));
@@ -27,6 +29,7 @@ pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
                 judge.invalid(&at, &key, message, "keep one of the two");
             }
             let text = entry.node.as_str().unwrap_or_default();
+            // The limit counts values, not keys; those of `binaryData` as decoded bytes.
             size += if list == "data" {
                 text.len() as u64
             } else {
@@ -53,6 +56,7 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
         for entry in object.get(list).into_iter().flat_map(Node::entries) {
             let key = Node::str(entry.key.clone(), entry.key_origin);
             judge.shaped(&at.key(&entry.key), &key, names::config_map_key(&entry.key));
+            // The server merges `stringData` over `data` before it counts.
             let hidden = list == "data" && object.at(&["stringData", &entry.key]).is_some();
             let text = entry.node.as_str().unwrap_or_default();
             size += match list {
@@ -76,17 +80,20 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
         lists.any(|list| list.entry(key).is_some())
     };
     let kind = object.get("type").and_then(Node::as_str).unwrap_or_default();
+    // Types that are not listed are free to hold any keys.
     let needed: &[&str] = match kind {
         "kubernetes.io/tls" => &["tls.crt", "tls.key"],
         "kubernetes.io/dockercfg" => &[".dockercfg"],
         "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
         "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
+        // One of the two is enough, so both are reported only where both are missing.
         "kubernetes.io/basic-auth" if !there("username") && !there("password") => {
             &["username", "password"]
         }
         _ => &[],
     };
     for key in needed {
+        // Only for this type an empty value is as bad as none.
         let empty = kind.ends_with("ssh-auth") && value(key).is_none_or(|value| value.is_empty());
         if !there(key) || empty {
             judge.required(&at.key(key), object, "");
@@ -95,6 +102,7 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
                 .is_some_and(|bytes| matches!(serde_json::from_slice(&bytes), Ok(Json::Object(_))));
             let node = object.at(&["stringData", key]).or_else(|| object.at(&["data", key]));
             if let Some(node) = node.or_else(|| object.get("data")).filter(|_| !json) {
+                // The server, too, keeps the contents out of its message.
                 let message = "Invalid value: \"<secret contents redacted>\": no JSON object";
                 judge.refuse(
                     &at.key(key),
@@ -134,6 +142,7 @@ pub(super) fn node(judge: &mut Judge<'_>, object: &Node) {
         pod_ranges(judge, &at, spec);
     }
     if let Some(capacity) = object.at(&["status", "nodeInfo", "swap", "capacity"])
+        // In bytes. The server names a path below `metadata`, although the field is in `status`.
         && capacity.as_int().is_some_and(|bytes| bytes <= 0)
     {
         let at = At::ROOT.field("metadata");
@@ -154,6 +163,7 @@ pub(super) fn node(judge: &mut Judge<'_>, object: &Node) {
 fn annotations(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("metadata");
     let at = at.field("annotations");
+    // Empty annotations are skipped: upstream parses a text only when it has a length.
     let text = |key: &str| {
         let node = object.at(&["metadata", "annotations", key])?;
         Some((node, node.as_str().filter(|text| !text.is_empty())?))
@@ -166,6 +176,7 @@ fn annotations(judge: &mut Judge<'_>, object: &Node) {
                     list.iter().map(|taint| Node::from_json(taint, node.origin)).collect();
                 taints(judge, &at, &list);
             }
+            // Go decodes `null` as an empty list.
             Ok(Json::Null) => {}
             _ => judge.invalid(&at, node, "no list of taints in JSON", help),
         }
@@ -183,6 +194,7 @@ fn annotations(judge: &mut Judge<'_>, object: &Node) {
                 } else if !all(|owner| owner["controller"] == true) {
                     "must point to a controller"
                 } else {
+                    // Everything that the old scheduler read is there.
                     return;
                 }
             }
@@ -199,11 +211,13 @@ fn taints(judge: &mut Judge<'_>, at: &At<'_>, taints: &[Node]) {
     for (index, taint) in taints.iter().enumerate() {
         let at = at.index(index);
         let text = |key: &str| taint.get(key).and_then(Node::as_str).unwrap_or_default();
+        // A missing key is judged as an empty one, which is not a valid name.
         let key = taint.get("key").cloned().unwrap_or_else(|| Node::str("", taint.origin));
         judge.shaped(&at.field("key"), &key, names::label_key(text("key")));
         if let Some(value) = taint.get("value") {
             judge.shaped(&at.field("value"), value, names::label_value(text("value")));
         }
+        // A missing effect is reported as missing and not as unsupported.
         if judge.present(&at, taint, "effect").is_some() {
             judge.exactly(&at, taint, "effect", &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
         }
@@ -240,6 +254,7 @@ fn pod_ranges(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             ),
         }
     }
+    // A wrong range is reported above; with it the families cannot be compared.
     let several = families.len() == ranges.len() && ranges.len() > 1;
     if let (true, Some(node)) =
         (several && (ranges.len() > 2 || families[0] == families[1]), spec.get("podCIDRs"))
@@ -263,6 +278,7 @@ fn family(text: &str) -> Option<bool> {
     let plain = if address.contains(':') { address.to_owned() } else { short.join(".") };
     let address: IpAddr = plain.parse().ok()?;
     let most = if address.is_ipv6() { 128 } else { 32 };
+    // The digits are checked first: Rust's parser takes a `+`, Go's does not.
     let bits: u8 = bits.bytes().all(|byte| byte.is_ascii_digit()).then(|| bits.parse().ok())??;
     (bits <= most).then_some(address.is_ipv6())
 }

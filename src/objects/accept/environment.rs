@@ -22,6 +22,7 @@ pub(super) fn variables(
         judge.formed(&at, variable, "name", names::relaxed_env_var_name);
         let Some(from) = variable.get("valueFrom") else { continue };
         let from_at = at.field("valueFrom");
+        // A null is no source: Go decodes it as a nil pointer.
         let sources = from.entries().filter(|entry| !entry.node.is_null()).count();
         from_fields(judge, &from_at, from, volumes);
         if sources == 0 {
@@ -39,6 +40,7 @@ pub(super) fn variables(
                 "keep one source",
             );
         }
+        // Go cannot tell an empty value from none.
         if variable.get("value").is_some_and(|value| value.as_str() != Some("")) && sources > 0 {
             judge.invalid(
                 &from_at,
@@ -88,10 +90,13 @@ pub(super) fn field_ref(judge: &mut Judge<'_>, at: &At<'_>, field: &Node, accept
     let text = path.as_str().unwrap_or_default();
     let subscript = text.strip_suffix("']").and_then(|text| text.split_once("['"));
     match subscript {
+        // For a wrong key the server names the reference, and for a wrong path the field.
         Some(("metadata.labels", key)) => judge.shaped(at, path, names::qualified_name(key)),
         Some(("metadata.annotations", key)) => {
+            // Keys of annotations may have capital letters.
             judge.shaped(at, path, names::qualified_name(&key.to_lowercase()));
         }
+        // A text that begins with the bracket is a path without subscript.
         Some((whole, _)) if !whole.is_empty() => {
             let message = format!(
                 "error converting fieldPath: field label does not support subscript: {text}"
@@ -99,6 +104,7 @@ pub(super) fn field_ref(judge: &mut Judge<'_>, at: &At<'_>, field: &Node, accept
             judge.invalid(&path_at, path, &message, help);
         }
         _ if accepted.contains(&text)
+            // `spec.host` is the older name, which the server converts.
             || text == "spec.host" && accepted.contains(&"spec.nodeName") => {}
         _ if FIELDS.contains(&text) || OTHER_FIELDS.contains(&text) => {
             judge.unsupported(&path_at, path, accepted);
@@ -124,6 +130,7 @@ pub(super) fn resource_ref(judge: &mut Judge<'_>, at: &At<'_>, resource: &Node, 
         judge.one_of(&at.field("resource"), Some(node), &RESOURCES);
     }
     let Some(node) = resource.get("divisor") else { return };
+    // The server replaces a divisor of 0 by 1.
     let divisor = resources::quantity(node).filter(|divisor| *divisor != Quantity::from_integer(0));
     let Some(divisor) = divisor.map(|divisor| divisor.canonical()) else { return };
     let (units, of): (&[&str], &str) = match name.split_once('.').map_or("", |(_, name)| name) {
@@ -173,6 +180,8 @@ fn from_fields(judge: &mut Judge<'_>, at: &At<'_>, from: &Node, volumes: &Volume
             let text = name.as_str().unwrap_or_default();
             let at = at.field("volumeName");
             match volumes.get(text) {
+                // The kubelet reads the file where an init container has written it: on no other
+                // volume it can.
                 Some(&"emptyDir") => {}
                 Some(_) => {
                     let message = "referenced volume must be of type emptyDir";

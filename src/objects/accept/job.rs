@@ -37,6 +37,7 @@ pub(super) fn job(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         judge.shaped(
             &at,
             manager,
+            // The place is in front of the message already.
             names::domain_prefixed_path(text).iter().map(|error| error.at("")).collect(),
         );
         if text.len() > 63 {
@@ -45,6 +46,7 @@ pub(super) fn job(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     completion(judge, at, spec);
+    // Template before policies: findings come in the order in which the server lists its errors.
     let found = template(judge, at, spec, spec.get("template"));
     policies(judge, at, spec);
     selector(judge, at, spec);
@@ -54,6 +56,7 @@ pub(super) fn job(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let policy_at = pod_at.field("restartPolicy");
     match pod.get("restartPolicy").and_then(Node::as_str).unwrap_or_default() {
         "" => judge.required(&policy_at, pod, ENDS),
+        // The server fills in `Always` for an absent policy: both get the same message.
         "Always" => {
             let span = pod.get("restartPolicy").and_then(|node| node.origin.span());
             let message = format!("Required value: {ENDS}");
@@ -91,6 +94,7 @@ fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         return;
     }
     let mut most = |key: &str, most: i64, why: &str| {
+        // No number is less than any number: what is none is reported by the schema.
         if let Some(node) = spec.get(key).filter(|_| number(key) > Some(most)) {
             let message = format!("must be less than or equal to {most}{why}");
             judge.invalid(&at.field(key), node, &message, &format!("write at most {most}"));
@@ -100,6 +104,7 @@ fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     most("maxFailedIndexes", MOST_INDEXED, "");
     let Some(completions) = number("completions") else {
         let detail = "when completion mode is Indexed";
+        // The bounds below are relative to the completions.
         return judge.required(&at.field("completions"), spec, detail);
     };
     most("maxFailedIndexes", completions, " (completions)");
@@ -121,6 +126,7 @@ fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         .filter(|_| completions > 0)
         .map(|name| format!("{name}-{}", completions - 1));
     if let (Some(name), Some(last)) = (name, last)
+        // The last index has the most digits: when its name is valid, those of all pods are.
         && !names::dns1123_label(&last).is_empty()
     {
         let at = At::ROOT.field("metadata");
@@ -139,6 +145,7 @@ fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             failure_rule(judge, &list.index(index), rule, spec);
         }
     }
+    // A failure policy needs the final state of a pod, which a terminating one does not have yet.
     let replaced = if spec.get("podFailurePolicy").is_some() {
         &["Failed"][..]
     } else {
@@ -165,6 +172,7 @@ fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.required(&at, rule, detail);
         }
         non_negative(judge, &at.field("succeededCount"), count);
+        // Missing completions of an indexed Job are reported above.
         let completions = spec.get("completions").and_then(Node::as_int).unwrap_or(0);
         if let Some(count) = count.filter(|count| count.as_int() > Some(completions)) {
             let message = format!(
@@ -210,6 +218,7 @@ fn indexes(text: &str, completions: i64) -> Result<i64, String> {
         Err(format!("non-increasing order, previous: {previous}, current: {current}"))
     };
     let (mut total, mut last) = (0, None);
+    // An empty list has no interval, where `split` gives one empty text.
     for interval in text.split(',').filter(|_| !text.is_empty()) {
         let parts: Vec<&str> = interval.split('-').collect();
         let (first, end) = match parts.as_slice() {
@@ -228,6 +237,7 @@ fn indexes(text: &str, completions: i64) -> Result<i64, String> {
         if let Some(last) = last {
             ascending(last, first)?;
         }
+        // The intervals ascend and end below `completions`, so that the sum cannot overflow.
         total += end - first + 1;
         last = Some(end);
     }
@@ -268,6 +278,7 @@ fn failure_rule(judge: &mut Judge<'_>, at: &At<'_>, rule: &Node, spec: &Node) {
     too_many(judge, &list, rule.get("onPodConditions"), MOST_RULES);
     for (index, condition) in conditions.iter().enumerate() {
         let at = list.index(index);
+        // A missing type is judged as an empty one, which is no qualified name.
         let kind = condition.get("type").cloned().unwrap_or_else(|| Node::str("", rule.origin));
         let text = kind.as_str().unwrap_or_default();
         judge.shaped(&at.field("type"), &kind, names::qualified_name(text));
@@ -305,11 +316,13 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
     // A null is a 0.
     let number = |node: &Node| if node.is_null() { Some(0) } else { node.as_int() };
     let numbers: Vec<i64> = codes.items_of("values").iter().filter_map(number).collect();
+    // Exit codes have 8 bits.
     too_many(judge, &list, codes.get("values"), 255);
     let Some(values) = codes.get("values").filter(|_| !numbers.is_empty()) else {
         let empty = Node::list(Vec::<Node>::new(), codes.origin);
         return judge.invalid(&list, &empty, "at least one value is required", "add an exit code");
     };
+    // Only here is 0 wrong: a container that ends with 0 has not failed.
     let within = codes.get("operator").and_then(Node::as_str) == Some("In");
     let mut seen = HashSet::new();
     for (index, value) in values.items().iter().enumerate() {
@@ -343,6 +356,7 @@ fn selector(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         };
     }
     let name = judge.object.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
+    // Each step borrows the one before, so that each needs a name.
     let labels_at = at.field("template");
     let labels_at = labels_at.field("metadata");
     let labels_at = labels_at.field("labels");
@@ -360,6 +374,7 @@ fn selector(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let wanted = |entry: &crate::yaml::Entry| {
         NAME_LABELS.contains(&&*entry.key) && entry.node.as_str() == Some(name)
     };
+    // A selector that repeats what the server itself would write is accepted.
     let foreign =
         selector.get("matchLabels").into_iter().flat_map(Node::entries).any(|entry| !wanted(entry));
     if foreign || metadata::holds_something(selector.get("matchExpressions")) {

@@ -32,6 +32,7 @@ impl<'a> Judge<'a> {
     /// object.
     pub(super) fn as_webhook(&mut self, owner: &'static str, judge: impl FnOnce(&mut Self)) {
         let severity = std::mem::replace(&mut self.severity, Severity::Warning);
+        // A webhook may be switched off or of another version, so that its refusal is not proven.
         self.webhook = Some(owner);
         judge(self);
         (self.severity, self.webhook) = (severity, None);
@@ -42,6 +43,7 @@ impl<'a> Judge<'a> {
         let text = |keys: &[&str]| self.object.at(keys).and_then(Node::as_str).unwrap_or_default();
         let (kind, name, namespace) =
             (text(&["kind"]), text(&["metadata", "name"]), text(&["metadata", "namespace"]));
+        // The core group has no name, and the server prints the kind without a dot.
         let group = text(&["apiVersion"])
             .split_once('/')
             .map_or(String::new(), |(group, _)| format!(".{group}"));
@@ -77,6 +79,7 @@ impl<'a> Judge<'a> {
         } else {
             format!("Required value: {detail}")
         };
+        // An absent field has no place; the key that would hold it is where it has to be added.
         let key = at.parent().and_then(|above| above.written_in(self.object));
         self.refuse(at, key.or_else(|| holder.origin.span()), &detail, "add it");
     }
@@ -103,6 +106,7 @@ impl<'a> Judge<'a> {
 
     /// A text, if it is set, has to be one of these; returns whether it is.
     pub(super) fn one_of(&mut self, at: &At<'_>, node: Option<&Node>, accepted: &[&str]) -> bool {
+        // Absent and empty are the same to Go: the server fills in the default of such a field.
         let Some(node) = node else { return true };
         let fits = node.as_str().is_some_and(|text| text.is_empty() || accepted.contains(&text));
         if !fits {
@@ -155,6 +159,7 @@ impl<'a> Judge<'a> {
         holder: &'n Node,
         key: &str,
     ) -> Option<&'n Node> {
+        // All three decode to the zero value of a text.
         let found = holder.get(key).filter(|node| !node.is_null() && node.as_str() != Some(""));
         if found.is_none() {
             self.required(&at.field(key), holder, "");
@@ -224,6 +229,7 @@ impl<'a> Judge<'a> {
         if items.len() < 2 {
             return;
         }
+        // Defaults are set before keys are compared: `protocol: TCP` equals no protocol.
         let value = |item: &Node, (key, default): (&str, &str)| {
             item.get(key).and_then(Node::scalar_text).unwrap_or_else(|| default.into())
         };
@@ -231,11 +237,14 @@ impl<'a> Judge<'a> {
         let mut set = HashSet::new();
         for (place, item) in items.iter().enumerate() {
             let text: Vec<_> = keys.iter().map(|key| value(item, *key)).collect();
+            // `insert` gives the first place of an equal element: the third of its kind finds it
+            // reported.
             if seen.insert(text, place).is_some_and(|first| set.insert(first)) {
                 let words: Vec<String> = keys
                     .iter()
                     .map(|(key, default)| {
                         let text = value(item, (*key, *default));
+                        // Server-side apply prints texts of a key in quotes and numbers without.
                         let number = item.get(key).is_some_and(|node| node.as_int().is_some());
                         if number {
                             format!("{key}={text}")

@@ -13,10 +13,12 @@ fn special_address(text: &str) -> Option<&'static str> {
     let address: std::net::IpAddr = text.parse().ok()?;
     let (local, local_group) = match address {
         std::net::IpAddr::V4(address) => {
+            // 224.0.0.0/24.
             (address.is_link_local(), address.octets()[..3] == [224, 0, 0])
         }
         std::net::IpAddr::V6(address) => {
             let first = address.segments()[0];
+            // fe80::/10, and ff02::/16 with any flags: the third digit is masked out.
             (first & 0xffc0 == 0xfe80, first & 0xff0f == 0xff02)
         }
     };
@@ -42,10 +44,12 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"],
     );
     judge.one_of(&at.field("sessionAffinity"), spec.get("sessionAffinity"), &["ClientIP", "None"]);
+    // Such a Service is a DNS alias. It has no ports and no addresses of its own.
     let elsewhere = text("type") == "ExternalName";
     if elsewhere {
         judge.present(at, spec, "externalName");
         judge.formed(at, spec, "externalName", |name| {
+            // A final dot marks an absolute domain name and is no part of it.
             names::dns1123_subdomain(name.strip_suffix('.').unwrap_or(name))
         });
     }
@@ -53,10 +57,12 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     exposure(judge, at, spec);
     let ports_at = at.field("ports");
     let ports = spec.items_of("ports");
+    // A headless Service can do without ports: its DNS name gives the addresses of the pods.
     if ports.is_empty() && !elsewhere && text("clusterIP") != "None" {
         judge.required(&ports_at, spec, "");
     }
     if let Some(list) = spec.get("ports") {
+        // Services are applied, never created by a controller from a template.
         judge.keyed(&ports_at, list, &[("port", ""), ("protocol", "TCP")]);
     }
     let mut seen: HashSet<&str> = HashSet::new();
@@ -76,6 +82,7 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 }
                 seen.insert(text);
             }
+            // A single port needs no name: there is nothing to tell it from.
             _ if ports.len() > 1 => judge.required(&at.field("name"), port, ""),
             _ => {}
         }
@@ -89,6 +96,7 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
         if let Some(node) = port
             .get("nodePort")
+            // An absent type is ClusterIP by default.
             .filter(|node| node.as_int() != Some(0) && matches!(text("type"), "" | "ClusterIP"))
         {
             judge.forbidden(
@@ -125,6 +133,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let kind = text("type");
     let balanced = kind == "LoadBalancer";
     let ip = text("clusterIP");
+    // The server copies `clusterIP` into the list `clusterIPs`, and names its first element.
     let wrong_address = |text: &str| !names::ip_address(text).is_empty();
     let bad = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
     if let Some(node) = spec.get("clusterIP").filter(|_| !ip.is_empty()) {
@@ -152,6 +161,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     let addresses = spec.items_of("clusterIPs");
+    // The single field is the first element of the list; both are written together.
     if let (Some(list), true) =
         (spec.get("clusterIPs").filter(|_| !addresses.is_empty()), ip.is_empty())
     {
@@ -173,6 +183,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     for (index, address) in spec.items_of("externalIPs").iter().enumerate() {
         if address.as_str().is_some_and(wrong_address) {
             judge.invalid(&outside_at.index(index), address, bad, "write an address");
+        // Special addresses are looked for only in what is an address.
         } else if let Some(why) = address.as_str().and_then(special_address) {
             judge.invalid(
                 &outside_at.index(index),
@@ -182,12 +193,14 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             );
         }
     }
+    // One of the three paths begins with a capital letter in the server's message.
     for (key, shown) in [
         ("allocateLoadBalancerNodePorts", "allocateLoadBalancerNodePorts"),
         ("loadBalancerClass", "loadBalancerClass"),
         ("loadBalancerSourceRanges", "LoadBalancerSourceRanges"),
     ] {
         if let Some(node) = spec.get(key).filter(|node| {
+            // An empty list of ranges is the same as none.
             !balanced && (!matches!(node.value, Value::List(_)) || !node.items().is_empty())
         }) {
             judge.forbidden(
@@ -211,6 +224,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(policy) =
         spec.get("externalTrafficPolicy").filter(|policy| policy.as_str() != Some(""))
     {
+        // Traffic from outside the cluster gets to a Service in one of these ways only.
         let outside = balanced || kind == "NodePort" || !spec.items_of("externalIPs").is_empty();
         if outside {
             judge.one_of(&at.field("externalTrafficPolicy"), Some(policy), &["Cluster", "Local"]);
@@ -235,6 +249,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let families_at = at.field("ipFamilies");
     for (index, family) in spec.items_of("ipFamilies").iter().enumerate() {
         if !matches!(family.as_str(), Some("IPv4" | "IPv6")) {
+            // Written by hand: a family has no empty default that `one_of` would let pass.
             let message = format!(
                 "Unsupported value: {}: supported values: \"IPv4\", \"IPv6\"",
                 family.to_json()
@@ -258,6 +273,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.invalid(
                 &at.field("timeoutSeconds"),
                 seconds,
+                // The server's sentence; 86400 itself is accepted.
                 "must be greater than 0 and less than 86400",
                 "write a number of seconds up to a day",
             );
@@ -268,6 +284,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 /// Judges the spec of a PodDisruptionBudget.
 pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let (available, unavailable) = (spec.get("minAvailable"), spec.get("maxUnavailable"));
+    // Both are still judged one by one: the server lists all errors.
     if let (Some(_), Some(unavailable)) = (available, unavailable) {
         judge.refuse(
             at,
@@ -296,6 +313,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if spec.items_of("rules").is_empty() && spec.get("defaultBackend").is_none() {
         judge.invalid(
             at,
+            // The server prints the absent rules as an empty list.
             &Node::list([], spec.origin),
             "either `defaultBackend` or `rules` must be specified",
             "add a rule",
@@ -306,6 +324,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let at = rules_at.index(index);
         if let Some(host) = rule.get("host").filter(|host| host.as_str() != Some("")) {
             let text = host.as_str().unwrap_or_default();
+            // An address is a valid domain name by its letters, so it is looked for first.
             if text.parse::<std::net::IpAddr>().is_ok() {
                 judge.invalid(
                     &at.field("host"),
@@ -313,6 +332,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                     "must be a DNS name, not an IP address",
                     "write a host name",
                 );
+            // One asterisk may stand for the first label.
             } else if text.contains('*') {
                 judge.shaped(&at.field("host"), host, names::wildcard_dns1123_subdomain(text));
             } else {
@@ -321,6 +341,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
         let http_at = at.field("http");
         let paths_at = http_at.field("paths");
+        // A rule without paths sends everything for its host to the default backend.
         let Some(http) = rule.get("http") else { continue };
         let paths = http.items_of("paths");
         if paths.is_empty() {
@@ -330,6 +351,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             self::path(judge, &paths_at.index(index), path);
         }
     }
+    // A default backend is judged only where it is set; a path needs a backend.
     if let Some(found) = spec.get("defaultBackend") {
         backend(judge, &at.field("defaultBackend"), Some(found), spec);
     }
@@ -364,6 +386,7 @@ fn path(judge: &mut Judge<'_>, at: &At<'_>, path: &Node) {
     }
     let text = path.get("path").and_then(Node::as_str).unwrap_or_default();
     let node = path.get("path").cloned().unwrap_or_else(|| Node::str("", path.origin));
+    // What a path of the third type means is up to the controller of the Ingress.
     let strict = matches!(kind, "Exact" | "Prefix");
     if judge.exactly(at, path, "pathType", &["Exact", "ImplementationSpecific", "Prefix"])
         && !text.starts_with('/')
@@ -401,6 +424,7 @@ fn path(judge: &mut Judge<'_>, at: &At<'_>, path: &Node) {
 
 /// Judges a backend of an Ingress; for a wrong port the server reports the backend.
 fn backend(judge: &mut Judge<'_>, at: &At<'_>, backend: Option<&Node>, holder: &Node) {
+    // A missing backend is judged as an empty one: no service and no resource.
     let empty = Node::map(holder.origin);
     let found = backend.unwrap_or(&empty);
     let resource_at = at.field("resource");
@@ -468,6 +492,7 @@ pub(super) fn role(judge: &mut Judge<'_>, object: &Node) {
             ("apiGroups", "resource rules must supply at least one api group"),
             ("resources", "resource rules must supply at least one resource"),
         ] {
+            // A rule that allows nothing is refused: an empty list does not mean all.
             if rule.items_of(key).is_empty() {
                 judge.required(&at.field(key), rule, detail);
             }
@@ -489,10 +514,12 @@ pub(super) fn role_binding(judge: &mut Judge<'_>, object: &Node) {
     for (index, subject) in object.items_of("subjects").iter().enumerate() {
         let at = at.index(index);
         let named = judge.present(&at, subject, "name").is_some();
+        // Which group and which names are valid depends on the kind.
         if !judge.exactly(&at, subject, "kind", &["ServiceAccount", "User", "Group"]) {
             continue;
         }
         let account = subject.get("kind").and_then(Node::as_str) == Some("ServiceAccount");
+        // ServiceAccounts are objects of the core group; users and groups are no objects.
         let group = if account { "" } else { "rbac.authorization.k8s.io" };
         judge.one_of(&at.field("apiGroup"), subject.get("apiGroup"), &[group]);
         if account && named {
@@ -506,6 +533,7 @@ pub(super) fn service_account(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("secrets");
     let Some(list) = object.get("secrets") else { return };
     judge.keyed(&at, list, &[("name", "")]);
+    // `keyed` takes an absent name for an empty one, but apply refuses an element without a key.
     if list.items().iter().any(|secret| secret.get("name").is_none()) {
         let message =
             "associative list with keys has an element that omits all key fields [\"name\"]";

@@ -21,6 +21,7 @@ pub(super) fn completed(template: &Node) -> Node {
         return template;
     };
     let containers = containers.make_mut();
+    // With several containers each gets its index into the name, or the names would be equal.
     let alone = containers.len() == 1;
     for (index, container) in containers.iter_mut().enumerate() {
         let Some(map) = container.as_map_mut() else { continue };
@@ -29,6 +30,7 @@ pub(super) fn completed(template: &Node) -> Node {
                 if alone { "user-container".into() } else { format!("user-container-{index}") };
             map.insert("name", Node::str(name, origin));
         }
+        // Containers without ports are left without: only the entries that are there get a number.
         if let Some(ports) = map.get_mut("ports").and_then(Node::as_list_mut) {
             for port in ports.make_mut() {
                 put(port, "containerPort", || Node::int(8080, origin));
@@ -37,6 +39,7 @@ pub(super) fn completed(template: &Node) -> Node {
         for key in ["readinessProbe", "livenessProbe", "startupProbe"] {
             let Some(probe) = map.get_mut(key) else { continue };
             let kinds = ["exec", "httpGet", "tcpSocket", "grpc"];
+            // Thresholds alone are a complete readiness probe for Knative, which asks by TCP.
             if key == "readinessProbe" && kinds.iter().all(|kind| probe.get(kind).is_none()) {
                 put(probe, "tcpSocket", || Node::map(origin));
             }

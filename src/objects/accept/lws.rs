@@ -78,6 +78,7 @@ fn admitted(judge: &mut Judge<'_>, object: &Node) {
         && replicas.is_some()
         && size.is_some()
     {
+        // Pods are counted in 32 bits.
         let message =
             format!("the product of replicas and worker replicas must not exceed {}", i32::MAX);
         judge.invalid(&at.field("replicas"), node, &message, "write fewer replicas");
@@ -93,6 +94,7 @@ fn admitted(judge: &mut Judge<'_>, object: &Node) {
 /// and maxSurge is 0.
 fn rolling_update(judge: &mut Judge<'_>, at: &At<'_>, update: &Node, replicas: Option<i64>) {
     let replicas = replicas.unwrap_or(1);
+    // What is neither a number nor a percentage becomes `None` and is reported by its form alone.
     let mut counts = [Some(1), Some(0)];
     for (key, count) in ["maxUnavailable", "maxSurge"].into_iter().zip(&mut counts) {
         let Some(node) = update.get(key) else { continue };
@@ -104,6 +106,7 @@ fn rolling_update(judge: &mut Judge<'_>, at: &At<'_>, update: &Node, replicas: O
             |share: u64| Some((replicas.checked_mul(share.try_into().ok()?)? + round) / 100);
         *count = node.as_int().or_else(|| share(node).and_then(of_all));
     }
+    // Without replicas there is nothing that could not be updated.
     if counts == [Some(0), Some(0)] && replicas != 0 {
         let message = "must not be 0 when `maxSurge` is 0";
         let node = update.get("maxUnavailable").unwrap_or(update);
@@ -140,6 +143,7 @@ fn subgroups(
     if group < 1 {
         return wrong("subGroupSize must be equal or greater than 1");
     }
+    // Either the leader is part of the first subgroup, or it is outside of all.
     if size % group != 0 && (size - 1) % group != 0 {
         wrong("size or size - 1 must be divisible by subGroupSize");
     }

@@ -19,11 +19,14 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     let kind = object.get("kind").and_then(Node::as_str).unwrap_or_default();
     let (valid, prefix): (Form, Form) = match (api_version, kind) {
         ("v1", "Service") => (names::service_name, |prefix| {
+            // The suffix that the server adds follows the hyphen.
             names::service_name(prefix.strip_suffix('-').unwrap_or(prefix))
         }),
         ("v1", "Namespace") | ("apps/v1", "StatefulSet") => {
             (names::dns1123_label, names::generate_name_label)
         }
+        // Names of these kinds have to fit into the path of a request, and need not be domain
+        // names.
         ("rbac.authorization.k8s.io/v1" | "policy/v1", _) => {
             (names::path_segment_name, names::path_segment_prefix)
         }
@@ -36,6 +39,7 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
         }
         // The server adds a suffix to the prefix.
         _ if text("generateName").is_some_and(|prefix| !prefix.is_empty()) => {}
+        // An empty name counts as none.
         _ => judge.required(&at.field("name"), metadata, "name or generateName is required"),
     }
     if let Some(namespace) = metadata.get("namespace").filter(|node| node.as_str() != Some("")) {
@@ -48,6 +52,7 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     labels(judge, &at.field("labels"), metadata.get("labels"));
     annotations(judge, &at.field("annotations"), metadata.get("annotations"));
     owners(judge, &at.field("ownerReferences"), metadata.get("ownerReferences"));
+    // Other groups are judged by the generic rule, which takes any qualified name.
     let qualified = matches!(
         api_version,
         "v1" | "apps/v1"
@@ -82,6 +87,8 @@ fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bo
     if let Some(last) =
         last.filter(|_| seen.contains("orphan") && seen.contains("foregroundDeletion"))
     {
+        // They request opposite things of the garbage collector: leave dependents, or delete them
+        // first.
         let message = "finalizer orphan and foregroundDeletion cannot be both set";
         judge.invalid(at, last, message, "keep one of them");
     }
@@ -99,6 +106,7 @@ pub(super) fn finalizer(
     let objections = names::qualified_name(text);
     let is_known =
         text.contains('/') || matches!(text, "kubernetes" | "orphan" | "foregroundDeletion");
+    // A name that is wrong in itself is not also told to get a domain.
     if let Some(at) = qualified.filter(|_| objections.is_empty() && !is_known) {
         let message = "name is neither a standard finalizer name nor is it fully qualified";
         judge.invalid(at, finalizer, message, "write it with a domain: `example.com/name`");
@@ -131,6 +139,7 @@ pub(super) fn annotations(judge: &mut Judge<'_>, at: &At<'_>, annotations: Optio
             names::annotation_key(&entry.key),
         );
     }
+    // All annotations of an object together have a limit.
     let pairs = entries().filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?)));
     if let (Some(error), Some(node)) = (names::annotations_size(pairs), annotations) {
         let path = at.to_string();
@@ -138,6 +147,7 @@ pub(super) fn annotations(judge: &mut Judge<'_>, at: &At<'_>, annotations: Optio
         judge.refuse(
             at,
             node.origin.span(),
+            // `refuse` writes the path itself.
             message.strip_prefix(&path).unwrap_or(&message).trim_start_matches(": "),
             "shorten the annotations",
         );
@@ -145,6 +155,7 @@ pub(super) fn annotations(judge: &mut Judge<'_>, at: &At<'_>, annotations: Optio
 }
 
 fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
+    // Server-side apply merges owners by their uid.
     if let Some(list) = owners {
         judge.keyed(at, list, &[("uid", "")]);
     }
@@ -157,6 +168,7 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
             Some((_, version)) => version,
             None => text("apiVersion"),
         };
+        // Each empty field is reported by itself, in the order of upstream.
         for (key, absent, message) in [
             ("apiVersion", version.is_empty(), "version must not be empty"),
             ("kind", text("kind").is_empty(), "must not be empty"),
@@ -169,6 +181,7 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
                 judge.refuse(&at.field(key), place, &message, "leave the reference out");
             }
         }
+        // Events expire, and would take along what they own.
         if (text("apiVersion"), text("kind")) == ("v1", "Event") {
             let message = "/v1, Kind=Event is disallowed from being an owner";
             judge.invalid(at, owner, message, "leave the reference out");
@@ -206,6 +219,7 @@ pub(super) fn seccomp(judge: &mut Judge<'_>, at: &At<'_>, annotations: Option<&N
         if entry.key != POD && !entry.key.starts_with(CONTAINER) {
             continue;
         }
+        // A path below the kubelet's directory of profiles.
         let is_local = text
             .strip_prefix("localhost/")
             .is_some_and(|path| !path.starts_with('/') && path.split('/').all(|step| step != ".."));
@@ -273,6 +287,7 @@ pub(super) fn expressions(
                 "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
                 "delete `values`",
             ),
+            // Numbers are compared with one number.
             Some("Gt" | "Lt") if values.len() != 1 => judge.required(
                 &values_at,
                 expression,
@@ -307,12 +322,15 @@ pub(super) fn selects(selector: &Node, labels: Option<&Node>) -> bool {
     let label = |key: &str| {
         labels.and_then(Node::as_map).and_then(|map| map.get(key)).and_then(Node::as_str)
     };
+    // Both parts have to match (LabelSelectorAsSelector).
     let matched = selector.get("matchLabels").is_none_or(|wanted| {
         wanted.entries().all(|entry| label(&entry.key) == entry.node.as_str())
     });
     matched
         && selector.get("matchExpressions").map(Node::items).unwrap_or_default().iter().all(
             |expression| {
+                // A term without a key is reported by `expressions`: it is no second reason not to
+                // match.
                 let Some(key) = expression.get("key").and_then(Node::as_str) else { return true };
                 let has = || {
                     label(key).is_some_and(|value| {
@@ -323,6 +341,7 @@ pub(super) fn selects(selector: &Node, labels: Option<&Node>) -> bool {
                 };
                 match expression.get("operator").and_then(Node::as_str) {
                     Some("In") => has(),
+                    // Labels without the key match, too.
                     Some("NotIn") => !has(),
                     Some("Exists") => label(key).is_some(),
                     Some("DoesNotExist") => label(key).is_none(),

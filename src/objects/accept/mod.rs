@@ -45,9 +45,11 @@ use judge::Judge;
 pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     let first = findings.len();
     types(object, sources, findings);
+    // No finding about fields and types: the rules of the CRD can skip what was just checked.
     let is_typed = findings.len() == first;
     // Pods are created by a controller, as they are.
     let applied = object.get("kind").and_then(Node::as_str) != Some("Pod");
+    // The rules of the kind come after its types, which are what a user mends first.
     by_kind(&mut Judge { applied, ..Judge::of(object, findings) });
     ray::types(object, sources, findings);
     definition(object, is_typed, sources, findings);
@@ -112,6 +114,7 @@ fn by_kind(judge: &mut Judge<'_>) {
         ("rbac.authorization.k8s.io/v1", "RoleBinding") => kinds::role_binding(judge, object),
         ("v1", "ServiceAccount") => kinds::service_account(judge, object),
         ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet") => lws::set(judge, object),
+        // Knative completes the template before it makes a Deployment of it.
         ("serving.knative.dev/v1", "Service") => {
             let template = spec.and_then(|spec| spec.get("template")).map(knative::completed);
             pods(judge, &at.field("template"), template.as_ref());
@@ -176,6 +179,7 @@ pub fn accept_rendered(
     if semantics != Semantics::Controller {
         return;
     }
+    // Only new findings: those before belong to other objects.
     for finding in &mut findings[first..] {
         if matches!(finding.code, Code::UnknownField | Code::InvalidType) {
             finding.code = Code::ServerRefuses;
@@ -254,6 +258,7 @@ fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
 /// all findings are warnings.
 fn pods(judge: &mut Judge<'_>, at: &At<'_>, template: Option<&Node>) {
     let Some(template) = template else { return };
+    // The server has taken the object; a controller will fail to create its pods.
     (judge.severity, judge.applied) = (Severity::Warning, false);
     metadata::template(judge, at, template);
     if let Some(spec) = template.get("spec") {

@@ -55,10 +55,13 @@ pub(super) fn mounts(
     volumes: &Volumes<'_>,
 ) {
     let Some(list) = container.get("volumeMounts") else { return };
+    // One volume may be mounted in several places, but no place twice.
     judge.keyed(list_at, list, &[("mountPath", "")]);
     for (index, mount) in list.items().iter().enumerate() {
         let at = list_at.index(index);
         if let Some(name) = judge.present(&at, mount, "name")
+            // A volume with a fault is not in the map, and its mount is reported as upstream
+            // reports it.
             && !name.as_str().is_some_and(|text| volumes.contains_key(text))
         {
             let help = "add a volume of this name, or delete the mount";
@@ -81,6 +84,7 @@ pub(super) fn mounts(
         for key in ["subPath", "subPathExpr"] {
             let Some(path) = mount.get(key) else { continue };
             let text = path.as_str().unwrap_or_default();
+            // Both keys name a path inside the volume.
             if text.starts_with('/') {
                 judge.invalid(
                     &at.field(key),
@@ -116,6 +120,7 @@ pub(super) fn devices(
     let mounted = |key: &str, text: &str| {
         mounts.iter().any(|mount| mount.get(key).and_then(Node::as_str) == Some(text))
     };
+    // Unlike a mount, a device is the whole volume: it can be attached to a container once.
     let mut seen = HashSet::new();
     for (index, device) in list.items().iter().enumerate() {
         let at = at.index(index);
@@ -142,6 +147,7 @@ pub(super) fn devices(
             wrong("must not already exist in volumeMounts", "mount it, or use it as a device");
         }
         match volumes.get(text) {
+            // Only a claim can have the volume mode `Block`.
             Some(&"persistentVolumeClaim" | &"ephemeral") => {}
             Some(_) => wrong(
                 "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode",

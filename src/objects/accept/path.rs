@@ -12,6 +12,8 @@ pub(super) fn steps_up(path: &str) -> bool {
 pub(super) fn local_path(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) {
     let Some(path) = judge.present(at, holder, key) else { return };
     let text = path.as_str().unwrap_or_default();
+    // A file such as `..data` would collide with the links by which the kubelet swaps files. Real
+    // steps up are left to `descending`, so that each fault is reported once.
     if text.starts_with("..") && !text.starts_with("../") && !steps_up(text) {
         let message = "must not start with '..'";
         judge.invalid(&at.field(key), path, message, "write a path below the volume");

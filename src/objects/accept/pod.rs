@@ -22,11 +22,13 @@ pub(super) enum Form<'n> {
 /// it refuses in a new pod.
 pub(super) fn object(judge: &mut Judge<'_>, at: &At<'_>, object: &Node) {
     let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
+    // Only a server gives out uids.
     if !text(&["metadata", "uid"]).is_empty() {
         return;
     }
     let cost = "controller.kubernetes.io/pod-deletion-cost";
     if let Some(node) = object.at(&["metadata", "annotations", cost])
+        // Numbers of 32 bits; an empty text is a cost of 0.
         && node.as_str().is_some_and(|text| !text.is_empty() && text.parse::<i32>().is_err())
     {
         let at = At::ROOT.field("metadata");
@@ -60,6 +62,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
         &["Always", "OnFailure", "Never"],
     );
     judge.exactly_if_there(at, spec, "preemptionPolicy", &["PreemptLowerPriority", "Never"]);
+    // The findings of all parts come in the order of upstream's validation.
     security::of_system(judge, at, spec);
     // The older field is used where the newer one is empty.
     let account = ["serviceAccountName", "serviceAccount"]
@@ -103,6 +106,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
             let at = at.field(list);
             let at = at.index(index);
             let name = gate.get(key).and_then(Node::as_str).unwrap_or_default();
+            // The server names the field of a readiness gate, and the element of a scheduling gate.
             let at = if list == "readinessGates" { at.field(key) } else { at };
             judge.shaped(&at, gate.get(key).unwrap_or(gate), names::qualified_name(name));
         }
@@ -110,6 +114,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
     if let Some(containers) =
         spec.get("ephemeralContainers").filter(|list| !list.items().is_empty())
     {
+        // They can be added only to a running pod.
         let detail = match form {
             Form::Template => "ephemeral containers not allowed in pod template",
             Form::Pod { .. } => "cannot be set on create",
@@ -117,12 +122,14 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
         judge.forbidden(&at.field("ephemeralContainers"), containers, detail, "delete them");
     }
     judge.within(at, spec, "activeDeadlineSeconds", (1, i32::MAX.into()));
+    // A workload with such a template is accepted; its pods would be refused.
     if name.is_some() {
         of_pods(judge, at, spec);
     }
     if let Some(overhead) = spec.get("overhead") {
         resources::overhead(judge, &at.field("overhead"), overhead);
     }
+    // Before the containers, which may use only claims of the pod.
     let claims = claims(judge, &at.field("resourceClaims"), spec);
     if let Some(found) = spec.get("resources") {
         resources::of_pod(judge, &at.field("resources"), found, spec);
@@ -130,6 +137,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
 
     let host_network = spec.get("hostNetwork").and_then(Node::as_bool) == Some(true);
     let pod = container::Pod {
+        // Volumes are judged here, before the containers that mount them.
         volumes: &volume::volumes(judge, &at.field("volumes"), spec.get("volumes"), name),
         restarts: spec.get("restartPolicy").and_then(Node::as_str) != Some("Never"),
         claims: &claims,
@@ -145,6 +153,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
         let at = at.field(list);
         let Some(containers) = spec.get(list) else { continue };
         judge.keyed(&at, containers, &[("name", "")]);
+        // In a template the server has not set the ports of the node yet.
         host_ports(judge, &at, containers, host_network && name.is_some());
         for (index, container) in containers.items().iter().enumerate() {
             container::container(
@@ -159,6 +168,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
     if spec.items_of("containers").is_empty() {
         judge.required(&at.field("containers"), spec, "");
     }
+    // Both lists share one set of names; the server reports the init container.
     let mains: HashSet<&str> = spec
         .items_of("containers")
         .iter()
@@ -186,10 +196,13 @@ fn host_ports(judge: &mut Judge<'_>, at: &At<'_>, containers: &Node, all: bool) 
         let at = at.index(index);
         let at = at.field("ports");
         for (index, port) in container.items_of("ports").iter().enumerate() {
+            // 0 is the zero value of Go: no port.
             let number = |key: &str| port.get(key).filter(|node| node.as_int() != Some(0));
             let host = number("hostPort").or_else(|| number("containerPort").filter(|_| all));
             let text = |key: &str| port.get(key).and_then(Node::as_str).filter(|it| !it.is_empty());
             let Some(host) = host else { continue };
+            // The server's key of a port; the address is part of it, so that one port serves two
+            // addresses.
             let shown = format!(
                 "{}/{}/{}",
                 text("protocol").unwrap_or("TCP"),
@@ -218,6 +231,7 @@ fn of_pods(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let at = at.field(list);
         for (index, container) in spec.items_of(list).iter().enumerate() {
             let Some(image) = container.get("image") else { continue };
+            // An empty image is reported as missing.
             if image.as_str().is_some_and(|text| !text.is_empty() && text.trim() != text) {
                 let at = at.index(index);
                 let message = "must not have leading or trailing whitespace";
@@ -232,6 +246,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let says = |key: &str, truth: bool| spec.get(key).and_then(Node::as_bool) == Some(truth);
     let aliases_at = at.field("hostAliases");
     if let Some(aliases) = spec.get("hostAliases") {
+        // A pod that a controller creates may have one address in two aliases.
         judge.keyed_where_applied(&aliases_at, aliases, &[("ip", "")]);
     }
     for (index, alias) in spec.items_of("hostAliases").iter().enumerate() {
@@ -247,6 +262,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     let dns_at = at.field("dnsConfig");
+    // With this policy the pod gets no DNS settings but those of `dnsConfig`.
     let is_own = spec.get("dnsPolicy").and_then(Node::as_str) == Some("None");
     match spec.get("dnsConfig") {
         None if is_own => {
@@ -267,6 +283,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 judge.invalid(
                     &servers_at,
                     list,
+                    // The C library reads no more than three.
                     "must not have more than 3 nameservers",
                     "keep three",
                 );
@@ -296,6 +313,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     if let Some(node) = spec.get("shareProcessNamespace")
+        // Processes are shared among the containers or with the node, not both.
         && says("shareProcessNamespace", true)
         && says("hostPID", true)
     {
@@ -309,6 +327,8 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
     if says("hostUsers", false) {
         for (key, shown) in
+            // A user namespace of its own is of no use in the other namespaces of the node. The
+            // paths are spelled as the server spells them.
             [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")]
         {
             if let Some(node) = spec.get(key).filter(|_| says(key, true)) {
@@ -379,5 +399,6 @@ fn claims<'n>(judge: &mut Judge<'_>, at: &At<'_>, spec: &'n Node) -> Vec<&'n str
             }
         }
     }
+    // Claims with faults are kept: containers that name them are not to blame.
     list.items().iter().filter_map(|claim| claim.get("name")?.as_str()).collect()
 }

@@ -12,6 +12,7 @@ pub(super) fn probe(judge: &mut Judge<'_>, at: &At<'_>, probe: &Node, readiness:
         if seconds.as_int().is_some_and(|number| number <= 0) {
             judge.invalid(&at, seconds, "must be greater than 0", "write at least 1");
         }
+        // A failed readiness probe stops nothing, so that there is no period to wait.
         if readiness {
             judge.invalid(&at, seconds, "must not be set for readinessProbes", "delete it");
         }
@@ -35,6 +36,7 @@ pub(super) fn probe(judge: &mut Judge<'_>, at: &At<'_>, probe: &Node, readiness:
     }
     if let Some(number) = probe
         .get("successThreshold")
+        // A liveness or startup probe that has succeeded once is satisfied.
         .filter(|number| !readiness && number.as_int().is_some_and(|number| number > 1))
     {
         judge.invalid(&at.field("successThreshold"), number, "must be 1", "write 1");
@@ -62,6 +64,7 @@ pub(super) fn handler(
                 "may not specify more than 1 handler type",
                 "keep one of them",
             );
+            // The server does not look into a second handler.
             continue;
         }
         match *kind {
@@ -70,6 +73,7 @@ pub(super) fn handler(
             }
             "httpGet" | "tcpSocket" => port(judge, &at.field("port"), node),
             "grpc" => {
+                // An absent port is 0 in Go and out of range. Ports of gRPC have no names.
                 let number = node.get("port").map_or(Some(0), Node::as_int);
                 judge.shaped(
                     &at.field("port"),
@@ -80,6 +84,7 @@ pub(super) fn handler(
             "sleep" => {
                 let seconds = node.get("seconds").map_or(Some(0), Node::as_int);
                 if let Some(grace) = grace
+                    // In seconds; a longer sleep would be cut off when the grace period ends.
                     .filter(|grace| seconds.is_some_and(|seconds| !(0..=*grace).contains(&seconds)))
                 {
                     let message = format!(
@@ -115,6 +120,7 @@ pub(super) fn handler(
 /// A port by number or name.
 pub(super) fn port(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) {
     match holder.get("port") {
+        // A number in quotes is a name to the server.
         Some(port) if port.as_int().is_some() => {
             judge.shaped(at, port, port.as_int().map(names::port_number).unwrap_or_default());
         }

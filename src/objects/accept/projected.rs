@@ -67,12 +67,14 @@ pub(super) fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) {
                 }
             }
             for path in found.items_of("items").iter().filter_map(|item| item.get("path")) {
+                // All sources of the volume write into one directory.
                 if path.as_str().is_some_and(|text| !text.is_empty() && !paths.insert(text)) {
                     let help = "write each file under a path of its own";
                     judge.invalid(at, path, "conflicting duplicate paths", help);
                 }
             }
         }
+        // No kind at all is accepted: the dropped ones leave such a source.
         if kinds > 1 {
             judge.forbidden(
                 &here,
@@ -88,6 +90,7 @@ fn token(judge: &mut Judge<'_>, (volume, at): (&At<'_>, &At<'_>), token: &Node) 
     let (least, most) = TOKEN_SECONDS;
     if let Some(seconds) = token.get("expirationSeconds") {
         let at = at.field("expirationSeconds");
+        // What is no number is reported by the schema.
         let number = seconds.as_int().unwrap_or(least);
         if number < least {
             let message = "may not specify a duration less than 10 minutes";

@@ -34,6 +34,7 @@ pub(super) fn limits(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 fn amounts(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, list: &str) {
     let at = at.field(list);
     if let Some(node) =
+        // A list here would have no entries and pass as an empty quota.
         holder.get(list).filter(|holder| !holder.is_null() && holder.as_map().is_none())
     {
         let help = "write a line for each resource, as `pods: 10`";

@@ -33,6 +33,7 @@ pub(super) fn cluster(judge: &mut Judge<'_>, object: &Node) {
 /// Applies the rules of KubeRay's webhook. Of its pattern of names the server itself does not check
 /// only this part.
 fn admitted(judge: &mut Judge<'_>, workers: &At<'_>, object: &Node) {
+    // What the server takes as a name and the webhook does not: a digit in front, and dots.
     let letter = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
     if let Some(name) = object.at(&["metadata", "name"])
         && name.as_str().is_some_and(|text| !letter(text) || text.contains('.'))
@@ -47,6 +48,7 @@ fn admitted(judge: &mut Judge<'_>, workers: &At<'_>, object: &Node) {
         );
     }
     let mut seen = HashSet::new();
+    // The head is no worker group and has no name.
     for (index, group) in groups(object).filter_map(|(index, group)| Some((index?, group))) {
         let Some(name) = group.get("groupName") else { continue };
         if !seen.insert(name.as_str().unwrap_or_default()) {
@@ -62,6 +64,7 @@ pub(super) fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagn
     if (text("apiVersion"), text("kind")) != ("ray.io/v1", "RayCluster") {
         return;
     }
+    // The CRD itself is not judged, but KubeRay copies these specs into pods as they are.
     let Some(ty) = schema::structure("PodSpec") else { return };
     for spec in groups(object).filter_map(|(_, group)| group.at(&["template", "spec"])) {
         let first = findings.len();

@@ -16,6 +16,7 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node,
         match claim.get("name").and_then(Node::as_str).filter(|name| !name.is_empty()) {
             None => judge.required(&at, claim, ""),
             Some(name) if !claims.contains(&name) => {
+                // The server prints the list of names, or that there is none.
                 let claims = if claims.is_empty() {
                     " which is empty".to_owned()
                 } else {
@@ -41,6 +42,7 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec:
             "name them in the containers",
         );
     }
+    // A pod as a whole may request fewer resources than a container.
     amounts(judge, at, resources, pod_name);
     consistent(judge, at, resources, spec);
 }
@@ -62,6 +64,8 @@ fn consistent(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec: &Node)
     }
     let limits_at = at.field("limits");
     for entry in resources.get("limits").into_iter().flat_map(Node::entries) {
+        // Limits of containers may exceed that of the pod in sum, except of huge pages: they cannot
+        // be overcommitted.
         let Some(whole) = quantity(&entry.node) else { continue };
         let sum = of_containers(spec, "limits", &entry.key);
         if entry.key.starts_with("hugepages-") && sum > whole {
@@ -103,6 +107,7 @@ fn of_containers(spec: &Node, list: &str, name: &str) -> Quantity {
     for container in spec.items_of("initContainers") {
         let mut now = amount_of(container);
         if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {
+            // A sidecar keeps running beside the containers and beside later init containers.
             all += &now;
             sidecars += &now;
             now = sidecars.clone();
@@ -140,6 +145,7 @@ fn amounts(
         for entry in list.into_iter().flat_map(Node::entries) {
             let at = list_at.key(&entry.key);
             name(judge, &at, &entry.key, &entry.node);
+            // Seen over limits and requests together: either list may have the other resource.
             huge |= entry.key.starts_with("hugepages-");
             computes |= matches!(entry.key.as_str(), "cpu" | "memory");
             amount(judge, &at, &entry.key, &entry.node);
@@ -156,6 +162,7 @@ fn amounts(
     let mut limit_missing = false;
     for entry in resources.get("requests").into_iter().flat_map(Node::entries) {
         let Some(request) = quantity(&entry.node) else { continue };
+        // Devices and huge pages are given out whole: what is requested is the limit.
         let overcommitted = is_native(&entry.key) && !entry.key.starts_with("hugepages-");
         match resources.get("limits").and_then(|limits| limits.get(&entry.key)).and_then(quantity) {
             Some(limit) if !overcommitted && request != limit => {
@@ -181,6 +188,7 @@ fn amounts(
                 );
             }
             None if !overcommitted && !limit_missing => {
+                // The message names no resource, so the server writes it once.
                 limit_missing = true;
                 judge.refuse(
                     &limits_at,
@@ -204,6 +212,7 @@ pub(super) fn amount(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node
     } else if (!is_native(name) || WHOLE.contains(&name)) && !quantity.is_integer() {
         judge.invalid(at, node, "must be an integer", "write a whole number");
     } else if let Some(size) = name.strip_prefix("hugepages-")
+        // The name holds the size of a page in bytes.
         && let Some(page) = Quantity::parse(size).ok().and_then(|size| size.value())
         && page > 0
         && quantity.value().is_some_and(|bytes| bytes % page != 0)
@@ -243,6 +252,7 @@ fn name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     } else if !name.contains('/') {
         let standard = matches!(name, "cpu" | "memory" | "ephemeral-storage")
             || name.starts_with("hugepages-");
+        // Without a domain a name is one of Kubernetes itself, of which containers know these.
         if !standard {
             judge.invalid(
                 at,

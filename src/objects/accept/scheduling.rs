@@ -20,6 +20,7 @@ pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, labels
     }
     let spreads_at = at.field("topologySpreadConstraints");
     if let Some(spreads) = spec.get("topologySpreadConstraints") {
+        // One topology may be spread over twice: once required and once preferred.
         judge.keyed(&spreads_at, spreads, &[("topologyKey", ""), ("whenUnsatisfiable", "")]);
     }
     for (index, constraint) in spec.items_of("topologySpreadConstraints").iter().enumerate() {
@@ -50,6 +51,8 @@ fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node, labels: Option<
             judge.invalid(&at, domains, "must be greater than 0", "write at least 1");
         }
         let action = constraint.get("whenUnsatisfiable").and_then(Node::as_str).unwrap_or_default();
+        // Fewer domains than `minDomains` make the scheduler refuse nodes, which a preference
+        // cannot.
         if action != "DoNotSchedule" {
             let message =
                 format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
@@ -72,6 +75,7 @@ fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node, labels: Option<
 fn label_keys(judge: &mut Judge<'_>, at: &At<'_>, list: &str, holder: &Node) {
     let keys = holder.items_of(list);
     let at = at.field(list);
+    // The values of the keys are added to the selector, so there has to be one.
     if let Some(node) =
         holder.get(list).filter(|_| !keys.is_empty() && holder.get("labelSelector").is_none())
     {
@@ -100,6 +104,7 @@ fn selected_twice(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, labels: Opt
                 .items_of("matchExpressions")
                 .iter()
                 .any(|term| term.get("key").and_then(Node::as_str) == Some(text));
+        // Without the label on the pod nothing would be added, and the selector stays as it is.
         if selected && has(labels) {
             let message = "exists in both matchLabelKeys and labelSelector";
             judge.invalid(&at.index(index), key, message, "delete one of the two");
@@ -124,6 +129,7 @@ fn pod_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node, labels: Opt
         pod_term(
             judge,
             &at.field("podAffinityTerm"),
+            // A missing term is judged as an empty one, which lacks its topology.
             (weighted.get("podAffinityTerm").unwrap_or(&empty), weighted),
             labels,
         );
@@ -141,6 +147,7 @@ fn pod_term(
     }
     for namespace in term.items_of("namespaces") {
         judge.shaped(
+            // The server writes the singular here, without an index.
             &at.field("namespace"),
             namespace,
             names::namespace(namespace.as_str().unwrap_or_default()),
@@ -151,6 +158,7 @@ fn pod_term(
     selected_twice(judge, at, term, labels);
     let keys_at = at.field("matchLabelKeys");
     for (index, key) in term.items_of("matchLabelKeys").iter().enumerate() {
+        // Equal and different at once can match no pod.
         if term.items_of("mismatchLabelKeys").iter().any(|other| other.value == key.value) {
             let message = "exists in both matchLabelKeys and mismatchLabelKeys";
             judge.invalid(&keys_at.index(index), key, message, "delete one of the two");
@@ -167,6 +175,7 @@ fn pod_term(
 }
 
 fn weight(judge: &mut Judge<'_>, at: &At<'_>, preferred: &Node) {
+    // An absent weight is 0 in Go and out of range.
     let weight = preferred.get("weight").cloned().unwrap_or_else(|| Node::int(0, preferred.origin));
     if weight.as_int().is_some_and(|weight| !(1..=100).contains(&weight)) {
         judge.invalid(
@@ -183,6 +192,7 @@ fn toleration(judge: &mut Judge<'_>, at: &At<'_>, toleration: &Node) {
     let operator = text("operator");
     if let Some(key) = toleration.get("key").filter(|_| !text("key").is_empty()) {
         judge.shaped(&at.field("key"), key, names::label_key(text("key")));
+    // An empty key with `Exists` tolerates every taint.
     } else if operator != "Exists" {
         let node = toleration.get("operator").unwrap_or(toleration);
         judge.invalid(
@@ -214,6 +224,7 @@ fn toleration(judge: &mut Judge<'_>, at: &At<'_>, toleration: &Node) {
         toleration.get("effect"),
         &["NoSchedule", "PreferNoSchedule", "NoExecute"],
     );
+    // Only a taint with this effect evicts pods that run, so that there is a time to count.
     if toleration.get("tolerationSeconds").is_some() && text("effect") != "NoExecute" {
         let node = toleration.get("effect").unwrap_or(toleration);
         judge.invalid(
@@ -237,6 +248,7 @@ fn node_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
         let at = preferred_at.index(index);
         weight(judge, &at, preferred);
         if let Some(term) = preferred.get("preference") {
+            // a rule.
             self::term(judge, &at.field("preference"), term, false);
         }
     }
@@ -259,6 +271,7 @@ fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, required: bool) {
     for (index, field) in term.items_of("matchFields").iter().enumerate() {
         let at = fields.index(index);
         match field.get("operator").and_then(Node::as_str) {
+            // The only field is the name, and a node has one.
             Some("In" | "NotIn") if field.items_of("values").len() == 1 => {}
             Some("In" | "NotIn") => {
                 judge.required(&at.field("values"), field, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");

@@ -31,6 +31,7 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let mut seen = HashSet::new();
     for (index, sysctl) in context.items_of("sysctls").iter().enumerate() {
         let at = sysctls_at.index(index);
+        // An unnamed parameter cannot be compared with others.
         let Some(name) = judge.present(&at, sysctl, "name") else { continue };
         let text = name.as_str().unwrap_or_default();
         let at = at.field("name");
@@ -41,6 +42,7 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             let message = format!("Duplicate value: \"{text}\"");
             judge.refuse(&at, name.origin.span(), &message, "keep one of them");
         }
+        // Both separators name the same parameter.
         let dotted = text.replace('/', ".");
         for (key, forbids) in
             [("hostNetwork", dotted.starts_with("net.")), ("hostIPC", is_of_ipc(&dotted))]
@@ -60,6 +62,8 @@ fn is_sysctl(name: &str) -> bool {
             byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         };
         let inner = |byte: u8| edge(Some(byte)) || matches!(byte, b'-' | b'_');
+        // Equal to upstream's regular expression, part by part: each has a letter or digit at both
+        // ends.
         edge(part.bytes().next()) && edge(part.bytes().last()) && part.bytes().all(inner)
     };
     name.len() <= 253 && name.split(['.', '/']).all(word)
@@ -115,6 +119,7 @@ const LINUX_OF_CONTAINER: [&str; 10] = [
 
 /// Judges fields that the operating system of the pod does not support.
 pub(super) fn of_system(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    // Without `os` the fields of both systems are accepted.
     let Some(os) = spec.get("os") else { return };
     let os_at = at.field("os");
     let Some(name) = judge.present(&os_at, os, "name") else { return };
@@ -137,6 +142,7 @@ pub(super) fn of_system(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             }
         }
     };
+    // Ephemeral containers cannot be in a new pod, so that two lists are enough.
     forbid(at, spec, of_pod);
     for list in ["containers", "initContainers"] {
         let list_at = at.field(list);
@@ -151,6 +157,7 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, context: &Node, h
     let says = |key: &str| context.get(key).and_then(Node::as_bool);
     profiles(judge, at, context);
     if judge.exactly_if_there(at, context, "procMount", &["Default", "Unmasked"])
+        // With the user namespace of the node an unmasked /proc would be that of the node.
         && host_users
         && let Some(mount) =
             context.get("procMount").filter(|mount| mount.as_str() == Some("Unmasked"))
@@ -162,6 +169,7 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, context: &Node, h
             "write `hostUsers: false` in the pod",
         );
     }
+    // The rules below are about contradictions to an explicit `false`.
     if says("allowPrivilegeEscalation") != Some(false) {
         return;
     }
@@ -191,6 +199,7 @@ fn profiles(judge: &mut Judge<'_>, at: &At<'_>, context: &Node) {
     for (key, kind) in [("seccompProfile", "seccomp"), ("appArmorProfile", "AppArmor")] {
         let Some(profile) = context.get(key) else { continue };
         let at = at.field(key);
+        // For AppArmor a missing type is a missing value, for seccomp an unsupported one.
         if profile.get("type").is_none_or(|node| node.as_str() == Some(""))
             && key == "appArmorProfile"
         {

@@ -45,6 +45,7 @@ const NEEDED: [(&str, &[&str]); 21] = [
 /// Judges the source of a volume (`validateVolumeSource`, `ValidatePersistentVolumeSpec`).
 pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node, of: Of<'_>) {
     for key in NEEDED.iter().filter(|(name, _)| *name == kind).flat_map(|(_, keys)| *keys) {
+        // An empty list is missing as an empty text is; `present` knows texts only.
         if source
             .get(key)
             .is_some_and(|node| matches!(&node.value, Value::List(items) if items.is_empty()))
@@ -55,6 +56,7 @@ pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &No
         }
     }
     match kind {
+        // Both are paths of a node, and `local` has no type that could be wrong.
         "hostPath" | "local" => host_path(judge, at, source),
         "nfs" => {
             let path = source.get("path").cloned().unwrap_or_else(|| Node::str("", source.origin));
@@ -74,6 +76,7 @@ pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &No
         "azureFile" | "glusterfs" => {
             let key = if kind == "azureFile" { "secretNamespace" } else { "endpointsNamespace" };
             match source.get(key) {
+                // Pointers in Go: absent is allowed, but empty is not.
                 Some(node) if node.as_str() == Some("") => {
                     judge.required(&at.field(key), source, "");
                 }
@@ -84,6 +87,7 @@ pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &No
         "storageos" => {
             judge.present(at, source, "volumeName");
             judge.formed(at, source, "volumeName", names::dns1123_label);
+            // Without a namespace that of the pod is used.
             judge.formed(at, source, "volumeNamespace", names::dns1123_label);
         }
         "csi" => csi(judge, at, source, of),
@@ -117,6 +121,8 @@ pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &No
         }
         _ => {}
     }
+    // In a pod the secret is in the pod's namespace; a PersistentVolume has none and has to name
+    // it.
     if matches!(kind, "cinder" | "storageos" | "iscsi")
         && let Some(secret) = source.get("secretRef")
         && (kind != "iscsi" || matches!(of, Of::Persistent(_)))
@@ -154,6 +160,7 @@ fn host_path(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
 fn partition(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     if let Some(node) = source
         .get("partition")
+        // 0 means the whole disk, although the message begins at 1.
         .filter(|node| node.as_int().is_some_and(|number| !(0..=255).contains(&number)))
     {
         let message = "must be between 1 and 255, inclusive";
@@ -170,6 +177,7 @@ fn partition(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
 fn driver(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     let Some(name) = judge.present(at, source, "driver") else { return };
     let text = name.as_str().unwrap_or_default();
+    // Names of drivers may have capital letters.
     let mut objections = names::dns1123_subdomain(&text.to_lowercase());
     if text.len() > 63 {
         objections.push("Too long: may not be more than 63 bytes".to_owned());
@@ -179,6 +187,7 @@ fn driver(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
 
 fn csi(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
     driver(judge, at, source);
+    // In a pod the driver makes the volume, so that there is no handle of an existing one.
     if matches!(of, Of::Pod { .. }) {
         if let Some(secret) = source.get("nodePublishSecretRef") {
             let at = at.field("nodePublishSecretRef");
@@ -224,6 +233,7 @@ fn iscsi(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
         Of::Persistent(name) => name,
     };
     if let Some(portal) = source.get("initiatorName")
+        // The two and a colon become one name for the initiator.
         && name.len() + 1 + text("targetPortal").len() > 64
     {
         let message = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
@@ -262,6 +272,7 @@ fn dated(text: &str) -> bool {
         return false;
     }
     let rest = &text[8..];
+    // The part before may have no colon and that after it may: each colon is tried.
     rest.match_indices(':').any(|(place, _)| {
         let (owner, name) = (&rest[..place], &rest[place + 1..]);
         let of_owner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
@@ -276,6 +287,7 @@ fn dated(text: &str) -> bool {
 }
 
 fn fibre_channel(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    // A device is named by its ports and a unit, or by an id of its own.
     let (targets, ids) = (source.items_of("targetWWNs"), source.items_of("wwids"));
     let targets_at = at.field("targetWWNs");
     if targets.is_empty() {
@@ -299,6 +311,7 @@ fn fibre_channel(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
 
 fn quobyte(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     let text = |key: &str| source.get(key).and_then(Node::as_str).unwrap_or_default();
+    // A missing registry is reported with the required texts.
     let Some(registry) = source.get("registry").filter(|_| !text("registry").is_empty()) else {
         return;
     };
@@ -351,6 +364,7 @@ fn flex(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     let at = at.field("options");
     for entry in source.get("options").into_iter().flat_map(Node::entries) {
         let owner = entry.key.split('/').next().unwrap_or_default().to_lowercase();
+        // The dot in front makes the domain itself match as its subdomains do.
         let owner = format!(".{owner}");
         if owner.ends_with(".kubernetes.io") || owner.ends_with(".k8s.io") {
             let key = Node::str(entry.key.clone(), entry.key_origin);
@@ -397,6 +411,8 @@ fn ephemeral(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
         volume.get("name").filter(|node| !pod.is_empty() && node.as_str() != Some(""))
     {
         let claim = format!("{pod}-{}", node.as_str().unwrap_or_default());
+        // The claim is named after pod and volume, so that two valid names can be too long
+        // together.
         let objections = names::dns1123_subdomain(&claim);
         let objections = objections
             .iter()

@@ -16,6 +16,7 @@ pub(super) fn volume(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if entries().next().is_none() {
         judge.required(&capacity_at, spec, "");
     }
+    // The server reports the first of them only.
     if let Some(other) = entries().find(|entry| entry.key != "storage") {
         let key = Node::str(other.key.clone(), other.key_origin);
         judge.unsupported(&capacity_at, &key, &["storage"]);
@@ -99,12 +100,16 @@ fn kinds(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         judge.forbidden(&at.field(other), node, detail, "keep one of them");
     }
     let name = judge.object.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
+    // The first source in the order of upstream is the one that is looked into.
     source::source(judge, &at.field(kind), kind, source, Of::Persistent(name));
+    // A disk of one node is of no use to a pod on another.
     if kind == "local" && spec.get("nodeAffinity").is_none() {
         let detail = "Local volume requires node affinity";
         judge.required(&at.field("nodeAffinity"), spec, detail);
     }
     let root = source.get("path").and_then(Node::as_str).is_some_and(|path| {
+        // `/`, `//` and `/./` are the same directory: recycling it would delete the files of the
+        // node.
         path.starts_with('/') && path.split('/').all(|step| matches!(step, "" | "."))
     });
     if let Some(policy) = spec

@@ -57,6 +57,7 @@ pub(super) fn volumes<'n>(
         let name = volume.get("name").and_then(Node::as_str).unwrap_or_default();
         let mut sources: Vec<&Entry> =
             volume.entries().filter(|entry| entry.key != "name" && !entry.node.is_null()).collect();
+        // The first in upstream's order is the volume, wherever it was written.
         sources.sort_by_key(|entry| KINDS.iter().position(|kind| *kind == entry.key));
         for entry in sources.iter().skip(1) {
             judge.forbidden(
@@ -75,6 +76,7 @@ pub(super) fn volumes<'n>(
         if judge.present(&at, volume, "name").is_some() {
             judge.formed(&at, volume, "name", names::dns1123_label);
         }
+        // Mounts of a wrong volume are then not found, as the server reports them.
         if judge.findings.len() == before {
             found.insert(name, kind);
         }

@@ -11,6 +11,7 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     for key in ["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"] {
         non_negative(judge, &at.field(key), spec.get(key));
     }
+    // In seconds, with the defaults of the server.
     let seconds = |key: &str, absent: i64| spec.get(key).map_or(Some(absent), Node::as_int);
     if seconds("progressDeadlineSeconds", 600)
         .zip(seconds("minReadySeconds", 0))
@@ -59,6 +60,7 @@ fn chosen(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, kind: &str) {
         return judge.required(&at.field("selector"), spec, "");
     };
     metadata::selector(judge, &at.field("selector"), Some(selector), true);
+    // An empty selector would match every pod of the namespace.
     if !metadata::holds_something(selector.get("matchLabels"))
         && !metadata::holds_something(selector.get("matchExpressions"))
     {
@@ -82,6 +84,7 @@ pub(super) fn of_template(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, selec
         let place = place.field("metadata");
         judge.invalid(
             &place.field("labels"),
+            // Labels that are not there have no place; the selector that asks for them has.
             labels.unwrap_or(selector),
             "`selector` does not match template `labels`",
             "give both the same labels",
@@ -119,6 +122,7 @@ fn endless(
     template: Option<&Node>,
     controller: &str,
 ) {
+    // A missing pod spec is reported by the template.
     let Some(found) = self::template(judge, at, spec, template) else { return };
     let at = at.field("template");
     let at = at.field("spec");
@@ -129,6 +133,7 @@ fn endless(
     if found
         .get("restartPolicy")
         .and_then(Node::as_str)
+        // Any other text is no policy at all, which `pod::spec` has reported.
         .is_some_and(|policy| matches!(policy, "OnFailure" | "Never"))
     {
         judge.one_of(&at.field("restartPolicy"), found.get("restartPolicy"), &["Always"]);
@@ -155,6 +160,7 @@ pub(super) fn stateful_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.one_of(&at.field(key), kept.get(key), &["Retain", "Delete"]);
         }
     }
+    // The claims are judged first: their names are volumes of the template below.
     let claims_at = at.field("volumeClaimTemplates");
     let claims = spec.items_of("volumeClaimTemplates");
     for (index, claim) in claims.iter().enumerate() {
@@ -168,6 +174,7 @@ pub(super) fn stateful_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     non_negative(judge, &at.field("ordinals").field("start"), spec.at(&["ordinals", "start"]));
     judge.formed(at, spec, "serviceName", names::dns1123_label);
     chosen(judge, at, spec, "statefulset");
+    // Pods are judged as the controller completes them, or mounts of claims would not be found.
     let template = spec.get("template").map(|template| of_one_pod(template, claims));
     endless(judge, at, spec, template.as_ref(), "StatefulSet");
 }
@@ -186,9 +193,11 @@ fn of_one_pod(template: &Node, claims: &[Node]) -> Node {
     let name = |claim: &Node| claim.at(&["metadata", "name"]).cloned();
     let mut names: Vec<Node> = claims.iter().filter_map(name).collect();
     let mut seen = HashSet::new();
+    // A repeated name is the claim's fault and must not be reported as a repeated volume.
     names.retain(|name| name.as_str().is_some_and(|text| seen.insert(text.to_owned())));
     if !names.is_empty() {
         let volumes = spec.get("volumes").map(Node::items).unwrap_or_default();
+        // The volume of a claim replaces one of the template with the same name.
         let kept = volumes.iter().filter(|volume| {
             !names
                 .iter()
@@ -259,6 +268,7 @@ fn strategy(judge: &mut Judge<'_>, at: &At<'_>, strategy: &Node) {
     count_or_percent(judge, &unavailable_at, unavailable);
     count_or_percent(judge, &rolling_at.field("maxSurge"), surge);
     if let Some(node) = unavailable {
+        // By default `maxSurge` is 25%, so only a written 0 is one.
         let none = |node: &Node| node.as_int() == Some(0) || node.as_str() == Some("0%");
         if none(node) && surge.is_some_and(none) {
             judge.invalid(
