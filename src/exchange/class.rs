@@ -201,6 +201,7 @@ fn rank(path: &FieldPath) -> usize {
 /// An integer if the value is whole.
 fn number(value: f64) -> Node {
     #[expect(clippy::cast_possible_truncation, reason = "whole and far below 2^53")]
+    // Below 1e15 every whole float is exact, and `989` reads better in a manifest than `989.0`.
     let value = if value.fract() == 0.0 && value.abs() < 1e15 {
         Value::Int(value as i64)
     } else {
@@ -223,6 +224,7 @@ impl Draft {
 
     /// Sets a value, unless the field already has one.
     pub fn say(&mut self, keys: &[&str], value: Node, evidence: Evidence) {
+        // The caller states its best evidence first: a label before a data sheet.
         if self.fact(keys).is_none() {
             self.facts.push(Fact { path: path(keys), value, evidence });
         }
@@ -296,6 +298,7 @@ impl Draft {
             eco_format!("{}", product.nominal()),
             sheet(),
         );
+        // Tables hold an empty text or 0 for what no data sheet states: it must not become a claim.
         if !product.compute_capability.is_empty() {
             self.text(
                 &["spec", "capabilities", "computeCapability"],
@@ -350,6 +353,8 @@ impl Draft {
         empty.retain(|keys| !facts.iter().any(|fact| starts_with(&fact.path, keys)));
         for fact in facts {
             let passed =
+                // The required mappings are written where the printed order has them, not at the
+                // end.
                 empty.iter().take_while(|keys| rank(&path(keys)) < rank(&fact.path)).count();
             for keys in empty.drain(..passed) {
                 object.set(&path(keys).0, Some(Node::map(ORIGIN)));
@@ -370,6 +375,7 @@ impl Draft {
         for key in SET_BY_SERVER {
             object.set(&path(&["metadata", key]).0, None);
         }
+        // Two matchers at once would select other nodes than the new one does.
         if self.facts.iter().any(|fact| starts_with(&fact.path, &["spec", "discovery"])) {
             object.set(&path(&["spec", "nodeSelector"]).0, None);
             for key in MATCHERS {
@@ -377,11 +383,14 @@ impl Draft {
             }
         }
         for fact in &self.facts {
+            // A class by hand may list more resources than nodes show, such as memory or a network
+            // device.
             if starts_with(&fact.path, &["spec", "resources"]) {
                 let merged = resources(written.at(&["spec", "resources"]), &fact.value);
                 object.set(&fact.path.0, Some(merged));
                 continue;
             }
+            // The other spelling would stay beside the new value and contradict it.
             if let Some(other) = spelled_otherwise(&object, &fact.path) {
                 object.set(&other.0, None);
             }
@@ -411,6 +420,7 @@ impl Draft {
             .collect();
         for key in MATCHERS {
             let path = path(&["spec", "discovery", key]);
+            // A matcher that is the same under another spelling is no leftover.
             let stated = matched.iter().any(|fact| {
                 fact.path == path
                     || spelled_otherwise(written, &fact.path)

@@ -50,6 +50,7 @@ fn fill(node: &mut Node, ty: &Type) {
         (Type::Object(definition), Value::Map(map)) => {
             for field in &definition.server().fields {
                 let absent = map.get(field.name).is_none_or(Node::is_null);
+                // Lists and maps print null for their zero value, which the server drops again.
                 let plain = field.required && field.always && !field.pointer;
                 if absent && plain && !matches!(field.ty, Type::List(_) | Type::Map(_)) {
                     let value = Node::new(zero(&field.ty), Origin::Default(&super::ZERO_VALUE));
@@ -61,6 +62,8 @@ fn fill(node: &mut Node, ty: &Type) {
             }
         }
         (Type::Map(item), Value::Map(map)) => {
+            // Elements have types of their own; lists of scalars have no fields to fill and stay
+            // shared.
             map.iter_mut().for_each(|entry| fill(&mut entry.node, &item.ty));
         }
         (Type::List(item), Value::List(items))
@@ -80,6 +83,7 @@ fn without_nulls(node: &Node, ty: &Type, built_in: bool) -> Option<Value> {
             let object = definition.documented();
             let built_in = definition.is_built_in();
             edited(map, |entry| {
+                // What an unknown field holds has no type, so its nulls stay.
                 let Some(field) = object.fields.iter().find(|field| field.name == entry.key) else {
                     return Edit::Keep;
                 };
@@ -97,6 +101,7 @@ fn without_nulls(node: &Node, ty: &Type, built_in: bool) -> Option<Value> {
             Value::Null => Edit::Drop,
             _ => without_nulls(&entry.node, &item.ty, built_in).map_or(Edit::Keep, Edit::Change),
         }),
+        // A text holds no nulls inside; long lists of arguments are not walked.
         (Type::List(item), Value::List(items)) if !matches!(item.ty, Type::Str(_)) => {
             let change = |element: &Node| without_nulls(element, &item.ty, built_in);
             let values: Vec<Option<Value>> = items.iter().map(change).collect();
@@ -119,6 +124,7 @@ fn edited(map: &Map, mut look: impl FnMut(&Entry) -> Edit) -> Option<Value> {
     let mut changed: Option<Map> = None;
     for (index, entry) in map.iter().enumerate() {
         let edit = look(entry);
+        // The copy begins at the first change: most maps have no nulls and are shared.
         if changed.is_none() && !matches!(edit, Edit::Keep) {
             changed = Some(map.iter().take(index).cloned().collect());
         }
@@ -143,6 +149,7 @@ fn overruled(node: &Node, ty: &Type, found: &mut Vec<(Span, Node)>) {
                 .iter()
                 .filter_map(|field| Some((field, map.get(field.name)?)))
             {
+                // A value without a span was filled in itself and overrides nothing.
                 if let (Some(default), Some(span)) = (field.default, written.origin.span()) {
                     found.push((
                         span,
@@ -178,6 +185,7 @@ impl Type {
 fn defaulted(node: &Node, ty: &Type) -> Option<Value> {
     match (ty, &node.value) {
         (Type::Object(definition), Value::Map(map)) => {
+            // The map is copied at the first default: most objects of a fleet share their parts.
             let mut changed: Option<Map> = None;
             for field in &definition.server().fields {
                 let found = map.get(field.name);
@@ -187,6 +195,7 @@ fn defaulted(node: &Node, ty: &Type) -> Option<Value> {
                         &serde_json::from_str(default).unwrap_or_default(),
                         Origin::Default(&CRD_DEFAULT),
                     );
+                    // A default may be a mapping whose fields have defaults of their own.
                     field.ty.default(&mut node);
                     changed.get_or_insert_with(|| map.clone()).insert(field.name, node);
                 } else if let Some(found) = found
@@ -212,6 +221,7 @@ fn defaulted(node: &Node, ty: &Type) -> Option<Value> {
             Some(Value::Map(entries.collect()))
         }
         (Type::List(item), Value::List(items)) => {
+            // A list of texts has no fields and no defaults.
             if matches!(item.ty, Type::Str(None)) {
                 return None;
             }

@@ -22,6 +22,7 @@ fn sentence(of: &str, field: &str) -> Option<&'static str> {
 pub(super) fn entries() -> impl Iterator<Item = ((&'static str, &'static str), &'static str)> {
     let (mut group, mut is_open) = (Vec::new(), false);
     lines(include_str!("tables/descriptions.txt")).flat_map(move |line| {
+        // Several types in a row share the sentences that follow them.
         let Some(field) = line.strip_prefix(' ') else {
             if !is_open {
                 group.clear();
@@ -44,6 +45,7 @@ impl Definition {
 
     /// The description of a type's field.
     pub fn describe(&self, field: &Field) -> Option<&'static str> {
+        // A field without a sentence of its own is described by its type.
         sentence(self.name, field.name).or_else(|| description(&field.ty))
     }
 }

@@ -11,6 +11,7 @@ const MANY: usize = 12;
 
 /// The help for an unknown field.
 pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Option<String> {
+    // A name that the documents once had: the nearest field would be a wrong guess.
     if let Some(hint) = overlay::hint(name) {
         return Some(hint.to_owned());
     }
@@ -49,12 +50,17 @@ pub(super) fn slip<'o>(name: &str, parent: &Node, object: &'o Object) -> Option<
     };
     let wanted = letters(name);
     let close = |field: &&'o Field| {
-        let known = letters(field.name);
-        let is_near = known.len() > 4 && known.len().abs_diff(wanted.len()) <= 4;
-        known == wanted || (is_near && strsim::damerau_levenshtein(&known, &wanted) == 1)
+        let letters_of_field = letters(field.name);
+        // In short words one letter makes another word: `port` and `post`. The difference of
+        // lengths is a cheap bound before the distance is computed.
+        let is_near =
+            letters_of_field.len() > 4 && letters_of_field.len().abs_diff(wanted.len()) <= 4;
+        letters_of_field == wanted
+            || (is_near && strsim::damerau_levenshtein(&letters_of_field, &wanted) == 1)
     };
     let mut meant = object.fields.iter().filter(close);
     let first = meant.next()?;
+    // With two candidates an automatic repair could pick the wrong one.
     (meant.next().is_none() && parent.get(first.name).is_none()).then_some(first)
 }
 
@@ -68,6 +74,7 @@ fn below(name: &str, parent: &Node, object: &Object) -> Option<&'static str> {
                 .is_some_and(|object| object.fields.iter().any(|field| field.name == name))
     };
     let mut children = object.fields.iter().filter(has);
+    // The author has begun this child already.
     let present = children.clone().find(|field| parent.get(field.name).is_some());
     let usual = children.clone().find(|field| USUAL.contains(&field.name));
     present.or(usual).or_else(|| children.next()).map(|field| field.name)
@@ -86,6 +93,7 @@ pub(super) fn absent_field(field: &Field) -> String {
 /// The help for a value outside of an enum.
 pub fn choices(value: &str, words: &[&str]) -> String {
     match nearest(value, words.iter().copied().filter(|word| !word.is_empty())) {
+        // A short list shows what was meant by itself.
         Some(near) if words.len() > 4 => {
             format!("did you mean `{near}`? Accepted are {}", list(words))
         }
@@ -108,6 +116,7 @@ pub(super) fn quantity(text: &str) -> String {
     let digits = number.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(number.len());
     let (number, unit) = number.split_at(digits);
     let unit = unit.to_ascii_lowercase();
+    // `Bytes`, `GiBytes` and `GB` all end as their letters.
     let unit = unit.trim_end_matches("ytes").trim_end_matches("yte");
     let letter = unit.chars().next().map(|c| if c == 'k' { 'K' } else { c.to_ascii_uppercase() });
     if number.is_empty() || number == "." {
@@ -131,6 +140,7 @@ fn reads_as_written(node: &Node, text: &str) -> bool {
         Value::Bool(value) => text == value.to_string(),
         Value::Int(_) | Value::Big(_) | Value::Float(_) => {
             let octal = text.trim_start_matches(['+', '-']);
+            // YAML 1.1 reads a leading zero as octal: `017` is 15.
             let is_octal =
                 octal.len() > 1 && octal.starts_with('0') && !octal.contains(['.', 'e', 'E']);
             !is_octal && text.parse::<f64>().is_ok()
@@ -170,6 +180,8 @@ pub(super) fn mistyped(
         (Type::Bool, _) => (Some("write `true` or `false`".into()), Vec::new()),
         (Type::Int(_) | Type::Int32(_) | Type::Number(_), Value::Str(text)) => {
             match text.parse::<i64>() {
+                // Only a number that is spelled as YAML prints it stays the same without its
+                // quotes.
                 Ok(number) if number.to_string() == text.as_str() => {
                     (Some(format!("write `{number}` without quotes")), replace(&number.to_string()))
                 }
@@ -199,6 +211,7 @@ pub(super) fn mistyped(
             Some(text) => (Some(format!("write a list: `[{text}]`")), Vec::new()),
             None => (Some("write a list".into()), Vec::new()),
         },
+        // A reference that was written as its name alone.
         (Type::Object(definition), Value::Str(text))
             if definition.documented().fields.iter().any(|field| field.name == "name") =>
         {

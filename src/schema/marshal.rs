@@ -73,6 +73,7 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
         (Type::Object(definition), Value::Map(map)) => {
             let mut out = Map::with_capacity(map.len());
             for field in &definition.documented().fields {
+                // The struct lacks the field, so the decoder drops it.
                 if library == Library::V0_33 && field.recent {
                     continue;
                 }
@@ -94,6 +95,7 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
                     out.push(Entry { key: field.name.into(), key_origin, node });
                 }
             }
+            // Such types keep unknown fields in a raw map.
             if definition.documented().open {
                 let unknown = |entry: &&Entry| {
                     definition.documented().fields.iter().all(|field| field.name != entry.key)
@@ -122,8 +124,10 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
         (Type::Quantity, Value::Str(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) => {
             let text = tree.scalar_text().unwrap_or_default();
             let quantity = Quantity::parse_field(&text).map_err(|_| Misfit::of(tree))?;
+            // Quantities are compared and merged as the text that Go prints.
             Ok(Node::str(quantity.canonical(), tree.origin))
         }
+        // Go's decoder refuses a number that does not fit into 32 bits.
         (Type::Int32(_) | Type::IntOrString(_), Value::Int(number))
             if i32::try_from(*number).is_err() =>
         {
@@ -151,6 +155,7 @@ fn field(found: Option<&Node>, field: &Field, library: Library) -> Result<Option
         }
         let origin = Origin::Default(&ZERO_VALUE);
         let structure = matches!(field.ty, Type::Object(_));
+        // A struct that is no pointer prints its own fields, which may be printed always, too.
         if structure && !field.pointer {
             return marshal(&Node::map(origin), &field.ty, library).map(Some);
         }
@@ -160,6 +165,7 @@ fn field(found: Option<&Node>, field: &Field, library: Library) -> Result<Option
         )));
     };
     let node = marshal(found, &field.ty, library)?;
+    // A pointer that is set is printed even if it points to a zero value.
     if always || field.pointer {
         return Ok(Some(node));
     }
@@ -169,6 +175,7 @@ fn field(found: Option<&Node>, field: &Field, library: Library) -> Result<Option
         Value::Float(number) => *number == 0.0,
         Value::Str(text) => text.is_empty(),
         Value::List(items) => items.is_empty(),
+        // `omitempty` leaves out an empty map, but never a struct.
         Value::Map(map) => map.is_empty() && matches!(field.ty, Type::Map(_)),
         Value::Null => true,
         Value::Big(_) => false,
@@ -199,6 +206,8 @@ pub fn prune(tree: &mut Node, ty: &Type) {
                 map.retain(|entry| object.fields.iter().any(|field| field.name == entry.key));
             }
             for field in &object.fields {
+                // Lists and maps of scalars have nothing to prune; looking would copy a shared
+                // list.
                 if field.ty.item().is_some_and(|item| {
                     item.ty.item().is_none() && !matches!(item.ty, Type::Object(_))
                 }) {

@@ -53,6 +53,7 @@ pub fn kinds() -> &'static [Schema] {
         let read = READ_KINDS.iter().copied();
         let lines = table::lines(include_str!("tables/kinds.txt")).chain(read);
         let mut kinds: Vec<Schema> = lines.filter_map(Schema::parse).collect();
+        // Completions and `ome schema` list the kinds in this order.
         kinds.sort_by_key(|schema| (schema.api_version, schema.kind));
         kinds
     })

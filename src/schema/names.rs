@@ -53,6 +53,7 @@ pub fn names_kind(word: &str, api_version: &str, kind: &str) -> bool {
         Some((word, within)) => (word, Some(within)),
         None => (word, None),
     };
+    // `deployments.apps` or `deployments.v1.apps`: kubectl takes a version in front of the group.
     let is_within = within.is_none_or(|within| {
         within.eq_ignore_ascii_case(group)
             || within.split_once('.').is_some_and(|(first, rest)| {

@@ -17,6 +17,7 @@ fn ordered(node: &Node, ty: &Type) -> Option<Value> {
         (Type::Object(definition), Value::Map(map)) => {
             let fields = &definition.documented().fields;
             let place = |entry: &Entry| {
+                // The sort is stable, so that unknown keys keep their order behind all others.
                 fields.iter().position(|field| field.name == entry.key).unwrap_or(usize::MAX)
             };
             let places: Vec<usize> = map.iter().map(place).collect();
@@ -27,6 +28,7 @@ fn ordered(node: &Node, ty: &Type) -> Option<Value> {
                     fields.get(*place).and_then(|field| ordered(&entry.node, &field.ty))
                 })
                 .collect();
+            // Operators build most objects in order already: they are shared, not copied.
             if places.is_sorted() && values.iter().all(Option::is_none) {
                 return None;
             }

@@ -49,6 +49,8 @@ pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object
     let mut rules = everywhere
         .iter()
         .filter(|rule| {
+            // A look at the lines, before the fields are parsed: most types have none of these
+            // names.
             body.lines().any(|line| line.trim_start().split(' ').next() == Some(rule.name))
         })
         .peekable();

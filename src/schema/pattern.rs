@@ -33,6 +33,7 @@ impl Program {
             return *answer;
         }
         let answer = self.machine.is_match(&mut self.cache, text);
+        // Long texts seldom come twice and would fill the memory.
         if text.len() <= MAX_TEXT {
             if self.answers.len() >= MAX_ANSWERS {
                 self.answers.clear();
@@ -53,6 +54,7 @@ thread_local! {
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     COMPILED.with_borrow_mut(|compiled| {
         if !compiled.contains_key(pattern) {
+            // Patterns of definitions in the input are not bounded in number.
             if compiled.len() >= MAX_KEPT {
                 compiled.clear();
             }
@@ -67,6 +69,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
 
 fn compile(pattern: &str) -> Compiled {
     let machine = PikeVM::builder()
+        // A deeper pattern would overflow the stack of the compiler.
         .syntax(syntax::Config::new().nest_limit(100))
         .thompson(thompson::Config::new().nfa_size_limit(Some(MAX_SIZE)))
         .build(&rust_syntax(pattern))
@@ -101,6 +104,8 @@ fn rust_syntax(pattern: &str) -> String {
                     _ => continue,
                 }
             }
+            // `[:alpha:]` is a class in both; a single bracket within brackets is a character for
+            // Go.
             '[' => match rest.find(":]").filter(|_| rest.starts_with("[:")) {
                 Some(end) => (&rest[..end + 2], &rest[..end + 2]),
                 None => ("[", "\\["),

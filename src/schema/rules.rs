@@ -55,12 +55,14 @@ impl Group {
     /// Whether a value keeps every rule of this place, as an equal one did before.
     fn is_kept(&self, value: &Node) -> bool {
         let mut hasher = DefaultHasher::new();
+        // Groups are static, so that the address names the place and its rules.
         std::ptr::from_ref(self).hash(&mut hasher);
         content(value, self.reads(), &mut hasher);
         let fingerprint = hasher.finish();
         if KEEPING.with_borrow(|keeping| keeping.contains(&fingerprint)) {
             return true;
         }
+        // Only kept rules are remembered: a message needs the place of the value anyway.
         let holds = |rule: &Rule| cel::evaluate(&rule.test, value) == Outcome::Holds;
         let is_kept = self.rules.iter().all(holds);
         if is_kept {
@@ -96,6 +98,7 @@ impl Group {
                     format!("{} (not judged: it takes more than {} steps)", rule.message, cel::FUEL)
                 }
             };
+            // A key is shorter to show than the whole mapping below it.
             let span = key.or_else(|| place.origin.span());
             Some((index, Broken { path: at.to_string(), span, message }))
         });
@@ -106,6 +109,7 @@ impl Group {
 /// What a value holds, without where it is written. Where only some fields are read, the values of
 /// others are left out: the rules of a route read whether it has a filter, and not the paths of it.
 fn content(node: &Node, reads: Option<&[EcoString]>, into: &mut DefaultHasher) {
+    // `1` and `"1"` must not have the same fingerprint.
     std::mem::discriminant(&node.value).hash(into);
     match &node.value {
         Value::Null => {}
@@ -115,12 +119,15 @@ fn content(node: &Node, reads: Option<&[EcoString]>, into: &mut DefaultHasher) {
         Value::Float(number) => number.to_bits().hash(into),
         Value::Str(text) => text.hash(into),
         Value::List(items) => {
+            // Lengths keep `[[a], b]` apart from `[[a, b]]`.
             items.len().hash(into);
             items.iter().for_each(|item| content(item, reads, into));
         }
         Value::Map(map) => {
             map.len().hash(into);
             for entry in map {
+                // Every key counts, since `has` and `size` depend on it even where the value is not
+                // read.
                 entry.key.hash(into);
                 if reads.is_none_or(|names| names.binary_search(&entry.key).is_ok()) {
                     content(&entry.node, reads, into);
@@ -152,6 +159,7 @@ fn kinds() -> &'static [Kind] {
                 let mut parts = rule.splitn(3, '\t');
                 if let (Some(path), Some(text), Some(message), Some(kind)) =
                     (parts.next(), parts.next(), parts.next(), kinds.last_mut())
+                    // A rule that this program cannot parse is left to the server.
                     && let Some(test) = cel::parse(text)
                 {
                     let path = path.split('.').filter(|step| !step.is_empty()).collect();
@@ -184,6 +192,7 @@ impl Schema {
     /// The rules of its definition that an object violates. As on the server, an object that does
     /// not match its schema is not checked.
     pub fn broken_rules(&self, object: &Node, sources: &SourceMap) -> Vec<Broken> {
+        // Most kinds have no rules: they need no check of their types first.
         if self.rules_of_kind().is_none() {
             return Vec::new();
         }
@@ -206,6 +215,7 @@ impl Schema {
     pub fn broken_rules_of_valid(&self, object: &Node) -> Vec<Broken> {
         let Some(kind) = self.rules_of_kind() else { return Vec::new() };
         let mut node = object.clone();
+        // The server evaluates rules on the object with its defaults, which they may read.
         self.drop_nulls(&mut node);
         self.default(&mut node);
         let mut found = Vec::new();

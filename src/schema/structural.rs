@@ -43,6 +43,7 @@ impl Definitions {
         let prunes = object.at(&["spec", "preserveUnknownFields"]).and_then(Node::as_bool);
         let preserves = prunes.unwrap_or(is_old);
         for version in object.at(&["spec", "versions"]).map(Node::items).unwrap_or_default() {
+            // A version that is not served cannot be applied, so that its schema judges nothing.
             let is_served = version.get("served").and_then(Node::as_bool) != Some(false);
             let schema = version.at(&["schema", "openAPIV3Schema"]);
             if let (true, true, Some(name), Some(schema)) =
@@ -91,6 +92,7 @@ impl Definition<'_> {
             let next = match segment {
                 Segment::Field(name) => {
                     let named = schema.get("properties").and_then(|property| property.get(name));
+                    // Free keys have the schema of every value.
                     named.or_else(|| schema.get("additionalProperties"))
                 }
                 _ => schema.get("items"),
@@ -146,6 +148,7 @@ impl Check {
     }
 
     fn value(&mut self, schema: &Node, node: &Node, path: &FieldPath, is_object: bool) {
+        // The server drops nulls, or takes them for absent, before it validates.
         if path.0.len() > DEEPEST || node.is_null() {
             return;
         }
@@ -154,6 +157,7 @@ impl Check {
         let either = is_set(schema, "x-kubernetes-int-or-string");
         let fits = wanted.is_empty()
             || wanted == kind
+            // JSON has one kind of number.
             || (wanted == "number" && kind == "integer")
             || (either && matches!(kind, "integer" | "string"));
         if !fits {
@@ -167,18 +171,22 @@ impl Check {
             Value::List(_) => self.list(schema, node, path),
             _ => {}
         }
+        // After the types: an alternative of a value of the wrong type would only add noise.
         self.junctions(schema, node, path);
         self.rules(schema, node, path);
     }
 
     fn map(&mut self, schema: &Node, node: &Node, path: &FieldPath, is_object: bool) {
         let properties = schema.get("properties");
+        // `additionalProperties: false` allows no free keys, and a structural schema has no schema
+        // there.
         let more = schema
             .get("additionalProperties")
             .filter(|additional_properties| additional_properties.as_bool() != Some(false));
         let embedded = is_object || is_set(schema, "x-kubernetes-embedded-resource");
         for entry in node.entries() {
             let path = path.field(entry.key.clone());
+            // The server validates these itself, whatever the definition states about them.
             if embedded && matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata") {
                 continue;
             }
@@ -202,6 +210,7 @@ impl Check {
             }
         }
         for name in schema.texts("required") {
+            // Defaults are filled in before required fields are checked.
             let has_default = properties
                 .and_then(|property| property.get(&name))
                 .is_some_and(|property| property.get("default").is_some());
@@ -226,6 +235,7 @@ impl Check {
         let identity = |item: &Node| match schema.get("x-kubernetes-list-type")?.as_str()? {
             "set" => Some(item.to_json().to_string()),
             "map" => {
+                // JSON keeps `1` and `"1"` apart, which are different keys.
                 let all = keys.iter().map(|key| item.get(key).map(Node::to_json));
                 Some(format!("{:?}", all.collect::<Vec<_>>()))
             }
@@ -281,6 +291,7 @@ impl Check {
         };
         match &node.value {
             Value::Str(text) => {
+                // OpenAPI counts characters and not bytes.
                 sized(text.chars().count(), "minLength", "maxLength", "characters");
                 let pattern = schema.get("pattern").and_then(Node::as_str);
                 if let Some(pattern) = pattern.filter(|pattern| !matches(pattern, text)) {
@@ -309,6 +320,7 @@ impl Check {
     fn junctions(&mut self, schema: &Node, node: &Node, path: &FieldPath) {
         let list = |key: &str| schema.get(key).map(Node::items).unwrap_or_default();
         let holds = |schema: &Node| {
+            // Which fields exist is defined by the outer schema alone.
             let mut check = Self { found: Vec::new(), judges_fields: false };
             check.value(schema, node, path, false);
             check.found.is_empty()
@@ -338,6 +350,7 @@ impl Check {
         let rules = schema.get("x-kubernetes-validations").map(Node::items).unwrap_or_default();
         for rule in rules {
             let Some(text) = rule.get("rule").and_then(Node::as_str) else { continue };
+            // Such a rule compares with an earlier object, and there is none offline.
             if text.contains("oldSelf") {
                 continue;
             }
@@ -367,16 +380,19 @@ fn values_of(rule: &str, node: &Node) -> String {
     let mut shown: Vec<String> = Vec::new();
     for (at, name) in rule.match_indices("self") {
         let before = rule[..at].chars().next_back();
+        // `myself`, or a text: not the variable.
         if before.is_some_and(|c| is_of_name(c) || matches!(c, '"' | '\'')) {
             continue;
         }
         let rest = &rule[at + name.len()..];
         let end = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
         let path: Vec<&str> = rest[..end].split('.').filter(|part| !part.is_empty()).collect();
+        // `selfish` is another word.
         if !rest[..end].is_empty() && !rest.starts_with('.') {
             continue;
         }
         let Some(value) = node.at(&path).and_then(Node::scalar_text) else { continue };
+        // A message stays on one line.
         if value.len() > LONGEST || value.contains('\n') {
             continue;
         }

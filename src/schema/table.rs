@@ -54,6 +54,7 @@ pub(super) fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 /// The type with this name, in whatever table.
 pub(super) fn definition(name: &str) -> Option<&'static Definition> {
     let prefix = name.split_once('/').map_or("", |(prefix, _)| prefix);
+    // These types exist in the documents only.
     if prefix == "oep3" {
         return overlay::definition(name);
     }
@@ -68,6 +69,7 @@ impl Table {
     pub(super) fn definition(&self, name: &str) -> Option<&Definition> {
         let index = self.index.get_or_init(|| index(self.text));
         index
+            // The tables are sorted by name when they are made; a test proves it.
             .binary_search_by(|definition| definition.name.cmp(name))
             .ok()
             .map(|found| &index[found])
@@ -112,6 +114,7 @@ fn field(line: &'static str) -> Option<Field> {
     }
     let (name, rest) = line.split_once(' ')?;
     let (ty, rest) = type_of(rest);
+    // The default is JSON and may hold blanks, so it is the rest of the line.
     let (rest, default) = match rest.split_once("= ") {
         Some((flags, default)) => (flags, Some(default)),
         None => (rest, None),
@@ -193,6 +196,7 @@ fn scalar(word: &'static str, rules: Rules) -> Type {
         "bytes" => Type::Bytes,
         "loose" => Type::Loose,
         "any" => Type::Any,
+        // A type that no table has accepts everything: it must not accuse anyone.
         name => definition(name).map_or(Type::Any, Type::Object),
     }
 }
@@ -204,6 +208,7 @@ fn rules(text: &'static str, close: u8) -> (Rules, &'static str) {
     let (mut start, mut at, mut quoted) = (0, 0, false);
     while at < bytes.len() {
         match bytes[at] {
+            // The escaped character may be a quote and ends nothing.
             b'\\' if quoted => at += 1,
             b'"' => quoted = !quoted,
             byte if !quoted && (byte == b' ' || byte == close) => {

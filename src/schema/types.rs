@@ -107,6 +107,7 @@ impl Type {
     /// elements.
     pub fn select(&self, path: &FieldPath) -> Option<&Type> {
         path.0.iter().try_fold(self, |ty, segment| match segment {
+            // A map takes the step as its key; a list is passed through to its elements.
             Segment::Field(name) => match ty.item() {
                 Some(item) if matches!(ty, Self::Map(_)) => Some(&item.ty),
                 Some(item) => item.ty.field(name).map(|field| &field.ty),
@@ -118,6 +119,7 @@ impl Type {
 
     /// The type of the value that is written at a place, looked for in a tree of this type.
     pub fn under<'t>(&'t self, tree: &Node, place: Span) -> Option<&'t Type> {
+        // The place is compared and not contained: a mapping spans its children, too.
         let here = tree.origin.span();
         if here == Some(place) {
             return Some(self);

@@ -27,6 +27,7 @@ const ROUTER_RESOURCES: &str = "the shipped router has resources in its containe
 pub(super) fn mend(shaper: &mut Shaper<'_>) {
     let object = shaper.object;
     let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { return };
+    // Before the check, which would remove the field as unknown.
     router_resources(shaper);
     // In reverse order: the first fault at a location is handled last, after all faults below it.
     for fault in faults(schema, &shaper.node).into_iter().rev() {
@@ -37,6 +38,7 @@ pub(super) fn mend(shaper: &mut Shaper<'_>) {
                 let why = if text == "spec.router.resources" { ROUTER_RESOURCES } else { UNKNOWN };
                 (Some(with(&shaper.node, &path, None)), Some(why.to_owned()))
             }
+            // The documents write numbers where the CRD has texts, and the other way round.
             Code::InvalidType => match respelled(schema, &shaper.node, &path) {
                 Some(node) => (Some(node), None),
                 None => (None, Some(fault.message.clone())),
@@ -73,6 +75,7 @@ fn with(node: &Node, path: &FieldPath, value: Option<Node>) -> Node {
 /// The faults of a tree by path. Spans are ignored: parts of the tree are no longer in any source.
 fn faults(schema: &Schema, node: &Node) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    // Origins of moved parts would make the check quote the wrong lines.
     let judged = Node::from_json(&node.to_json(), ORIGIN);
     schema.check(&judged, Strictness::Server, &SourceMap::new(), &mut found);
     found
@@ -121,6 +124,7 @@ fn respelled(schema: &Schema, node: &Node, path: &FieldPath) -> Option<Node> {
     let number = text.parse::<i64>().ok().map(|number| Node::int(number, found.origin));
     let is_at = |fault: &Diagnostic| fault.path.as_deref() == Some(&path.to_string());
     [Some(Node::str(text, found.origin)), number].into_iter().flatten().find_map(|value| {
+        // The schema itself is asked whether the new spelling is of the type.
         let tried = with(node, path, Some(value));
         (!faults(schema, &tried).iter().any(is_at)).then_some(tried)
     })

@@ -85,6 +85,7 @@ impl<'a> Shaper<'a> {
         }
         let taken = node.as_map_mut()?.remove(last)?;
         self.changed = true;
+        // A null is removed as a field and is no value.
         Some(taken.node).filter(|node| !node.is_null())
     }
 
@@ -94,6 +95,7 @@ impl<'a> Shaper<'a> {
         let mut node = &mut self.node;
         for key in above {
             let Some(map) = node.as_map_mut() else { return };
+            // A null on the way, as `discovery:` without a value, is replaced.
             if map.get(key).is_none_or(|found| found.as_map().is_none()) {
                 map.insert(*key, Node::map(ORIGIN));
             }
@@ -114,6 +116,8 @@ impl<'a> Shaper<'a> {
         let keys: Vec<&str> = from.iter().map(String::as_str).collect();
         let Some(node) = self.take(&keys) else { return };
         let target: Vec<&str> = to.iter().map(String::as_str).collect();
+        // Both spellings are there: the one that the other format reads has been valid there
+        // before.
         if self.get(&target).is_some() {
             self.lose(
                 from.join("."),
@@ -155,6 +159,7 @@ fn by_kind(
         "InferenceService" => service(&mut shaper),
         _ => {}
     }
+    // Last, on the converted fields: a schema is only right for its own format.
     rest(&mut shaper);
     shaper.finish()
 }
@@ -175,6 +180,7 @@ fn mapping<const N: usize>(entries: [(&str, Node); N]) -> Node {
 /// The elements of a list, or a single text.
 fn texts(node: &Node) -> Vec<Node> {
     match node.items() {
+        // The documents show some lists with a single element as a text.
         [] => node.as_str().map(|_| node.clone()).into_iter().collect(),
         items => items.to_vec(),
     }

@@ -19,6 +19,7 @@ fn class(shaper: &mut Shaper<'_>) {
         let labels: Vec<Node> =
             selector.iter().flat_map(Node::entries).map(label_expression).collect();
         let mut folded = terms;
+        // The labels go into every term, so that each alternative still requires them.
         if let Some(list) = folded.as_list_mut().filter(|_| !labels.is_empty()) {
             for term in list.make_mut() {
                 let match_expressions =
@@ -31,6 +32,7 @@ fn class(shaper: &mut Shaper<'_>) {
                 }
             }
         }
+        // From the inside out: each level is removed only if it has become empty.
         for depth in (3..path.len()).rev() {
             shaper.prune(&path[..depth]);
         }
@@ -81,6 +83,7 @@ fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str]) {
             continue;
         };
         let value = match (shipped, value.as_int()) {
+            // The CRD counts GiB; the proposal has amounts with a unit.
             ("minMemory", Some(gib)) => Node::str(eco_format!("{gib}Gi"), value.origin),
             _ => value,
         };
@@ -111,6 +114,7 @@ fn runtime(shaper: &mut Shaper<'_>) {
                 format!("spec.supportedModelFormats[{index}].acceleratorConfig.{}", entry.key);
             match existing.iter_mut().find(|(other, _)| other.key == entry.key) {
                 None => existing.push((entry.clone(), 1)),
+                // Equal entries of several formats become one configuration without a loss.
                 Some((first, count)) if first.node == entry.node => *count += 1,
                 Some(_) => shaper.lose(
                     path,
@@ -134,6 +138,7 @@ fn runtime(shaper: &mut Shaper<'_>) {
             why,
         );
     }
+    // Configurations move from the formats to the runtime.
     let bare = formats.into_iter().map(|mut format| {
         if let Some(map) = format.as_map_mut() {
             map.remove("acceleratorConfig");
@@ -146,6 +151,7 @@ fn runtime(shaper: &mut Shaper<'_>) {
         .map(Node::items)
         .unwrap_or_default()
         .to_vec();
+    // After those that are there: of two for one class the later one wins.
     list.extend(existing.iter().map(|(entry, _)| configuration(shaper, entry)));
     shaper.put(&["spec", "acceleratorConfigurations"], Node::list(list, ORIGIN));
 }
@@ -237,6 +243,7 @@ fn service(shaper: &mut Shaper<'_>) {
     let selector = |key: &'static str| ["spec", "acceleratorSelector", key];
     if let Some(class) = shaper.take(&selector("acceleratorClass")) {
         match shaper.get(&["metadata", "annotations", CLASS]).and_then(Node::scalar_text) {
+            // In the proposal the annotation decides; both cannot be kept.
             Some(other) if Some(&other) != class.scalar_text().as_ref() => {
                 shaper.lose(
                     "spec.acceleratorSelector.acceleratorClass",
@@ -262,6 +269,7 @@ fn service(shaper: &mut Shaper<'_>) {
         }
     }
     minimums(shaper, &selector("constraints"), &selector("requiredCapabilities"));
+    // What `minimums` has left.
     if let Some(rest) = shaper.take(&selector("constraints")) {
         for entry in rest.entries() {
             shaper.lose(

@@ -14,6 +14,7 @@ pub fn to_shipped(object: &Object) -> Reshaped {
 }
 
 fn class(shaper: &mut Shaper<'_>) {
+    // Some examples of the documents have the selector beside `discovery`.
     if let Some(selector) = shaper.take(&["spec", "nodeSelector"]) {
         shaper.put(&["spec", "discovery", "nodeSelector"], selector);
     }
@@ -45,6 +46,7 @@ fn class(shaper: &mut Shaper<'_>) {
     shaper.rename(&capabilities, "minComputeCapability", "computeCapability");
     shaper.rename(&capabilities, "requiredFeatures", "features");
     if let Some(stated) = shaper.get(&["spec", "capabilities", "memoryGB"]).cloned()
+        // `80` is 80 GiB in the proposal and 80 bytes for the controller.
         && let Some(text) = unitless(&stated)
     {
         shaper.put(&["spec", "capabilities", "memoryGB"], Node::str(text, stated.origin));
@@ -81,6 +83,7 @@ fn class(shaper: &mut Shaper<'_>) {
     for entry in figures {
         let Some(figure) = Figure::ALL
             .into_iter()
+            // Figures that are spelled alike stay where they are.
             .find(|figure| entry.key == figure.proposed_key() && entry.key != figure.shipped_key())
         else {
             continue;
@@ -107,6 +110,7 @@ fn class(shaper: &mut Shaper<'_>) {
                 );
             }
             #[expect(clippy::cast_possible_truncation, reason = "figures are small")]
+            // Down, as a figure is a promise.
             Node::int(number.floor() as i64, entry.node.origin)
         } else {
             shaper.lose(path, entry.node.origin, "this is no figure");
@@ -141,6 +145,7 @@ fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str], read: bool) {
                     );
                     continue;
                 };
+                // Up, as a minimum must not let a smaller device pass.
                 let gib = i64::try_from(memory.gib_rounded_up()).unwrap_or(i64::MAX);
                 if memory.whole_gib() != memory.gib_rounded_up() {
                     shaper.lose(
@@ -192,6 +197,7 @@ fn runtime(shaper: &mut Shaper<'_>) {
         let globs: Vec<Node> = supported
             .items()
             .iter()
+            // They are reported and stay: removing the last name would allow every class.
             .filter(|name| name.as_str().is_some_and(|name| name.contains(['*', '?'])))
             .cloned()
             .collect();
@@ -205,6 +211,7 @@ fn runtime(shaper: &mut Shaper<'_>) {
         }
     }
     shaper.rename(&requirements, "supportedClasses", "acceleratorClasses");
+    // Kept for the remark below: `minimums` takes the field.
     let required =
         shaper.get(&["spec", "acceleratorRequirements", "requiredCapabilities"]).cloned();
     minimums(
@@ -273,6 +280,7 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
     let lists =
         [("env", entry.get("env")), ("runner.env", runner.and_then(|runner| runner.get("env")))];
     for (at, list) in lists {
+        // Variables of the runner come second and replace those beside it.
         for variable in list.map(Node::items).unwrap_or_default() {
             let Some(name) = variable.get("name").and_then(Node::scalar_text) else { continue };
             match variable.get("value") {
@@ -314,6 +322,7 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
     }
     let count =
         shaper.get(&["spec", "supportedModelFormats"]).map_or(0, |formats| formats.items().len());
+    // Without a format there is no place for the entry.
     if count == 0 && !classes.is_empty() {
         shaper.lose(
             path,
@@ -338,6 +347,7 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
             let Some(configs) = map.get_mut("acceleratorConfig").and_then(Node::as_map_mut) else {
                 continue;
             };
+            // A class may have an entry already: it is extended, not replaced.
             if configs.get(&name).is_none() {
                 configs.insert(name.clone(), Node::map(ORIGIN));
             }
@@ -436,10 +446,12 @@ fn service(shaper: &mut Shaper<'_>) {
     if let Some(labels) = shaper.take(&selector("nodeSelector")) {
         for component in ["engine", "decoder"] {
             let path = ["spec", component, "nodeSelector"];
+            // A service without a decoder must not get one; an engine it has in any case.
             if shaper.get(&["spec", component]).is_none() && component == "decoder" {
                 continue;
             }
             let mut merged = labels.as_map().cloned().unwrap_or_default();
+            // The component's own labels win over those of the selector.
             for entry in shaper.get(&path).map(Node::entries).into_iter().flatten() {
                 merged.insert_entry(entry.clone());
             }

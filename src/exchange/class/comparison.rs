@@ -10,6 +10,7 @@ use ecow::EcoVec;
 
 /// The value of a field in any of its spellings.
 pub(super) fn value_at<'n>(object: &'n Node, path: &FieldPath) -> Option<&'n Node> {
+    // A null is no value: the other spelling may have one.
     let found =
         |path: &FieldPath| object.select(path).into_iter().next().filter(|node| !node.is_null());
     found(path).or_else(|| found(&spelled_otherwise(object, path)?))
@@ -24,6 +25,7 @@ pub(super) fn spelled_otherwise(object: &Node, path: &FieldPath) -> Option<Field
         let performance = object.at(&["spec", "capabilities", "performance"])?;
         return performance
             .entries()
+            // Proposal and CRD spell the figures alike but for case, as `fp16TFLOPS`.
             .find(|entry| entry.key != *last && entry.key.eq_ignore_ascii_case(last))
             .map(|entry| field(&entry.key));
     }
@@ -50,6 +52,7 @@ pub(super) fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
         return true;
     }
     if starts_with(path, &["spec", "capabilities", "memoryGB"]) {
+        // `80`, `80Gi` and `81920Mi` are the same memory in the proposal.
         let size = |node: &Node| memory(&node.scalar_text()?, Semantics::Documented);
         return size(a).is_some() && size(a) == size(b);
     }
@@ -58,12 +61,14 @@ pub(super) fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
             node.items()
                 .iter()
                 .filter_map(Node::scalar_text)
+                // Features are a set: neither order nor case has a meaning.
                 .map(|text| text.to_lowercase())
                 .collect::<std::collections::BTreeSet<_>>()
         };
         return set(a) == set(b);
     }
     if starts_with(path, &["spec", "resources"]) {
+        // Equal when merging the proposed ones in would change nothing.
         return resources(Some(a), b) == *a;
     }
     if starts_with(path, &["spec", "capabilities", "performance"]) {
@@ -76,6 +81,7 @@ pub(super) fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
     if starts_with(path, &["spec", "capabilities"]) {
         return amounts().map_or_else(
             || a.scalar_text().is_some() && a.scalar_text() == b.scalar_text(),
+            // Amounts count as numbers, so that `3350` equals `"3350"`; all else as text.
             |(a, b)| a == b,
         );
     }
@@ -97,11 +103,13 @@ pub(super) fn resources(written: Option<&Node>, wanted: &Node) -> Node {
         let name = one.get("name").and_then(Node::as_str);
         let amount = |node: &Node| {
             node.get("quantity")
+                // An accelerator without a quantity is one.
                 .map_or_else(|| Some("1".into()), Node::scalar_text)
                 .and_then(|text| Quantity::parse_field(&text).ok())
         };
         match list.iter().position(|list| list.get("name").and_then(Node::as_str) == name) {
             None => list.push(one.clone()),
+            // Equal amounts keep the spelling on disk.
             Some(index) if amount(&list[index]) == amount(one) => {}
             Some(index) => {
                 if let (Some(map), Some(quantity)) =
@@ -131,6 +139,7 @@ pub(super) fn shipped(object: &Node) -> Node {
                 .find(|figure| entry.key.eq_ignore_ascii_case(figure.shipped_key()));
             let value = entry.node.scalar_text().and_then(|text| text.parse::<f64>().ok());
             match (figure, value) {
+                // The CRD has no field for it; a server would drop it or refuse the object.
                 (Some(Figure::Fp8), _) => {}
                 (Some(figure), Some(value)) => {
                     figures.insert(figure.shipped_key(), number(value.round()));

@@ -42,6 +42,7 @@ pub(super) fn class_name(vendor: &str, word: &str) -> EcoString {
     for c in word.chars().map(|c| c.to_ascii_lowercase()) {
         if c.is_ascii_lowercase() || c.is_ascii_digit() {
             plain.push(c);
+        // Several other characters in a row become one hyphen.
         } else if !plain.ends_with('-') {
             plain.push('-');
         }
@@ -50,6 +51,7 @@ pub(super) fn class_name(vendor: &str, word: &str) -> EcoString {
         "" => "unknown",
         plain => plain,
     };
+    // Labels such as `NVIDIA-H100-80GB-HBM3` begin with the vendor already.
     let name = if plain.starts_with(&format!("{vendor}-")) {
         plain.to_owned()
     } else {
@@ -58,6 +60,7 @@ pub(super) fn class_name(vendor: &str, word: &str) -> EcoString {
     if name.len() <= LONGEST_NAME {
         return name.into();
     }
+    // Room for a hyphen and six digits. The name is ASCII here, so any byte is a boundary.
     let kept = name[..LONGEST_NAME - 7].trim_end_matches('-');
     eco_format!("{kept}-{:06x}", fnv(&name) & 0x00ff_ffff)
 }
@@ -83,6 +86,7 @@ fn join_labeled(by_key: &mut BTreeMap<Key, Vec<Sighting<'_>>>) {
             other.1 == key.1 && other.2 == key.2 && !is_by_id(other) && is_whole(all)
         };
         let mut labeled = by_key.iter().filter(same).map(|(other, _)| other.clone());
+        // Two labeled classes of one product: nothing tells to which of them the device belongs.
         let (Some(only), None) = (labeled.next(), labeled.next()) else { continue };
         let joined = by_key.remove(&key).unwrap_or_default();
         by_key.entry(only).or_default().extend(joined);
@@ -93,6 +97,7 @@ fn join_labeled(by_key: &mut BTreeMap<Key, Vec<Sighting<'_>>>) {
 pub(super) fn groups<'m>(machines: &'m [Machine], slices: &Slices) -> Vec<Group<'m>> {
     let mut by_key: BTreeMap<Key, Vec<Sighting<'m>>> = BTreeMap::new();
     for sighting in machines.iter().flat_map(|node| sightings(node, slices.devices(node))) {
+        // A BTreeMap keeps the order of names, whatever order the nodes come in.
         let key = (
             class_name(&sighting.vendor, &sighting.word),
             sighting.product.map_or("", |product| product.id),
@@ -103,6 +108,7 @@ pub(super) fn groups<'m>(machines: &'m [Machine], slices: &Slices) -> Vec<Group<
     join_labeled(&mut by_key);
     let mut uses: BTreeMap<EcoString, BTreeMap<&'static str, usize>> = BTreeMap::new();
     for (name, id, _) in by_key.keys() {
+        // Counted before names are given: only a name that is used twice needs a suffix.
         *uses.entry(name.clone()).or_default().entry(id).or_default() += 1;
     }
     let mut groups: Vec<Group<'m>> = by_key
@@ -122,6 +128,7 @@ pub(super) fn groups<'m>(machines: &'m [Machine], slices: &Slices) -> Vec<Group<
         })
         .collect();
     groups.sort_by(|a, b| a.name.cmp(&b.name));
+    // A suffix can make a name that another product has already.
     let mut taken = BTreeSet::new();
     for group in &mut groups {
         if !taken.insert(group.name.clone()) {
@@ -185,6 +192,7 @@ impl<'m> Group<'m> {
             .flat_map(|sighting| keys.iter().filter_map(|key| sighting.machine.label(key)))
             .map(EcoString::from)
             .collect();
+        // Nodes, not labels: one node has several of the keys.
         let nodes = self
             .sightings
             .iter()
@@ -205,6 +213,7 @@ impl<'m> Group<'m> {
     fn naming(&self) -> Evidence {
         let keys: BTreeSet<EcoString> = self.marks().into_iter().flat_map(Mark::keys).collect();
         match self.resource() {
+            // Where no label names the product, the resource that the node offers is what shows it.
             Some(name) if keys.is_empty() || self.is_unknown() => {
                 Evidence::Resource { name: name.clone(), nodes: self.sightings.len() }
             }
@@ -223,8 +232,10 @@ impl<'m> Group<'m> {
     pub(super) fn draft(&self, measured: bool, found: &mut Vec<Diagnostic>) -> Draft {
         let mut draft = Draft::new(self.name.clone());
         let Some(one) = self.sightings.first() else { return draft };
+        // The label makes the class follow its nodes in later runs.
         draft.auto_discovered();
         draft.text(&["spec", "vendor"], one.vendor.clone(), self.naming());
+        // Values from labels come before those of data sheets below: the first one stays.
         self.family(&mut draft);
         self.matcher(&mut draft);
         self.memory(&mut draft, measured, found);
@@ -311,6 +322,7 @@ impl<'m> Group<'m> {
                 .help("install the vendor's device plugin, or load the nodes with their status"),
             ));
         }
+        // Partitions have resources of their own, which the label does not count.
         for sighting in self.sightings.iter().filter(|sighting| sighting.slice.is_none()) {
             self.counted(sighting, found);
         }
@@ -326,6 +338,7 @@ impl<'m> Group<'m> {
             let value = machine.label(key)?.parse().ok()?;
             Range::DEVICES.count(value)
         };
+        // Only NVIDIA's labeler counts devices.
         let Some(count) = number(COUNT).filter(|_| sighting.vendor == "nvidia") else { return };
         let Some(offered) = sighting
             .resource
@@ -335,6 +348,7 @@ impl<'m> Group<'m> {
         else {
             return;
         };
+        // With time slicing a node offers each device several times.
         let replicas = number(REPLICAS).unwrap_or(1).max(1);
         let wanted = count * replicas;
         if wanted == offered {

@@ -26,6 +26,7 @@ impl<'m> Index<'m> {
             groups: groups.iter().map(|group| group.name.clone()).collect(),
         };
         let sightings = groups.iter().flat_map(|group| &group.sightings);
+        // Nodes have dozens of labels: only the keys that some mark uses are worth an index.
         let marks: HashSet<EcoString> =
             sightings.flat_map(|sighting| sighting.mark.keys()).collect();
         for (at, machine) in machines.iter().enumerate() {
@@ -51,9 +52,11 @@ impl<'m> Index<'m> {
             .iter()
             .flat_map(|mark| {
                 let near = self.near(mark).iter().copied();
+                // The index knows one label of a mark; the others still have to be compared.
                 near.filter(|at| mark.is_on(&self.machines[*at]))
             })
             .collect();
+        // Positions come sorted out of the set, which is the order of the machines.
         found.into_iter().map(|at| &self.machines[at]).collect()
     }
 
@@ -65,6 +68,8 @@ impl<'m> Index<'m> {
             Mark::Labels(labels) => labels
                 .iter()
                 .filter_map(|(key, value)| self.labels.get(&(key.clone(), value.as_str())))
+                // A label that no machine has is not in the map. It is skipped here, and `is_on`
+                // refuses the rest.
                 .min_by_key(|label| label.len()),
         };
         found.map(Vec::as_slice).unwrap_or_default()

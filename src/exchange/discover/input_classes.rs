@@ -42,7 +42,9 @@ fn statements(class: &AcceleratorClass) -> Vec<Said> {
         let text = |key: &str| expression.get(key).and_then(Node::scalar_text);
         let values = match text("operator")?.as_str() {
             "In" => expression.texts("values").collect(),
+            // No values means that any value will do.
             "Exists" => Vec::new(),
+            // `NotIn`, `Gt` and others name no product.
             _ => return None,
         };
         Some(Said { key: text("key")?, values })
@@ -58,18 +60,23 @@ pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -
     let names = |key: &str, value: Option<&str>| {
         statements.iter().any(|statement| {
             statement.key == key
+                // An `Exists` has no values and names no product, unless the mark itself is an
+                // `Exists`.
                 && value.is_none_or(|value| statement.values.iter().any(|name| name == value))
         })
     };
     let by_label = match mark {
+        // The first label of a mark names the product; the others narrow it to a partition.
         Mark::Labels(labels) => labels.first().is_some_and(|(key, value)| names(key, Some(value))),
         Mark::Exists(key) => names(key, None),
         Mark::Name(name) => names("metadata.name", Some(name)),
     };
     let product = group.product();
+    // A partition or a shared device is a class of its own, even of the same product.
     let whole = group.sightings.iter().all(|sighting| sighting.slice.is_none() && !sighting.shared);
     let by_device = || {
         let ids = &class.discovery.device_ids;
+        // Ids under labels that name another product would be a contradiction of the class itself.
         statements.is_empty()
             && whole
             && product.is_some_and(|product| {
@@ -82,6 +89,7 @@ pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -
             })
     };
     let by_name = || {
+        // A class that names a product by label is not meant by its own name.
         let silent = !statements
             .iter()
             .any(|statement| facts::PRODUCT_LABELS.contains(&statement.key.as_str()))
@@ -102,6 +110,7 @@ fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
             .filter_map(|term| term.get("matchExpressions"))
             .flat_map(Node::items);
         expressions.any(|expression| {
+            // A range or a negation takes many products and chooses none.
             !matches!(expression.get("operator").and_then(Node::as_str), Some("In" | "Exists"))
         })
     };
@@ -130,6 +139,7 @@ pub(super) fn drift(
     let observed = |keys: &[&str]| {
         draft
             .fact(keys)
+            // Only what the nodes themselves report can contradict a class here.
             .filter(|fact| matches!(fact.evidence, Evidence::Label { .. }))
             .and_then(|fact| fact.value.scalar_text())
     };
@@ -137,6 +147,7 @@ pub(super) fn drift(
     if let (Some(written), Some(seen)) =
         (&capabilities.memory, observed(&["spec", "capabilities", "memoryGB"]))
         && let Ok(memory) = crate::quantity::Memory::parse(&seen)
+        // Sizes as sold are compared: drivers report a little less than what is written.
         && nominal(group.product(), written.value) != nominal(group.product(), memory)
     {
         let message = format!(
@@ -166,6 +177,7 @@ pub(super) fn drift(
         );
     }
     let machines: Vec<&Machine> = group.sightings.iter().map(|sighting| sighting.machine).collect();
+    // A class that matches some of its nodes may leave out the others on purpose.
     if !machines.iter().any(|machine| class_matches(class, machine)) {
         let message = format!(
             "class `{}` is named after `{}` and matches none of its nodes",

@@ -110,6 +110,7 @@ const NO_ACCELERATOR: &str = "no-accelerator";
 /// class; empty if the machines have no accelerator or several kinds.
 pub(super) fn described(machines: &[Machine]) -> Vec<Fact> {
     let groups = group::groups(machines, &Slices::default());
+    // Two kinds of devices have no common description.
     let [group] = groups.as_slice() else { return Vec::new() };
     // Anomalies of the machines are reported by discovery.
     let draft = group.draft(false, &mut Vec::new());
@@ -141,11 +142,11 @@ impl<'a> World<'a> {
         let machines = catalog.machines();
         let compared = machines
             .iter()
-            .map(
-                |machine| {
-                    if options.nominal_memory { tiers::as_sold(machine) } else { machine.clone() }
-                },
-            )
+            .map(|machine| {
+                // Two lists at the same positions: classes are compared with one, nodes are
+                // reported from the other.
+                if options.nominal_memory { tiers::as_sold(machine) } else { machine.clone() }
+            })
             .collect();
         let classes =
             catalog.classes(options.semantics).filter(|class| !class.object.builtin).collect();
@@ -177,6 +178,7 @@ impl<'a> World<'a> {
         let resources = object.at(&["spec", "resources"]).map(Node::items).unwrap_or_default();
         let whole = resources
             .iter()
+            // A divisible resource, such as memory of a device, is no count of devices.
             .filter(|resource| !resource.get("divisible").and_then(Node::as_bool).unwrap_or(false));
         let names: Vec<EcoString> =
             whole.filter_map(|resource| resource.get("name")?.scalar_text()).collect();
@@ -195,6 +197,7 @@ impl<'a> World<'a> {
     /// A class that is not changed.
     fn as_written(&self, class: &AcceleratorClass, action: Action) -> Proposal {
         let mut object = class.object.node.clone();
+        // A status is written by the operator and not part of what would be applied.
         object.set(&FieldPath::root().field("status").0, None);
         Proposal {
             written: Some(class.object.span),
@@ -230,6 +233,7 @@ impl<'a> World<'a> {
         if changes.is_empty() {
             return Proposal { facts: draft.facts, ..self.as_written(class, Action::Unchanged) };
         }
+        // When the class is written anyway, values from tables are filled in, too.
         let changes = draft.changes(&class.object.node);
         let object = draft.over(&class.object.node, self.options.semantics);
         let nodes = self.members(class);
@@ -270,6 +274,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
             *finding = finding.clone().at(node.map(crate::api::Object::name_span));
         }
         if let Some(proposal) = proposal {
+            // Groups come sorted by name; of two with one name the first has it.
             classes.entry(proposal.name.clone()).or_insert(*proposal);
         }
     }
@@ -286,6 +291,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
             let action = match (is_auto_discovered(&class.object), world.members(class).is_empty())
             {
                 (false, _) => Action::Kept,
+                // It followed nodes, and there are none left.
                 (true, true) => Action::Orphan,
                 (true, false) => Action::Unchanged,
             };
@@ -326,6 +332,7 @@ impl<'a> World<'a> {
     ) -> Option<Outcome<'a>> {
         let proposed = |proposal: Proposal| Some(Outcome::Proposed(Box::new(proposal)));
         let named = self.classes.iter().find(|class| *class.name() == group.name);
+        // The name is taken by a class that is never changed, so there is nothing to create.
         if let Some(class) = named.filter(|class| !is_auto_discovered(&class.object)) {
             let mut findings = Vec::new();
             let draft = group.draft(self.options.measured, &mut findings);
@@ -365,6 +372,7 @@ impl<'a> World<'a> {
         let marks = rest.marks();
         let marked = index.marked(&marks);
         if let Some(class) = named {
+            // Its selection comes from a Kueue flavor: `ome kueue` keeps the two in step.
             let of_flavor = class.object.annotation(FLAVOR_OF_CLASS).is_some();
             if of_flavor {
                 keep_discovery(&mut draft);
@@ -396,6 +404,7 @@ impl<'a> World<'a> {
     ) -> Option<Proposal> {
         let (first, others) = followed.split_first()?;
         let mut draft = first.draft.clone();
+        // A value that only some of the products have would be untrue for the nodes of the others.
         let (common, apart): (Vec<Fact>, Vec<Fact>) = draft.facts.into_iter().partition(|fact| {
             let same = |other: &Fact| other.path == fact.path && other.value == fact.value;
             others.iter().all(|other| other.draft.facts.iter().any(same))
@@ -423,6 +432,8 @@ impl<'a> World<'a> {
     fn overridden(&self, class: &AcceleratorClass, group: &Group<'_>, found: &mut Vec<Diagnostic>) {
         let mut findings = Vec::new();
         let draft = group.draft(self.options.measured, &mut findings);
+        // A class that matches none of the nodes covers the product by its name; values of nodes
+        // that it does not select cannot contradict it.
         if group.sightings.iter().any(|sighting| class_matches(class, sighting.machine)) {
             input_classes::drift(class, group, &draft, &mut findings);
         }
@@ -484,6 +495,7 @@ pub fn from_values(
             world.followed(class, draft, None)
         } else {
             let object = draft.object(options.semantics);
+            // The class is not in the catalog yet, so its nodes are found by the object itself.
             let members = values::members(&object, span, &world);
             world.created(draft, &members)
         };

@@ -25,12 +25,14 @@ impl Slices {
     /// any vendor; a device that a resource counts too is left out.
     pub(super) fn count(&self, machine: &Machine, resources: &[EcoString]) -> (i64, i64) {
         let offers = |vendor: &str| {
+            // A device plugin that is installed without devices offers 0, and the driver has them.
             let mut amounts = machine.capacity.iter().filter(|(_, quantity)| !quantity.is_zero());
             amounts.any(|(name, _)| facts::is_device(name) && facts::vendor_of(name) == vendor)
         };
         let counts = |device: &&NodeDevice| {
             let vendor = facts::vendor_of(&device.driver);
             let named = resources.iter().any(|resource| facts::vendor_of(resource) == vendor);
+            // A partition is a part of a device that is in the list itself.
             device.profile.is_none() && (named || resources.is_empty()) && !offers(vendor)
         };
         let devices = self.devices(machine).iter().filter(counts);

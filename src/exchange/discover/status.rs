@@ -49,11 +49,13 @@ pub(super) fn status(
             .filter_map(|(name, amount)| Some((name, amount.value()?)));
         for (name, amount) in capacity {
             let replicas = replicas(machine, name);
+            // Rounded up: a device of which not all shares are offered is still a device.
             status.total = status.total.saturating_add((amount + replicas - 1) / replicas);
             if replicas > 1 {
                 status.shares = Some(status.shares.unwrap_or(0).saturating_add(amount));
             }
         }
+        // Devices of a cordoned node exist, so they count before the next check.
         let (all, free) = slices.count(machine, resources);
         status.total = status.total.saturating_add(all);
         if !machine.usable(&[], true) {
@@ -68,6 +70,7 @@ pub(super) fn status(
                 .flatten()
                 .map(|shape| shape.amount(name))
                 .fold(0, i64::saturating_add);
+            // Pods may request more than there is where a node has lost a device.
             let free = machine.allocatable(name).unwrap_or(0).saturating_sub(used).max(0);
             status.available = status.available.saturating_add(free);
         }
@@ -77,6 +80,7 @@ pub(super) fn status(
 
 /// Pods that share a device of a resource, as the device plugin labels it.
 fn replicas(machine: &Machine, resource: &str) -> i64 {
+    // Partitions and other devices have no such label, and the strategy `none` switches it off.
     let is_shared = matches!(resource, "nvidia.com/gpu" | "nvidia.com/gpu.shared")
         && machine.label("nvidia.com/gpu.sharing-strategy") != Some("none");
     let label = machine.label("nvidia.com/gpu.replicas").filter(|_| is_shared);

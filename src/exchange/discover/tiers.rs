@@ -29,6 +29,7 @@ pub(super) fn as_sold(machine: &Machine) -> Machine {
             continue;
         };
         if let Some(label) = out.labels.get_mut(key) {
+            // Bytes as MiB, the unit of these labels.
             label.value = Value::Str(eco_format!("{}", nominal(product, measured).0 >> 20));
         }
     }
@@ -52,6 +53,7 @@ pub(super) fn boundaries(
     for expression in expressions {
         let text = |key: &str| expression.get(key).and_then(Node::scalar_text).unwrap_or_default();
         let (key, operator) = (text("key"), text("operator"));
+        // Upper bounds cannot leave a node out by too little memory.
         if !MIB_LABELS.contains(&key.as_str()) || !matches!(operator.as_str(), "Gt" | "Gte" | "Ge")
         {
             continue;
@@ -59,6 +61,7 @@ pub(super) fn boundaries(
         let mut term = Node::map(expression.origin);
         let Some(map) = term.as_map_mut() else { continue };
         map.insert("matchExpressions", Node::list([expression.clone()], expression.origin));
+        // Each bound is tried alone: a node that another requirement leaves out is not its fault.
         let alone = [term];
         let shut_out: Vec<&Machine> = machines
             .iter()
@@ -73,6 +76,7 @@ pub(super) fn boundaries(
             .label(&key)
             .and_then(|text| memory_of_label(&key, text))
             .map_or_else(String::new, |memory| memory.to_string());
+        // The bound in the help has to let the smallest of them in.
         let least = shut_out
             .iter()
             .filter_map(|machine| machine.label(&key)?.parse::<u64>().ok())

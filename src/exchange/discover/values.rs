@@ -36,8 +36,10 @@ pub(super) fn drafts(values: &Node, found: &mut Vec<Diagnostic>) -> Vec<(Draft, 
     if vendors.as_map().is_none() {
         found.push(wrong_type(vendors, CLASSES, "a mapping of vendors"));
     }
+    // Classes come out by name, in whatever order the values list them.
     let mut drafts: BTreeMap<EcoString, (Draft, Option<Span>)> = BTreeMap::new();
     for vendor in vendors.entries() {
+        // A vendor without a value has no models, which is no fault.
         if !vendor.node.is_null()
             && vendor.node.items().is_empty()
             && !matches!(vendor.node.value, crate::yaml::Value::List(_))
@@ -50,6 +52,7 @@ pub(super) fn drafts(values: &Node, found: &mut Vec<Diagnostic>) -> Vec<(Draft, 
         }
         for (index, entry) in vendor.node.items().iter().enumerate() {
             let path = format!("{CLASSES}.{}[{index}]", vendor.key);
+            // Vendors are lower case in the facts about products.
             let Some(entry) = Entry::read(&vendor.key.to_lowercase(), entry, &path, found) else {
                 continue;
             };
@@ -144,6 +147,7 @@ impl<'n> Entry<'n> {
                     );
                     return None;
                 };
+                // A larger number without a unit is read as bytes: no device has 4096 GiB.
                 if text.parse::<f64>().is_ok_and(|number| number < 4096.0) {
                     found.push(
                         Diagnostic::new(
@@ -196,6 +200,7 @@ impl<'n> Entry<'n> {
         let model = model.trim_start_matches('-');
         let of_size = |product: &&Product| {
             self.memory.is_none_or(|(memory, _)| {
+                // Boards of two dies are sold with the memory of both.
                 memory == product.nominal()
                     || memory == product.nominal().saturating_mul(product.dies())
             })
@@ -254,6 +259,7 @@ impl<'n> Entry<'n> {
         products.sort_by_key(|product| product.id);
         products.dedup_by_key(|product| product.id);
         draft.text(&["spec", "vendor"], self.vendor.clone(), self.at());
+        // Of an unknown size the family is still that of the model.
         let family = products
             .first()
             .map(|product| product.family)
@@ -272,6 +278,7 @@ impl<'n> Entry<'n> {
         self.capabilities(&products, &mut draft, found);
         if let Some(product) = products.first() {
             draft.resource(product.resource, Evidence::Catalogue(product.id));
+        // A class without a resource could not be requested by any pod.
         } else if let Some(product) = PRODUCTS.iter().find(|product| product.vendor == self.vendor)
         {
             // Each vendor uses one resource for all its products.
@@ -285,6 +292,7 @@ impl<'n> Entry<'n> {
         let others: Vec<String> = facts::by_model(&self.vendor, &self.model)
             .map(|product| product.nominal().to_string())
             .collect();
+        // The model is known, so that its size is what is wrong.
         if let (false, Some((memory, span))) = (others.is_empty(), &self.memory) {
             found.push(
                 Diagnostic::new(
@@ -334,6 +342,7 @@ impl<'n> Entry<'n> {
         for (label, _) in labels {
             let Some(key) = label_key(&self.vendor, label) else { continue };
             match lists.iter_mut().find(|(list, _)| *list == key) {
+                // Variants may share a label.
                 Some((_, values)) if values.contains(label) => {}
                 Some((_, values)) => values.push(label),
                 None => lists.push((key, vec![label])),
@@ -348,6 +357,7 @@ impl<'n> Entry<'n> {
             draft.say(&field("nodeSelectorTerms"), terms, evidence);
         } else if let Some(product) = products.first()
             && let Some((id, _)) = facts::PCI_VENDORS.iter().find(|(id, vendor)| {
+                // Intel has two PCI ids: Gaudi devices still have that of Habana.
                 *vendor == product.vendor && (product.family == "gaudi") == (*id == "1da3")
             })
             && !product.device_ids.is_empty()
@@ -405,6 +415,7 @@ impl<'n> Entry<'n> {
                 .min_by(|a, b| value(a).total_cmp(&value(b)))
                 .map(|product| (value(product), product.id))
         };
+        // What a class promises has to hold on each of its nodes.
         let smallest = products.iter().min_by_key(|product| product.nominal_gib).unwrap_or(first);
         draft.text(
             &["spec", CAPABILITIES, "memoryGB"],
@@ -442,6 +453,7 @@ impl<'n> Entry<'n> {
             );
         }
         for figure in Figure::ALL {
+            // Where one product has no figure, it is 0 and the class gets none.
             let weakest =
                 products.iter().min_by(|a, b| a.figure(figure).total_cmp(&b.figure(figure)));
             if let Some(product) = weakest.filter(|product| product.figure(figure) > 0.0) {
@@ -469,6 +481,7 @@ pub(super) fn members<'w>(
     span: Option<Span>,
     world: &'w World<'_>,
 ) -> Vec<&'w Machine> {
+    // Only an object with a place can be read as a class.
     let Some(span) = span else { return Vec::new() };
     let name = object.at(&["metadata", "name"]).and_then(Node::scalar_text).unwrap_or_default();
     let id = ObjectRef { kind: "AcceleratorClass".into(), scope: Scope::Cluster, name };

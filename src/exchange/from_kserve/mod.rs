@@ -109,6 +109,7 @@ impl<'a> Translator<'a> {
             };
             let mut kept = Map::new();
             for pair in by_key {
+                // Labels of other tools, such as those of Argo CD or Istio, mean the same for OME.
                 if !pair.key.contains("kserve.io/") {
                     kept.push(pair.clone());
                 } else if !message.contains(&pair.key.as_str()) {
@@ -132,6 +133,8 @@ impl<'a> Translator<'a> {
     /// Converts the container that runs the model to the runner of OME: its name, the path of the
     /// model, and the placeholders.
     fn runner(&mut self, container: &Node, ty: &Type, path: &str) -> Node {
+        // The whole container first, which reports what OME lacks; then what has another value
+        // there.
         let mut runner = self.container(container, ty, path);
         for key in ["args", "command"] {
             if let Some(map) = runner.as_map_mut()
@@ -139,6 +142,7 @@ impl<'a> Translator<'a> {
             {
                 let moved = list.items().iter().map(|argument| match argument.as_str() {
                     Some(text) if text.contains(MODELS) => {
+                        // Kubernetes expands `$(NAME)` in arguments and commands.
                         Node::str(text.replace(MODELS, MODEL_PATH), argument.origin)
                     }
                     _ => argument.clone(),
@@ -148,6 +152,7 @@ impl<'a> Translator<'a> {
         }
         let variables = container.get("env").map(Node::items).unwrap_or_default();
         for (index, variable) in variables.iter().enumerate() {
+            // In a variable the name may not be expanded: it has to be defined before it.
             if let Some(value) = variable
                 .get("value")
                 .filter(|value| value.as_str().is_some_and(|text| text.contains(MODELS)))
@@ -159,6 +164,7 @@ impl<'a> Translator<'a> {
             }
         }
         if let Some(map) = runner.as_map_mut() {
+            // OME finds the container that runs the model by this name.
             map.insert("name", Node::str(RUNNER, ORIGIN));
         }
         runner

@@ -48,6 +48,7 @@ pub fn runtime(runtime: &Object) -> Translation {
             "containers" => {
                 containers(&mut translator, &entry.node, &mut engine, &path, engine_type);
             }
+            // These are of the pods, unlike those in `metadata`.
             "annotations" => spec.push(Entry { node: annotations(&entry.node), ..entry.clone() }),
             key if SAME.contains(&key) => spec.push(entry.clone()),
             key if POD_OF_RUNTIME.contains(&key) => match engine_type.field(key) {
@@ -57,6 +58,7 @@ pub fn runtime(runtime: &Object) -> Translation {
                 }),
                 None => translator.lose(path, entry.key_origin, "OME has no such field"),
             },
+            // The default of KServe: nothing is lost.
             "multiModel" if entry.node.as_bool() == Some(false) => {}
             "multiModel" | "grpcEndpoint" | "grpcDataEndpoint" | "httpDataEndpoint"
             | "replicas" | "storageHelper" | "builtInAdapter" => {
@@ -79,6 +81,7 @@ pub fn runtime(runtime: &Object) -> Translation {
         }
     }
     if !engine.is_empty() {
+        // Collected from several fields, so that it is written last.
         spec.insert("engineConfig", Node::new(Value::Map(engine), ORIGIN));
     }
     Translation { objects: vec![object(kind, metadata, spec)], losses: translator.losses }
@@ -147,6 +150,7 @@ fn containers(
     for (index, container) in listed.items().iter().enumerate() {
         let path = format!("{path}[{index}]");
         let name = container.get("name").and_then(Node::as_str).unwrap_or_default();
+        // The other containers are sidecars in both.
         if name == MAIN {
             engine.insert("runner", translator.runner(container, runner_type, &path));
             continue;

@@ -29,6 +29,7 @@ const OF_MODEL: [&str; 7] = [
 /// names, if that one exists.
 pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Translation {
     let mut translator = Translator::new(service);
+    // These two are converted below and not lost.
     let mut metadata = translator.metadata(&[MODE, CLASS]);
     let mut objects = Vec::new();
     let mut translated = Map::new();
@@ -49,6 +50,7 @@ pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Tran
     let none = Node::map(spec.origin);
     let predictor = spec.get("predictor").unwrap_or(&none);
     if let Some(model) = predictor.get("model").filter(|model| model.as_map().is_some()) {
+        // The model is written before the service that names it.
         if let Some(base) = base_model(&mut translator, model, runtime) {
             objects.push(base);
             translated.insert(
@@ -73,12 +75,14 @@ pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Tran
                 ),
             );
         }
+        // Even without the field: the two projects have different defaults.
         asked_protocol(&mut translator, model, runtime, &mut metadata);
         let by_key: Map = model
             .entries()
             .filter(|entry| !OF_MODEL.contains(&entry.key.as_str()))
             .cloned()
             .collect();
+        // A service that sets nothing of the container takes the runtime's as it is.
         if !by_key.is_empty() {
             let runner_type = engine_type.at(&["runner"]).unwrap_or(engine_type);
             engine.insert(
@@ -162,6 +166,7 @@ fn base_model(
             "OME never reports a model on a claim as ready: mount the claim in the engine",
         ),
         Some(scheme) if SCHEMES.contains(&scheme) => {}
+        // Kept, so that the user sees what to replace.
         Some("oci" | "oci+native" | "oci+fetch") => translator.lose(
             path,
             uri.origin,
@@ -180,6 +185,7 @@ fn base_model(
     if let Some(format) = model.get("modelFormat") {
         spec.insert("modelFormat", versioned(translator, format, runtime));
     }
+    // The path is on the node, where models of all namespaces are.
     let namespace = service.id.scope.namespace().map_or("default", EcoString::as_str);
     let mut storage = Map::new();
     storage.insert("storageUri", uri.clone());
@@ -202,6 +208,7 @@ fn versioned(translator: &mut Translator<'_>, format: &Node, runtime: Option<&Ru
     }
     let name = format.get("name").and_then(Node::as_str).unwrap_or_default();
     let entries = runtime.map(|runtime| runtime.formats.as_slice()).unwrap_or_default();
+    // KServe tries the entries of a runtime in order.
     let listed = entries
         .iter()
         .filter_map(|entry| entry.format.as_ref())
@@ -235,6 +242,7 @@ fn asked_protocol(
     let path = "spec.predictor.model.protocolVersion";
     let protocol_version = model.get("protocolVersion");
     let listed = || {
+        // The list begins with the lowest version.
         KNOWN.into_iter().find(|other| {
             runtime.is_some_and(|runtime| {
                 runtime.protocols.iter().any(|listed| listed.value == *other)
@@ -284,6 +292,7 @@ fn predictor_field(
             engine.insert_entry(Entry { key: "timeoutSeconds".into(), ..entry.clone() });
             return;
         }
+        // 0 is the zero value of the field in KServe: there is no bound to take over.
         "maxReplicas" if entry.node.as_int() == Some(0) => return,
         "name" => "OME names the objects of an engine after the service",
         "workerSpec" => {
@@ -324,6 +333,7 @@ fn containers(
         .items()
         .iter()
         .position(|container| container.get("name").and_then(Node::as_str) == Some(MAIN));
+    // KServe takes the first container where none has its name.
     let main = (!has_model).then(|| named.unwrap_or(0));
     let mut others = Vec::new();
     for (index, container) in listed.items().iter().enumerate() {
@@ -352,6 +362,7 @@ fn mode(translator: &mut Translator<'_>, engine: &mut Map) {
         Some(_) => return translator.lose(path, annotation.origin, "OME has no ModelMesh"),
         None => return translator.lose(path, annotation.origin, "it names no mode"),
     };
+    // `annotate` works on a node: the map is lent to one.
     let mut engine_node = Node::new(Value::Map(std::mem::take(engine)), ORIGIN);
     annotate(&mut engine_node, DeploymentMode::ANNOTATION, Node::str(word, annotation.origin));
     if let Value::Map(map) = engine_node.value {

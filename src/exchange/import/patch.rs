@@ -46,6 +46,7 @@ pub fn patch(
     let Patch { edits, changed, mut found, .. } = patch;
     let patched = wanted.and_then(|wanted| {
         let new = edited(text, &edits);
+        // Edits of text can go wrong on unusual layouts; only a proved result is returned.
         is_proved(source, text, &new, model, &wanted, limits).then_some(Patched { edits, changed })
     });
     if patched.is_none() {
@@ -72,6 +73,7 @@ fn is_proved(
 ) -> bool {
     let Some(start) = model.origin.span().map(|span| span.start as usize) else { return false };
     let position = |part: &yaml::Part| part.range.contains(&start);
+    // The file may have several documents: the model's is found by its place in the old text.
     let (old_parts, new_parts) = (yaml::split(source, old).value, yaml::split(source, new).value);
     let Some(index) =
         old_parts.iter().position(position).filter(|_| old_parts.len() == new_parts.len())
@@ -99,6 +101,7 @@ impl Patch<'_> {
         let root = model.as_map()?;
         let whole = Node::new(Value::Map(values.clone()), Origin::Derived(&FACTS));
         match root.entry("spec") {
+            // An empty spec has no lines whose style could be followed: it is replaced as a whole.
             Some(entry) if !entry.node.is_empty() => {
                 let mut spec = entry.node.clone();
                 self.fields(entry.node.as_map()?, &entry.node, values, spec.as_map_mut()?)?;
@@ -145,6 +148,7 @@ impl Patch<'_> {
                 }
             }
         }
+        // All at once, so that they stand together and in the order of the facts.
         if absent.is_empty() { Some(()) } else { self.insert(spec, node, &absent) }
     }
 
@@ -165,6 +169,7 @@ impl Patch<'_> {
             return;
         }
         let (Some(span), Some(new)) = (written.origin.span(), value.scalar_text()) else { return };
+        // Replacing a whole block could remove comments inside it.
         if self.overwrite && written.as_map().is_none() && written.items().is_empty() {
             self.edits.push(Edit { span, insert: flow(value) });
             self.changed.push(path.clone());
@@ -188,6 +193,7 @@ impl Patch<'_> {
     /// Sets the value of a key without a value, on the line of the key.
     fn fill(&mut self, entry: &Entry, value: &Node) -> Option<()> {
         let key = entry.key_origin.span()?;
+        // A quoted key ends before its colon, and spaces may be between them.
         let colon = key.end as usize + self.text.get(key.end as usize..)?.find(':')?;
         // `null`, `~`, `{}` or `""` is replaced; a missing value has no text to replace.
         let written = entry
@@ -212,6 +218,7 @@ impl Patch<'_> {
         }
         let first = map.iter().next()?;
         let (_, indent) = self.line_of(first.key_origin.span()?)?;
+        // New lines end as the lines of the file do.
         let ending = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let block = block(entries, &indent, ending);
         if let Some(behind) = map.iter().find(|entry| {
@@ -224,6 +231,7 @@ impl Patch<'_> {
             return Some(());
         }
         let end = self.end_of(&last?.node, last?.key_origin.span()?)?;
+        // After the rest of the line, which may be a comment to the value.
         let (at, lead) = match self.text[end..].find('\n') {
             Some(feed) => (end + feed + 1, ""),
             None => (self.text.len(), ending),
@@ -242,6 +250,7 @@ impl Patch<'_> {
             self.edits.push(Edit { span, insert: format!("{{{}}}", members.join(", ")) });
             return Some(());
         };
+        // Behind the last member: a trailing comma or comment stays where it is.
         let end = last.node.origin.span()?.end as usize;
         let separator = match self.line_of(last.key_origin.span()?) {
             Some((_, indent)) => format!(",\n{indent}"),
@@ -287,6 +296,7 @@ impl Patch<'_> {
         let span = node.origin.span().unwrap_or(key);
         let is_flow = self.slice(span).starts_with(['{', '[']);
         match inner {
+            // The last value inside ends a block; the span of a flow ends with its bracket.
             Some((inner, key)) if !is_flow => self.end_of(inner, key),
             _ => {
                 let end = (span.end.max(key.end) as usize).min(self.text.len());

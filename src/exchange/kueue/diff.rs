@@ -76,12 +76,14 @@ pub fn diff(catalog: &Catalog, options: Options<'_>) -> Checked<Diffed> {
     let mut met: BTreeSet<EcoString> = BTreeSet::new();
     for flavor in catalog.flavors().filter(|flavor| (options.selected)(&flavor.object)) {
         let (classes, missing) = links.classes_of(flavor);
+        // Flavors without accelerators, such as those of plain CPU nodes, have no class.
         if admission(flavor, classes.iter().any(|(_, tie)| matches!(tie, Tie::Link | Tie::Split)))
             .is_err()
         {
             continue;
         }
         found.extend(missing);
+        // The class is there and names two flavors, which is reported: it is not missing.
         let contradicting =
             links.class(flavor.name()).is_some_and(|class| links.contradicts(class));
         if classes.is_empty() && !contradicting {
@@ -128,6 +130,7 @@ pub fn diff(catalog: &Catalog, options: Options<'_>) -> Checked<Diffed> {
             pair.flavor.clone().or_else(|| pair.wanted.clone()),
         )
     };
+    // Pairs come from flavors and from classes; output is sorted by what is there.
     pairs.sort_by_key(key);
     Checked { value: Diffed { pairs }, diagnostics: found }
 }
@@ -147,6 +150,8 @@ fn lacking(class: &AcceleratorClass, name: &EcoString, catalog: &Catalog) -> Vec
     };
     let flavors: Vec<Labels> = catalog.flavors().filter(of_class).map(labels_of).collect();
     match alternatives(class) {
+        // Without a single flavor of its own the class was never split: it misses the one that it
+        // names.
         Ok(kinds) if kinds.len() > 1 && !flavors.is_empty() => {
             let names = split_names(name, &kinds);
             kinds
@@ -179,6 +184,7 @@ fn changes(
     }
     let labels = labels_of(flavor);
     let alternatives = alternatives(class);
+    // One of several flavors has to be among the kinds of nodes of its class, a single one equal.
     let same = alternatives.as_ref().is_ok_and(|messages| {
         if *tie == Tie::Split { messages.contains(&labels) } else { *messages == [labels.clone()] }
     });
@@ -215,6 +221,7 @@ fn changes(
         found.push(*finding);
         Vec::new()
     });
+    // A class of several flavors cannot carry the taints of each.
     if *tie != Tie::Split && !carries_the_same(class, &carried, flavor) {
         let messages = carried_by(flavor);
         for (annotation, field, _) in CARRIED {

@@ -105,6 +105,7 @@ pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
     let links = Links::of(catalog, options.semantics);
     let mut found: Vec<Diagnostic> =
         links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
+    // A class with two flavors is an error already.
     let mut out = Flavors { failed: !found.is_empty(), ..Flavors::default() };
     let mut makers: BTreeMap<EcoString, (&AcceleratorClass, Wanted)> = BTreeMap::new();
     for class in links.classes().filter(|class| (options.selected)(&class.object)) {
@@ -114,6 +115,7 @@ pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
                 out.skipped.push((class.name().clone(), NotExported::NoFlavorLink));
                 continue;
             }
+            // Reported with the contradicting links above.
             Err(_) => continue,
         };
         let wanted = match wanted(class, &name, catalog.machines(), options) {
@@ -125,6 +127,7 @@ pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
             }
         };
         for wanted in wanted {
+            // Flavors are made when all classes are read: two may make the same one.
             match makers.get(&wanted.name) {
                 None => {
                     makers.insert(wanted.name.clone(), (class, wanted));
@@ -195,6 +198,8 @@ fn existing(
     found: &mut Vec<Diagnostic>,
 ) -> Option<Exported> {
     let carried = carried_in(class).unwrap_or_default();
+    // Taints and topology of a split flavor are those of its nodes, and the class does not carry
+    // them.
     let same_rest = wanted.one_of.is_some() || carries_the_same(class, &carried, flavor);
     let same_labels = labels_of(flavor) == wanted.labels;
     if same_labels && same_rest {
@@ -206,6 +211,7 @@ fn existing(
             Vec::new(),
         ));
     }
+    // The annotation shows that this tool made the flavor from the class: it may be made again.
     let is_created = wanted.one_of.is_some()
         && flavor.object.annotation(CLASS_OF_FLAVOR).and_then(Node::as_str) == Some(class.name());
     match options.prefer {
@@ -254,6 +260,7 @@ pub(super) fn wanted(
     };
     if alternatives.len() > 1 && !options.split {
         let apart = apart(&alternatives);
+        // The terms have several values; the selector never does.
         let place = class
             .discovery
             .terms
@@ -362,17 +369,21 @@ fn of_machines(
         .iter()
         .filter(|machine| labels.iter().all(|(key, value)| machine.label(key) == Some(value)))
         .collect();
+    // Without labels the flavor is about every node, whose taints say nothing about it.
     let Some((first, others)) = nodes.split_first().filter(|_| !labels.is_empty()) else {
         return Vec::new();
     };
     let shared = |taint: &&Taint| {
+        // Such taints are about the state of a node, as `unreachable`, and come and go.
         !taint.key.starts_with("node.kubernetes.io/")
             && others.iter().all(|machine| machine.taints.contains(taint))
     };
     let mut taints: Vec<&Taint> = first.taints.iter().filter(shared).collect();
+    // Nodes list their taints in any order; the flavor must not change with it.
     taints.sort_by(|a, b| (&a.key, &a.effect).cmp(&(&b.key, &b.effect)));
     let map = |pairs: &[(&str, &str)]| -> Node {
         let mut map = Map::new();
+        // A taint without a value has no such field.
         for (key, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
             map.insert(*key, Node::str(*value, ORIGIN));
         }

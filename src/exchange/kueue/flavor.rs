@@ -83,6 +83,7 @@ impl Wanted {
         let mut put = |field: &str, to: Option<Node>| {
             let at = path(&["spec", field]);
             let from = written.at(&["spec", field]).filter(|node| !node.is_empty());
+            // An equal field keeps its place and its comments.
             if from != to.as_ref() {
                 changes.push(Change { path: at.clone(), from: from.cloned(), to: to.clone() });
                 object.set(&at.0, to);
@@ -90,6 +91,7 @@ impl Wanted {
         };
         put("nodeLabels", labels(&self.labels));
         if carries {
+            // All of them: a field that the class no longer carries is removed.
             for (_, field, _) in CARRIED {
                 let value = self
                     .carried

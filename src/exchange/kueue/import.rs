@@ -96,6 +96,7 @@ pub(super) fn admission(
     is_linked: bool,
 ) -> Result<Admission, NotImported> {
     let annotation = flavor.object.annotation(IS_ACCELERATOR).and_then(Node::scalar_text);
+    // Only looked at where the cheaper test of single labels finds nothing.
     let shown = || !described(&[Machine::of_flavor(flavor)]).is_empty();
     let labeled = || {
         flavor.node_labels.iter().any(|entry| {
@@ -103,6 +104,7 @@ pub(super) fn admission(
         })
     };
     match annotation.as_deref() {
+        // First, so that no other rule can overrule the user.
         Some("false") => Err(NotImported::OptedOut),
         _ if flavor.name().starts_with("gpu-") => Ok(Admission::Prefix),
         _ if labeled() || shown() => Ok(Admission::GpuLabel),
@@ -135,6 +137,8 @@ pub fn import(catalog: &Catalog, options: Options<'_>) -> Checked<Classes> {
         if classes.is_empty()
             && catalog
                 .class(options.semantics, flavor.name())
+                // A class of the user with this name and without a tie names two flavors, which is
+                // reported.
                 .is_none_or(|class| class.object.builtin)
         {
             out.classes.push(one.create(&mut found));
@@ -215,6 +219,7 @@ impl One<'_, '_> {
             found.push(conflict(class, self.flavor, &why, help));
             on_disk(Action::Conflict)
         };
+        // A class that follows flavors and has no link yet gets one, even if it is equal.
         if same_labels && same_rest && (linked || !auto) && !matches!(tie, Tie::Other(_)) {
             return on_disk(Action::Unchanged);
         }
@@ -244,6 +249,7 @@ impl One<'_, '_> {
                     "rename one of the two, or take the class over with `--prefer flavor`",
                 );
             }
+            // A class that was made from its flavor is changed without being asked.
             _ if auto || self.options.prefer == Some(Prefer::Flavor) => {}
             _ => {
                 let why = if same_labels {
@@ -284,7 +290,9 @@ impl One<'_, '_> {
             });
         }
         let written = without_status(&class.object.node);
+        // Compared with what is on disk, before stale values are taken out.
         let mut changes = draft.changes(&written);
+        // Labels of the class are those that its flavor had when it was imported.
         let former = alternatives
             .as_ref()
             .map_or(&[][..], Vec::as_slice)
@@ -295,6 +303,7 @@ impl One<'_, '_> {
         for (path, rest) in &stale {
             base.set(&path.0, rest.clone());
         }
+        // The last figure of the former accelerator is gone.
         if base.at(&PERFORMANCE).is_some_and(Node::is_empty) {
             base.set(
                 &PERFORMANCE.iter().fold(FieldPath::root(), |path, key| path.field(*key)).0,
@@ -344,12 +353,15 @@ impl One<'_, '_> {
             facts: described(&[Machine::labeled(class.name().clone(), labels.collect())]),
         };
         let changed: Vec<FieldPath> =
+            // A value that differs from what the former labels gave was written by hand and stays.
             before.changes(node).into_iter().map(|change| change.path).collect();
         for fact in before.facts.into_iter().filter(|fact| !changed.contains(&fact.path)) {
             let value = value_at(node, &fact.path);
             let rest = value
                 .filter(|node| !node.items().is_empty() && ends_with(&fact.path, "resources"))
                 .map(|node| {
+                    // Only the resources of the former accelerator go: others may have been added
+                    // by hand.
                     let named = |node: &Node, other: &Node| node.get("name") == other.get("name");
                     let kept = node.items().iter().filter(|item| {
                         !fact.value.items().iter().any(|former| named(former, item))
@@ -368,6 +380,7 @@ impl One<'_, '_> {
     fn draft(&self, name: &EcoString, found: &mut Vec<Diagnostic>) -> Draft {
         let flavor = self.flavor;
         let mut draft = Draft::new(name.clone());
+        // The label makes the class follow the flavor in later runs.
         draft.text(
             &["metadata", "labels", AUTO_DISCOVERED],
             "true",
@@ -432,6 +445,7 @@ impl One<'_, '_> {
 
     fn say_labels(&self, draft: &mut Draft) {
         let labels: Vec<(EcoString, EcoString)> = labels_of(self.flavor).into_iter().collect();
+        // The field is required, and an empty one selects every node as the flavor does.
         if labels.is_empty() {
             draft.say(
                 &["spec", "discovery"],
@@ -467,9 +481,11 @@ impl One<'_, '_> {
         let selector =
             Node::new(Value::Map(self.flavor.node_labels.clone()), self.flavor.object.node.origin);
         let is_selected = |machine: &&Machine| {
+            // A flavor without labels would take the facts of any node.
             !selector.is_empty() && machines::selector_mismatch(&selector, machine).is_none()
         };
         let nodes: Vec<Machine> = self.machines.iter().filter(is_selected).cloned().collect();
+        // The flavor's own labels first: a value that is set stays.
         for fact in described(&[flavor]) {
             let evidence = self.by_flavor(&fact.evidence);
             draft.put(Fact { evidence, ..fact });

@@ -40,11 +40,14 @@ pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<
             .collect()
     };
     let node_selector = discovery.node_selector.as_ref();
+    // In the proposal a node has to match one of the two only.
     let both = pinned(node_selector, discovery.terms.as_ref());
     let (base, terms) = match (&both.terms, discovery.affinity.as_ref().and_then(required_terms)) {
         (Some(terms), _) => (both.selector.as_ref().map(labels).unwrap_or_default(), terms),
+        // A shipped affinity has to match besides the selector.
         (None, Some(terms)) => (node_selector.map(labels).unwrap_or_default(), terms),
         (None, None) => {
+            // Nodes that are found by PCI ids only have no label that a flavor could name.
             if node_selector.is_none_or(Node::is_empty)
                 && let Some(id) = discovery.pci_vendor.as_ref().or(discovery.device_ids.first())
             {
@@ -56,6 +59,7 @@ pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<
             return Ok(vec![node_selector.map(labels).unwrap_or_default()]);
         }
     };
+    // Terms overlap: the same kind of node counts once.
     let mut found = BTreeSet::new();
     let mut obstacles = Vec::new();
     for term in terms.items() {
@@ -101,6 +105,7 @@ fn of_term(base: &Labels, term: &Node) -> Result<Vec<Labels>, Vec<Obstacle>> {
     for expression in part("matchExpressions") {
         let key = text(expression, "key");
         let values: Vec<EcoString> = expression.texts("values").collect();
+        // Checked before the product is made: twenty lists of ten values would fill the memory.
         if found.len().saturating_mul(values.len()) > MOST {
             return Err(vec![Obstacle {
                 text: eco_format!("more than {MOST} kinds of nodes"),
@@ -112,6 +117,7 @@ fn of_term(base: &Labels, term: &Node) -> Result<Vec<Labels>, Vec<Obstacle>> {
             .flat_map(|labels| {
                 let narrowed = |value: &EcoString| {
                     let name = labels.get(&key);
+                    // Two requirements for one key leave the values that are in both.
                     name.is_none_or(|other| other == value).then(|| {
                         let mut labels = labels.clone();
                         labels.insert(key.clone(), value.clone());
@@ -165,6 +171,7 @@ pub(super) fn split_names(flavor: &str, alternatives: &[Labels]) -> Vec<EcoStrin
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .collect();
         let plain: String =
+            // Object names have at most 253 bytes; the rest is for a number.
             format!("{flavor}-{}", plain.trim_matches('-')).chars().take(240).collect();
         let plain = plain.trim_end_matches(['-', '.']);
         // Values may differ only in characters that a name cannot contain, so equal names get a

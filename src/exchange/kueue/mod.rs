@@ -85,6 +85,7 @@ impl<'a> Links<'a> {
         for class in links.classes() {
             match link(class) {
                 Ok(Some(name)) => links.by_flavor.entry(name.value).or_default().push(class),
+                // A class that names no flavor can still be tied by name.
                 Ok(None) => {}
                 Err(finding) => links.contradicting.push((class, *finding)),
             }
@@ -119,6 +120,7 @@ impl<'a> Links<'a> {
         if let Some(named) = flavor.object.annotation(CLASS_OF_FLAVOR)
             && let Some(name) = named.as_str()
         {
+            // The flavor's own annotation is the strongest tie, and a class is listed once.
             if let Some(class) = self.class(name) {
                 found.push((class, Tie::Split));
             } else {
@@ -143,6 +145,7 @@ impl<'a> Links<'a> {
                 found.push((class, Tie::Link));
             }
         }
+        // Names are compared last: they are a guess where nothing was written.
         if found.is_empty()
             && let Some(class) = self.class(flavor.name())
             && !self.contradicts(class)
@@ -211,10 +214,12 @@ fn carried_in(class: &AcceleratorClass) -> Result<Vec<(&'static str, Node)>, Box
     for (annotation, field, list) in CARRIED {
         let Some(written) = class.object.annotation(annotation) else { continue };
         let text = written.as_str().unwrap_or_default();
+        // The topology is a name; taints and tolerations are lists.
         if !list {
             found.push((field, Node::str(text, written.origin)));
             continue;
         }
+        // A list of anything but mappings would make a flavor that Kueue refuses.
         match serde_json::from_str::<Vec<serde_json::Map<String, serde_json::Value>>>(text) {
             Ok(items) => {
                 let items = items
@@ -245,6 +250,7 @@ fn carries_the_same(
     carried: &[(&'static str, Node)],
     flavor: &ResourceFlavor,
 ) -> bool {
+    // Its author left taints to the flavor.
     if carried.is_empty() && !is_auto_discovered(&class.object) {
         return true;
     }

@@ -26,6 +26,7 @@ fn undefined(expr: &Expr) -> Option<&EcoString> {
 
     let parts: Vec<&Expr> = match expr {
         Expr::Field(of, name) | Expr::Has(of, name) => {
+            // Only fields of `device` itself are known; below are domains with any names.
             if matches!(&**of, Expr::Name(root) if root == "device")
                 && !FIELDS.contains(&name.as_str())
             {

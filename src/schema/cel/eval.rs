@@ -34,6 +34,7 @@ pub(super) fn run(rule: &Expr, variable: &str, value: Value<'_>) -> (Outcome, Op
     let mut run = Run { fuel: FUEL, scope: vec![(variable.into(), value)], missing: None };
     let truth = run.expr(rule).and_then(|value| value.truth());
     let outcome = match truth {
+        // First: an evaluation without fuel ends as an error, which would accuse the object.
         _ if run.fuel == 0 => Outcome::TooCostly,
         Some(true) => Outcome::Holds,
         Some(false) => Outcome::Fails,
@@ -52,6 +53,8 @@ struct Run<'n> {
 impl<'n> Run<'n> {
     /// The value of an expression; none is an error.
     fn expr(&mut self, expr: &Expr) -> Option<Value<'n>> {
+        // One step for each node of the expression each time it is evaluated: loops pay for each
+        // element.
         self.fuel = self.fuel.checked_sub(1).filter(|left| *left > 0).unwrap_or(0);
         if self.fuel == 0 {
             return None;
@@ -68,6 +71,7 @@ impl<'n> Run<'n> {
             Expr::Name(name) => self
                 .scope
                 .iter()
+                // The innermost variable hides others of its name.
                 .rev()
                 .find(|(scope, _)| scope == name)
                 .map(|(_, value)| value.clone()),
@@ -85,6 +89,7 @@ impl<'n> Run<'n> {
             }
             Expr::Not(of) => Some(Value::Bool(!self.expr(of)?.truth()?)),
             Expr::Choice(condition, then, otherwise) => {
+                // Only one branch is evaluated: the other may read what is not there.
                 let branch = if self.expr(condition)?.truth()? { then } else { otherwise };
                 self.expr(branch)
             }
@@ -109,6 +114,7 @@ impl<'n> Run<'n> {
 
     fn key(&mut self, of: &Value<'n>, name: &str) -> Option<Value<'n>> {
         let found = of.field(name);
+        // The first missing key is the one that the server names.
         if found.is_none() && self.missing.is_none() {
             self.missing = Some(name.into());
         }
@@ -167,6 +173,7 @@ impl<'n> Run<'n> {
             match (over, truth) {
                 (Macro::All, Some(false)) => return Some(Value::Bool(false)),
                 (Macro::Exists, Some(true)) => return Some(Value::Bool(true)),
+                // Unlike `all` and `exists`, these have to know about every element.
                 (Macro::ExistsOne | Macro::Filter, None) => return None,
                 (Macro::ExistsOne, Some(true)) => count += 1,
                 (Macro::Filter, Some(true)) => kept.push(element),
@@ -178,6 +185,7 @@ impl<'n> Run<'n> {
             }
         }
         match over {
+            // No element decided, and for one of them it is not known.
             Macro::All | Macro::Exists if error => None,
             Macro::All => Some(Value::Bool(true)),
             Macro::Exists => Some(Value::Bool(false)),

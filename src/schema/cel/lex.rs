@@ -24,6 +24,7 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
         let after = if let Some(raw) =
+            // Before names, of which `r` could be one.
             rest.strip_prefix('r').filter(|raw| raw.starts_with(['"', '\'']))
         {
             let (text, after) = quoted(raw, true)?;
@@ -56,6 +57,7 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
 fn quoted(text: &str, raw: bool) -> Option<(EcoString, &str)> {
     let quote = &text[..1];
     let triple = quote.repeat(3);
+    // An empty text in single quotes is two quotes, so three can only be a fence.
     let fence = if text.starts_with(&triple) { triple.as_str() } else { quote };
     let body = &text[fence.len()..];
     let mut out = EcoString::new();

@@ -122,6 +122,7 @@ impl Expr {
             Self::Binary(operator, left, right) => {
                 let compares =
                     matches!(operator, Operator::Equal | Operator::Unequal | Operator::In);
+                // Compared with a literal, only the scalar that is read matters.
                 (!compares || is_literal(left) || is_literal(right))
                     && left.reads(names)
                     && right.reads(names)

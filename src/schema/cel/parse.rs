@@ -12,6 +12,7 @@ pub(in crate::schema) fn parse(text: &str) -> Option<Expr> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
     let expr = parser.choice()?;
+    // Text after a complete expression means that a part of it was not understood.
     (parser.at == tokens.len()).then_some(expr)
 }
 
@@ -59,6 +60,7 @@ impl Parser<'_> {
 
     fn choice(&mut self) -> Option<Expr> {
         self.depth += 1;
+        // The parser calls itself for each bracket; rules of the input could overflow the stack.
         if self.depth > DEEPEST {
             return None;
         }
@@ -84,6 +86,7 @@ impl Parser<'_> {
                 .find(|(mark, _)| matches!(self.peek(), Some(Token::Mark(found)) if found == mark))
                 .map(|(_, operator)| *operator);
             let contained =
+                // `in` binds as tightly as the comparisons, but is lexed as a name.
                 level == 2 && matches!(self.peek(), Some(Token::Name(name)) if name == "in");
             let Some(operator) = found.or(contained.then_some(Operator::In)) else {
                 return Some(left);
@@ -123,6 +126,7 @@ impl Parser<'_> {
     }
 
     fn method(&mut self, receiver: Expr, name: &str) -> Option<Expr> {
+        // Written as a method, but `cel` is no value: the first argument is the name of a variable.
         if name == "bind" && matches!(&receiver, Expr::Name(name) if name == "cel") {
             let variable = self.name()?;
             self.need(",")?;
@@ -162,6 +166,7 @@ impl Parser<'_> {
         };
         let mut arguments = vec![receiver];
         arguments.extend(self.arguments()?);
+        // The receiver is the first argument.
         (arguments.len() == count + 1).then_some(Expr::Call(function, arguments))
     }
 

@@ -48,6 +48,8 @@ impl PartialOrd for Semver {
 impl Ord for Semver {
     /// A version before a release is less than the release; numbers are less than words.
     fn cmp(&self, other: &Self) -> Ordering {
+        // Identifiers of digits compare as numbers, as in rc.2 and rc.10 (Semantic Versioning,
+        // precedence).
         let identifier =
             |one: &EcoString, other: &EcoString| match (one.parse::<u64>(), other.parse::<u64>()) {
                 (Ok(one), Ok(other)) => one.cmp(&other),
@@ -72,6 +74,7 @@ impl Ord for Semver {
 
 /// Reads a semantic version, `1.2.3-rc.1+build`.
 pub(super) fn semver(text: &str) -> Option<Semver> {
+    // Build metadata has no part in the order.
     let text = text.split_once('+').map_or(text, |(text, _)| text);
     let (numbers, before) = text.split_once('-').map_or((text, None), |(a, b)| (a, Some(b)));
     let numbers: Vec<u64> = numbers.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -89,6 +92,7 @@ pub(super) fn typed_order(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering
         Value::Semver(semver) => Some((**semver).clone()),
         value => semver(value.text()?),
     };
+    // A text of a device is read as what it is compared with.
     if matches!(one, Value::Semver(_)) || matches!(other, Value::Semver(_)) {
         return Some(version(one)?.cmp(&version(other)?));
     }
@@ -160,6 +164,8 @@ impl<'n> Value<'n> {
     pub(super) fn field(&self, name: &str) -> Option<Value<'n>> {
         match self {
             Self::Domains(node) => {
+                // A domain that a driver does not have is an empty map, so that its attributes are
+                // missing keys.
                 Some(node.get(name).map_or_else(|| Value::List(Vec::new()), Value::Node))
             }
             // Of a device.
@@ -176,6 +182,7 @@ impl<'n> Value<'n> {
     /// Whether two values are equal; values of different types are not.
     pub(super) fn equals(&self, other: &Self) -> bool {
         if let (Self::Node(a), Self::Node(b)) = (self, other) {
+            // Parts of the object are compared as trees; origins are not part of a node's equality.
             return a == b;
         }
         self.compare(other) == Some(Ordering::Equal)
@@ -222,10 +229,12 @@ pub(super) fn duration(text: &str) -> Option<i128> {
         let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
         let unit = UNITS.iter().find(|(unit, _)| *unit == &after[..unit_end])?.1;
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        // 18 digits times the largest unit stay far inside 128 bits.
         if (whole.is_empty() && fraction.is_empty()) || whole.len() > 18 || fraction.contains('.') {
             return None;
         }
         let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+        // The last of 15 digits is less than a nanosecond, even of an hour.
         let fraction = &fraction[..fraction.len().min(15)];
         let part: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
         let scale = 10_i128.pow(u32::try_from(fraction.len()).ok()?);

@@ -220,6 +220,7 @@ impl Check<'_> {
             (Type::Int(_) | Type::Int32(_), Value::Float(number)) if number.fract() == 0.0 => {
                 let text = self.written(node).unwrap_or_default();
                 let bound = if *number < 0.0 { "least" } else { "most" };
+                // The least number of two's complement is one further from 0 than the greatest.
                 let most = if matches!(ty, Type::Int(_)) { i64::MAX } else { i32::MAX.into() };
                 let limit = if *number < 0.0 { -most - 1 } else { most };
                 self.report(Code::InvalidValue, node, place, |path| {
@@ -257,6 +258,7 @@ impl Check<'_> {
 
     fn object(&mut self, node: &Node, definition: &'static Definition, place: &Place<'_>) {
         let object = self.strictness.fields(definition);
+        // A CRD may embed a struct of Kubernetes, such as a PodSpec, and is read on after it.
         let outside = std::mem::replace(&mut self.built_in, definition.is_built_in());
         self.fields(node, object, definition, place);
         self.built_in = outside;
@@ -387,6 +389,7 @@ impl Check<'_> {
         {
             let mut faults = Vec::new();
             meant.ty.check(&entry.node, self.strictness, self.sources, &mut faults);
+            // A rename is offered only where the value is right under the new name.
             if faults.is_empty() {
                 finding = finding.fix(span, meant.name);
             }
@@ -453,6 +456,7 @@ impl Check<'_> {
             keys.collect()
         };
         let mut seen: Vec<Vec<Value>> = Vec::with_capacity(items.len());
+        // Comparing each with each would take quadratic time on long lists.
         let mut table = std::collections::HashMap::new();
         for (index, element) in items.iter().enumerate() {
             let Some(identity) = identity(element) else { continue };
@@ -471,6 +475,7 @@ impl Check<'_> {
                 });
                 format!("`{}`", pairs.collect::<Vec<_>>().join(", "))
             };
+            // The key of the repeated element is what has to change.
             let shown = item.rules.keys.iter().find_map(|key| element.get(key)).unwrap_or(element);
             let here = Place { above: Some(place), step: Step::Index(index), key: None };
             let list = place.path();

@@ -33,6 +33,7 @@ impl Check<'_> {
     }
 
     pub(super) fn text(&mut self, node: &Node, text: &str, rules: &Rules, place: &Place<'_>) {
+        // An accepted value needs no look at length and pattern.
         if !rules.choices.is_empty() {
             let words: Vec<&str> =
                 rules.choices.iter().map(|word| word.trim_matches('"')).collect();
@@ -41,6 +42,7 @@ impl Check<'_> {
             }
             return;
         }
+        // OpenAPI counts characters and not bytes.
         let length = text.chars().count();
         self.length(node, length, rules, ("character", "characters"), place);
         if let Some(pattern) =
@@ -130,6 +132,7 @@ impl Check<'_> {
     /// A short scalar as it is written, without the quotes of text.
     pub(super) fn written(&self, node: &Node) -> Option<EcoString> {
         let value = node.scalar_text()?;
+        // The tree has `0x10` as 16; the message quotes what the user wrote.
         let span = node.origin.span().filter(|_| node.as_str().is_none());
         let text = span
             .map(|span| self.sources.text(span))
@@ -192,6 +195,7 @@ pub(super) fn is_time(text: &str) -> bool {
     }
     let (year, month) = (number(0..4), number(5..7));
     let days = match month {
+        // Go's parser checks the day against the month.
         2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
             29
         }
@@ -200,6 +204,7 @@ pub(super) fn is_time(text: &str) -> bool {
         1..=12 => 31,
         _ => 0,
     };
+    // Go refuses a second of 60, too.
     if !(1..=days).contains(&number(8..10))
         || number(11..13) > 23
         || number(14..16) > 59

@@ -24,6 +24,7 @@ impl super::Group<'_> {
             .collect();
         if let Some(family) = families
             .first()
+            // Nodes that disagree about the family leave it to the data sheet.
             .filter(|family| families.len() == 1 && !matches!(**family, "undefined" | ""))
         {
             draft.text(&["spec", "family"], *family, self.label(FAMILY));
@@ -43,6 +44,7 @@ impl super::Group<'_> {
         let mut terms = Vec::new();
         for mark in marks {
             match mark {
+                // One expression with a list is shorter than a term for each value, and equal.
                 Mark::Labels(labels) if labels.len() == 1 => lists.entry(&labels[0].0).or_default().push(&labels[0].1),
                 Mark::Labels(labels) => {
                     let all: Vec<_> =
@@ -67,11 +69,13 @@ impl super::Group<'_> {
     pub(super) fn memory(&self, draft: &mut Draft, measured: bool, found: &mut Vec<Diagnostic>) {
         const MEMORY: [&str; 3] = ["spec", "capabilities", "memoryGB"];
         let sizes = self.sizes();
+        // The size as sold is that of a whole device; a partition keeps what its label reports.
         let whole = self
             .product()
             .filter(|_| self.sightings.iter().all(|sighting| sighting.slice.is_none()));
         if let Some((key, text, least)) = sizes.iter().min_by_key(|(_, _, size)| *size) {
             let most = sizes.iter().map(|(_, _, size)| *size).max().unwrap_or(*least);
+            // Smaller differences come from the reserve of different drivers.
             if most.gib() - least.gib() > most.gib() * SPREAD {
                 let finding = Diagnostic::new(
                     Code::NodesDiffer,
@@ -91,6 +95,7 @@ impl super::Group<'_> {
                 .filter_map(|sighting| sighting.memory_label.clone())
                 .collect();
             draft.text(&MEMORY, eco_format!("{value}"), self.labels(&keys));
+        // A profile such as `1g.10gb` ends with its memory in GB.
         } else if let Some(slice) =
             self.sightings.first().and_then(|sighting| sighting.slice.as_ref())
         {
@@ -115,6 +120,7 @@ impl super::Group<'_> {
             let Some(memory) = memory_of_label(key, text).filter(|memory| memory.0 > 0) else {
                 continue;
             };
+            // Labels of AMD and Alibaba have units by design.
             if text.parse::<u64>().is_err()
                 && !key.contains("amd.com/")
                 && !key.starts_with("aliyun")
@@ -144,6 +150,7 @@ impl super::Group<'_> {
             .filter_map(|sighting| labeled_compute(sighting.machine))
             .filter_map(|text| Some((tuple(&text)?, text)))
             .collect();
+        // By numbers: as text, 10.0 would be below 9.0.
         versions.sort();
         versions.dedup();
         let (Some((_, least)), Some((_, most))) = (versions.first(), versions.last()) else {
@@ -203,6 +210,7 @@ impl super::Group<'_> {
                     }),
                 );
             }
+            // Without a data sheet the compute capability still shows what the device can do.
             (None, Some(version)) => {
                 let since: [(&str, &[u32]); 4] = [
                     ("tensor-cores", &[7, 0]),
@@ -230,6 +238,7 @@ impl super::Group<'_> {
             let linked = product.filter(|product| {
                 product.features.iter().any(|feature| feature.starts_with("nvlink"))
             });
+            // One node without links is enough: the class must not promise them.
             let denied = self
                 .sightings
                 .iter()
