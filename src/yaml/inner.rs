@@ -19,6 +19,7 @@ impl InnerText {
     }
 
     fn place(&self, at: u32) -> Option<u32> {
+        // Lines are sorted: the last one that begins at or before the place holds it.
         let line = self.lines.partition_point(|(start, _)| *start <= at).checked_sub(1)?;
         let (start, outer) = self.lines[line];
         Some(outer + (at - start))
@@ -27,6 +28,7 @@ impl InnerText {
     fn span(&self, span: Span) -> Span {
         match (self.place(span.start), self.place(span.end)) {
             (Some(start), Some(end)) => Span { source: self.outer.source, start, end },
+            // A quoted scalar has escapes, so that only the scalar as a whole can be shown.
             _ => self.outer,
         }
     }
@@ -63,6 +65,7 @@ impl InnerText {
         for label in &mut finding.labels {
             label.span = self.span(label.span);
         }
+        // An edit at the place of the whole scalar would replace all of it.
         if self.lines.is_empty() {
             finding.fix.clear();
         }
@@ -85,9 +88,11 @@ fn lines(text: &str, outer: Span, inner: &str) -> Option<Vec<(u32, u32)>> {
     for (number, line) in inner[skipped..].split('\n').enumerate() {
         if number > 0 {
             at += text[at..].find('\n')? + 1;
+            // An empty line may have fewer spaces than the block is indented by.
             let spaces = text[at..].bytes().take(column).take_while(|byte| *byte == b' ').count();
             at += spaces;
         }
+        // A folded or quoted scalar has other lines in the file than in its value.
         if !text[at..].starts_with(line) {
             return None;
         }

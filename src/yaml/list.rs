@@ -51,6 +51,7 @@ impl<K: Eq + Hash> Places<K> {
             if self.many.is_empty() && self.few.len() < FEW {
                 self.few.push((key, place));
             } else {
+                // Kept in one of the two: `get` decides by whether the index is empty.
                 self.many.extend(self.few.drain(..));
                 self.many.insert(key, place);
             }

@@ -41,6 +41,7 @@ impl Many {
     }
 
     fn push(&mut self, entry: Entry) {
+        // An index that exists is kept; before the first search there is none to keep.
         if let Some(places) = self.places.get_mut() {
             places.entry(entry.key.clone()).or_insert(self.entries.len());
         }
@@ -49,6 +50,7 @@ impl Many {
 
     /// The entries, to be moved or renamed.
     fn changed(&mut self) -> &mut Vec<Entry> {
+        // Positions may change below; the next search counts them anew.
         self.places.take();
         &mut self.entries
     }
@@ -143,6 +145,7 @@ impl Map {
     pub fn insert_at(&mut self, path: &FieldPath, node: &Node) {
         let mut map = self;
         let mut steps = path.0.iter().peekable();
+        // Steps through lists are not created: nothing tells how many elements there should be.
         while let Some(Segment::Field(key)) = steps.next() {
             if steps.peek().is_none() {
                 return map.insert(key.clone(), node.clone());
@@ -161,6 +164,7 @@ impl Map {
             Entries::Few(entries) if entries.len() < FEW => entries.push(entry),
             Entries::Few(entries) => {
                 let mut many = Many::default();
+                // A mapping that outgrows the short form is most often still being read.
                 many.entries.reserve(2 * FEW);
                 many.entries.extend(std::mem::take(entries));
                 many.entries.push(entry);

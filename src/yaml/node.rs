@@ -139,6 +139,7 @@ impl Node {
     pub fn select(&self, path: &FieldPath) -> Vec<&Node> {
         let mut found = vec![self];
         for segment in &path.0 {
+            // One step for all nodes at once: `[*]` makes several of one.
             let mut next = Vec::new();
             for node in found {
                 match (segment, &node.value) {
@@ -178,6 +179,7 @@ impl Node {
             (Segment::Field(name), Value::Map(map)) => {
                 if rest.is_empty() {
                     match value {
+                        // In place, so that the key keeps its origin.
                         Some(value) => match map.get_mut(name) {
                             Some(node) => *node = value,
                             None => map.insert(name.clone(), value),
@@ -187,6 +189,7 @@ impl Node {
                         }
                     }
                 } else {
+                    // To remove a value no mapping has to be created on the way.
                     if let (false, Some(value)) =
                         (map.get(name).is_some_and(|node| !node.is_null()), &value)
                     {
@@ -356,6 +359,7 @@ impl Node {
             serde_json::Value::Null => Value::Null,
             serde_json::Value::Bool(value) => Value::Bool(*value),
             serde_json::Value::Number(number) => {
+                // The smallest type that holds it, as the parser of texts does.
                 if let Some(number) = number.as_i64() {
                     Value::Int(number)
                 } else if let Some(number) = number.as_u64() {

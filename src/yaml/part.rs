@@ -54,6 +54,7 @@ impl Unread {
 
 fn remove(from: &mut Node, at: &[&str], entries: &Entries) {
     if let Some(items) = from.as_list_mut() {
+        // A list is no step of the path: the entries go from each of its elements.
         items.make_mut().iter_mut().for_each(|item| remove(item, at, entries));
     } else if let Some(map) = from.as_map_mut() {
         match at.split_first() {
@@ -84,11 +85,11 @@ impl Part {
     /// Whether it is a JSON mapping that is no object and lies within the limits: it has no finding
     /// and no content that anything reads.
     pub fn is_plain(&self, limits: &Limits) -> bool {
-        self.outline.is_some_and(|own| {
-            own.is_mapping
-                && !own.may_be_object
-                && own.depth <= limits.depth.min(Limits::DEEPEST)
-                && own.nodes <= limits.nodes
+        self.outline.is_some_and(|outline| {
+            outline.is_mapping
+                && !outline.may_be_object
+                && outline.depth <= limits.depth.min(Limits::DEEPEST)
+                && outline.nodes <= limits.nodes
         })
     }
 }

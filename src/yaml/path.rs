@@ -35,6 +35,7 @@ impl FieldPath {
     /// Whether it is a path of these fields, joined by dots.
     pub fn is(&self, fields: &str) -> bool {
         let mut wanted = fields.split('.');
+        // No text is built: this is called for every field that is read.
         self.0.iter().all(|step| match step {
             Segment::Field(name) => wanted.next() == Some(name),
             _ => false,
@@ -71,6 +72,7 @@ impl FieldPath {
                 '.' => {
                     if pending {
                         segments.push(Segment::Field(std::mem::take(&mut name)));
+                    // A dot behind a bracket follows no name: `args[0].x`.
                     } else if segments.is_empty() {
                         return Err("has an empty step".into());
                     }
@@ -123,6 +125,7 @@ impl fmt::Display for FieldPath {
                         f.write_str(".")?;
                     }
                     for c in name.chars() {
+                        // Printed so that `parse` reads the same path again.
                         if matches!(c, '.' | '[' | ']' | '\\') {
                             f.write_str("\\")?;
                         }

@@ -57,6 +57,7 @@ impl<'a> At<'a> {
             return (Some(object), first);
         };
         let (node, span) = above.found_in(object);
+        // The step above is missing, so its nearest parent is all there is to show.
         let Some(node) = node else { return (None, span) };
         match self.step {
             Step::Root => (Some(node), span),

@@ -99,6 +99,7 @@ pub(super) fn plain(text: &str) -> Meaning {
             // Ports, counts and the like need no second look.
             if bytes.len() <= 18 && *first != b'0' && bytes.iter().all(u8::is_ascii_digit) {
                 return Meaning::Int(
+                    // 18 digits fit into 63 bits.
                     bytes.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')),
                 );
             }
@@ -112,6 +113,7 @@ pub(super) fn plain(text: &str) -> Meaning {
 
 /// Words with a meaning.
 fn word(text: &str) -> Option<Meaning> {
+    // The longest word is `false`.
     if text.len() > 5 {
         return None;
     }
@@ -143,6 +145,7 @@ fn number(text: &str) -> Meaning {
     if let Some(meaning) = go_integer(digits) {
         return meaning;
     }
+    // After integers: `10` is a decimal, too.
     if is_decimal(digits) {
         return go_float(digits).map_or(Meaning::Text, Meaning::Float);
     }
@@ -164,6 +167,7 @@ fn go_integer(text: &str) -> Option<Meaning> {
         [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
         [b'0', b'o' | b'O', ..] => (8, &digits[2..]),
         [b'0', b'b' | b'B', ..] => (2, &digits[2..]),
+        // A leading zero means octal in YAML 1.1, as in file modes.
         [b'0', _, ..] => (8, &digits[1..]),
         _ => (10, digits),
     };
@@ -176,6 +180,7 @@ fn go_integer(text: &str) -> Option<Meaning> {
         Err(_) if negative => {
             (magnitude == i64::MIN.unsigned_abs()).then_some(Meaning::Int(i64::MIN))
         }
+        // `ParseUint` takes no sign, so that `+18446744073709551615` is text.
         Err(_) => (!signed).then_some(Meaning::Big(magnitude)),
     }
 }
@@ -233,6 +238,7 @@ fn go_float(text: &str) -> Option<f64> {
     } else {
         is_decimal(text).then(|| text.parse::<f64>().ok())
     };
+    // Go's parser reports an overflow where Rust's gives infinity.
     number.flatten().filter(|number| number.is_finite())
 }
 
@@ -240,6 +246,7 @@ fn go_float(text: &str) -> Option<f64> {
 pub(super) fn otherwise(text: &str, meaning: Meaning) -> Option<DivergentReading> {
     match meaning {
         Meaning::Bool(_) => {
+            // The other words, as `yes` and `on`, are texts since YAML 1.2.
             (!matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE")).then(|| {
                 DivergentReading { who: "kustomize", reading: eco_format!("the text \"{text}\"") }
             })
@@ -263,6 +270,7 @@ pub(super) fn otherwise(text: &str, meaning: Meaning) -> Option<DivergentReading
 fn core_number(text: &str, number: Option<i64>) -> Option<DivergentReading> {
     let as_text =
         || Some(DivergentReading { who: "YAML 1.2", reading: eco_format!("the text \"{text}\"") });
+    // Prefixes in small letters have the same meaning in YAML 1.2; `0X` and `0b` have none.
     if let Some(digits) = text.strip_prefix("0x") {
         return if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) { None } else { as_text() };
     }
@@ -296,6 +304,7 @@ fn kustomize_octal(text: &str) -> Option<EcoString> {
 /// How kustomize prints a plain scalar that it takes for a time, where that is not the text itself.
 fn kustomize_time(text: &str) -> Option<EcoString> {
     let bytes = text.as_bytes();
+    // Most texts are no times, which the first five bytes show.
     if bytes.len() < 8 || bytes[4] != b'-' || !bytes[..4].iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -348,6 +357,7 @@ fn kustomize_time(text: &str) -> Option<EcoString> {
         if count == 0 {
             return None;
         }
+        // Go's times have nanoseconds and print no zeros at the end.
         fraction = after[..count.min(9)].trim_end_matches('0');
         rest = &after[count..];
     }
@@ -366,6 +376,7 @@ fn kustomize_time(text: &str) -> Option<EcoString> {
     let printed = eco_format!(
         "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{dot}{fraction}{zone}"
     );
+    // A time that is printed as it was read does no harm.
     (printed != text).then_some(printed)
 }
 
@@ -382,6 +393,7 @@ pub(super) fn is_time(text: &str) -> bool {
 /// A float as a key: `strconv.FormatFloat(number, 'g', -1, 32)`, which sigs.k8s.io/yaml writes.
 #[expect(clippy::cast_possible_truncation, reason = "kubectl does the same to keys")]
 pub(super) fn float_key(number: f64) -> EcoString {
+    // Of 32 bits: the format of a key is shorter than that of a value.
     let short = number as f32;
     if short.is_infinite() {
         return if short > 0.0 { ".inf".into() } else { "-.inf".into() };

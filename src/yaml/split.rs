@@ -50,11 +50,13 @@ impl Splitter<'_> {
         loop {
             let rest = &self.text[at..];
             let next = at + rest.len() - rest.trim_ascii_start().len();
+            // Nothing but white space is left: the whole text was JSON.
             if next == self.text.len() {
                 self.tab(at, next);
                 return next;
             }
             self.tab(at, next);
+            // Passed over and not read: each object becomes a part that is read later, or never.
             let Some((length, outline)) = json_value(&self.text[next..]) else {
                 return self.after_objects(at, next, count);
             };
@@ -88,6 +90,7 @@ impl Splitter<'_> {
     /// White space is nothing to JSON; to kustomize, which reads YAML, a tab must not begin a line.
     fn tab(&mut self, from: usize, to: usize) {
         let blank = &self.text[from..to];
+        // Behind a value only a new line can begin with the tab.
         let line = if from == 0 { Some(0) } else { blank.find('\n') };
         let Some(tab) = line.and_then(|line| blank[line..].find('\t').map(|tab| from + line + tab))
         else {
@@ -162,6 +165,8 @@ impl Splitter<'_> {
                     }
                 } else {
                     self.close(start, line);
+                    // `--- a: b` has its document on the same line; `---a` is no marker to other
+                    // readers.
                     start = if behind.starts_with([' ', '\t']) { line + 3 } else { next };
                     let at = line + 3 + behind.len() - behind.trim_start().len();
                     let span = self.span(at..at + content.len());

@@ -46,6 +46,7 @@ impl Writer<'_, '_> {
         match &node.value {
             Value::Map(map) if !map.is_empty() => self.entries(node, 0, true),
             Value::List(items) if !items.is_empty() => self.items(node, 0, true),
+            // A block needs a line above it for its header, which the root does not have.
             Value::Str(text) if text.contains('\n') => {
                 push_quoted(self.out, text);
                 self.end(node);
@@ -76,6 +77,7 @@ impl Writer<'_, '_> {
                 }
                 Value::List(items) if !items.is_empty() => {
                     self.out.push('\n');
+                    // Not indented below their key, as kubectl prints them.
                     self.items(&entry.node, indent, true);
                 }
                 _ => {
@@ -115,6 +117,7 @@ impl Writer<'_, '_> {
         let start = self.out.len();
         push_inline(self.out, key);
         if self.out.len() - start > LONGEST_SIMPLE_KEY {
+            // Known only once the key is written with its quotes.
             self.out.insert_str(start, "? ");
             self.out.push('\n');
             push_spaces(self.out, indent);
@@ -140,6 +143,7 @@ impl Writer<'_, '_> {
             Value::List(_) => self.out.push_str("[]"),
             Value::Str(text) => {
                 if indent > 0
+                    // At the root there is no indentation that would end the block.
                     && let Some(header) = block_header(text)
                 {
                     self.out.push_str(header);
@@ -276,6 +280,7 @@ fn look(text: &str) -> Look {
                 b'#' => punctuation |= position > 0 && bytes[position - 1] == b' ',
                 _ => {
                     // The first byte beyond ASCII: look at the characters, once.
+                    // escape.
                     if text.chars().any(needs_escape) {
                         return Look::Double;
                     }
@@ -287,6 +292,7 @@ fn look(text: &str) -> Look {
             },
         }
     }
+    // The first byte rules out most texts before the costly question.
     if scalars::may_mean_more(*first) && means_more(text) {
         return Look::Double;
     }
@@ -352,6 +358,7 @@ fn block_header(text: &str) -> Option<&'static str> {
     if matches!(bytes.first()?, b'\n' | b' ' | b'\t') || !text.contains('\n') {
         return None;
     }
+    // Any byte that is no white space.
     let mut before = b'a';
     for byte in bytes {
         // White space at the end of a line is easily lost, so it is quoted.
@@ -368,6 +375,7 @@ fn block_header(text: &str) -> Option<&'static str> {
     {
         return None;
     }
+    // The sign behind the bar sets how many line feeds at the end belong to the text.
     Some(match text.strip_suffix('\n') {
         None => "|-",
         Some(rest) if !rest.ends_with('\n') => "|",
@@ -376,6 +384,7 @@ fn block_header(text: &str) -> Option<&'static str> {
 }
 
 fn push_lines(out: &mut String, text: &str, indent: usize) {
+    // The last line feed is written with its line.
     let body = text.strip_suffix('\n').unwrap_or(text);
     for line in body.split('\n') {
         if !line.is_empty() {

@@ -190,6 +190,7 @@ impl<'a> Events<'a> {
                     if versioned {
                         return Self::fault("found duplicate %YAML directive", at);
                     }
+                    // go-yaml 2 refuses documents of YAML 1.2 by their version.
                     if (*major, *minor) != (1, 1) {
                         return Self::fault("found incompatible YAML document", at);
                     }
@@ -206,6 +207,7 @@ impl<'a> Events<'a> {
             }
             self.scanner.take();
         }
+        // Last: a directive may give these handles another meaning.
         for (handle, prefix) in [("!", "!"), ("!!", "tag:yaml.org,2002:")] {
             if !self.tags.iter().any(|(tag, _)| *tag == handle) {
                 self.tags.push((handle, Cow::Borrowed(prefix)));
@@ -242,6 +244,7 @@ impl<'a> Events<'a> {
                             .iter()
                             .find(|(tag, _)| *tag == handle)
                             .map_or("", |(_, prefix)| prefix);
+                        // A handle with an empty prefix is one that a directive set so.
                         if prefix.is_empty()
                             && (suffix.is_empty()
                                 || !self.tags.iter().any(|(tag, _)| *tag == handle))
@@ -254,6 +257,7 @@ impl<'a> Events<'a> {
                 }
                 _ => return Ok((found, start)),
             }
+            // A node begins with its first property.
             start.get_or_insert(at);
             self.scanner.take();
         }
@@ -276,6 +280,8 @@ impl<'a> Events<'a> {
         let start = from.unwrap_or(at);
         let open = |mapping, properties| Event::Open { mapping, properties, start };
         match token.kind {
+            // A list below a key may stand at the column of the key, and has no token of its own
+            // then.
             Kind::BlockEntry if indentless => {
                 self.state = State::IndentlessEntry;
                 Ok(open(false, properties))
@@ -311,6 +317,7 @@ impl<'a> Events<'a> {
                 self.scanner.take();
                 Ok(open(true, properties))
             }
+            // Properties without a value belong to a null.
             _ if from.is_some() => {
                 self.leave();
                 let end = self.scanner.last_end();
@@ -332,6 +339,7 @@ impl<'a> Events<'a> {
         let (at, end) = (token.start, token.end);
         match token.kind {
             Kind::BlockEntry => {
+                // The next entry follows at once: this one is null.
                 if matches!(self.skip()?.kind, Kind::BlockEntry | Kind::BlockEnd) {
                     return Ok(empty(end, false));
                 }
@@ -354,6 +362,7 @@ impl<'a> Events<'a> {
             self.leave();
             return Ok(Event::Close(None));
         }
+        // Such a list has no end token: a key of the mapping around it ends the list.
         if matches!(self.skip()?.kind, Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd)
         {
             return Ok(empty(end, false));
@@ -386,6 +395,7 @@ impl<'a> Events<'a> {
     fn mapping_value(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         let (at, end) = (token.start, token.end);
+        // A key without a colon, as after `?`.
         if token.kind != Kind::Value {
             self.state = State::MappingKey;
             return Ok(empty(at, false));

@@ -67,6 +67,7 @@ pub(in super::super) fn value(text: &str) -> Option<(usize, Outline)> {
                 let empty = json.byte() == if mapping { b'}' } else { b']' };
                 open.push(mapping);
                 outline.depth = outline.depth.max(open.len());
+                // Only the outermost collection decides what the value is.
                 outline.is_mapping |= mapping && open.len() == 1;
                 if !empty {
                     if mapping {
@@ -149,8 +150,8 @@ impl<'a> Json<'a> {
             match self.byte() {
                 b'{' => {
                     tree.open(true, start, 0)?;
-                    let unread = self.unread.iter().find(|own| tree.is_at(own.at));
-                    open.push(Open { mapping: true, unread: unread.map(|own| &own.entries) });
+                    let unread = self.unread.iter().find(|unread| tree.is_at(unread.at));
+                    open.push(Open { mapping: true, unread: unread.map(|unread| &unread.entries) });
                     self.position += 1;
                     self.space();
                     if self.byte() != b'}' && self.next_key(tree, &open)? {
@@ -177,7 +178,7 @@ impl<'a> Json<'a> {
             // The text after a value.
             loop {
                 self.space();
-                let Some(mapping) = open.last().map(|own| own.mapping) else {
+                let Some(mapping) = open.last().map(|collection| collection.mapping) else {
                     return if self.position == self.text.len() {
                         Ok(())
                     } else {
@@ -202,13 +203,14 @@ impl<'a> Json<'a> {
 
     /// Reads the next key of the innermost mapping whose value is read; false at its end.
     fn next_key(&mut self, tree: &mut Tree<'_>, open: &[Open]) -> Result<bool, End> {
-        let unread = open.last().and_then(|own| own.unread);
+        let unread = open.last().and_then(|collection| collection.unread);
         loop {
             let (key, span) = self.key(tree)?;
             if unread.is_none_or(|entries| !entries.hold(&key)) {
                 tree.key(Key { text: key, span, merge: false });
                 return Ok(true);
             }
+            // Still checked to be JSON, or a broken text would be read as if it were whole.
             let (length, _) = value(&self.text[self.position..]).ok_or(End::NotJson)?;
             self.position += length;
             self.space();
@@ -234,6 +236,7 @@ impl<'a> Json<'a> {
         let key = &self.text[start + 1..self.position - 1];
         self.space();
         self.expect(b':')?;
+        // An escape could spell one of the two; decoding every key would be slower.
         Ok(matches!(key, "apiVersion" | "kind") || key.contains('\\'))
     }
 
@@ -266,6 +269,7 @@ impl<'a> Json<'a> {
         self.space();
         let start = self.here();
         let text = self.string()?;
+        // JSON has no merge keys; a reader of YAML takes it for one.
         if text == "<<" {
             self.odd(start as usize - self.base, self.position, &MERGE);
         }
@@ -276,7 +280,7 @@ impl<'a> Json<'a> {
     }
 
     fn odd(&mut self, from: usize, to: usize, odd: &'static Odd) {
-        if !self.odd.iter().any(|(.., known)| std::ptr::eq(*known, odd)) {
+        if !self.odd.iter().any(|(.., other)| std::ptr::eq(*other, odd)) {
             self.odd.push((from, to, odd));
         }
     }
@@ -337,6 +341,7 @@ impl<'a> Json<'a> {
         if self.byte() == b'-' {
             self.position += 1;
         }
+        // JSON has no leading zeros: `01` ends behind the 0 and is then no JSON.
         if self.byte() == b'0' {
             self.position += 1;
         } else {
@@ -354,6 +359,7 @@ impl<'a> Json<'a> {
             self.digits()?;
         }
         let text = &self.text[start..self.position];
+        // Digits alone parse as an integer; a point or an exponent makes it a float below.
         if let Ok(number) = text.parse::<i64>() {
             return Ok(Value::Int(number));
         }
@@ -422,6 +428,7 @@ impl<'a> Json<'a> {
                 if (0xd800..0xdc00).contains(&first)
                     && self.text[self.position..].starts_with("\\u")
                 {
+                    // The second escape may be no half of the pair: then it is read by itself.
                     let before = self.position;
                     self.position += 2;
                     let second = self.hexadecimal()?;

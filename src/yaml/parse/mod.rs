@@ -58,6 +58,7 @@ fn read(source: SourceId, text: &str, part: Part, limits: &Limits) -> Checked<Op
     // kubectl reads a text that begins with a brace as JSON, and as YAML if it is not JSON.
     if json
         && part.trim_ascii_start().starts_with('{')
+        // Nothing is lost where it is not JSON: the tree is thrown away with its findings.
         && let Some(found) = json::parse(source, part, base, limits, unread)
     {
         return found;
@@ -95,6 +96,7 @@ impl<'a> Reader<'a> {
             return Err(Self::control(tree, text, base, at));
         }
         let mut reader = Self { text, base, old_breaks: false };
+        // Manifests seldom have other characters: the loop below is for those that do.
         if text.is_ascii() {
             return Ok(reader);
         }
@@ -176,6 +178,8 @@ impl<'a> Reader<'a> {
                     }
                     // The rest of the document can be read.
                     undefined_alias(tree, name, span);
+                    // A null stands in for the value, so that later faults are found; the tree is
+                    // not used.
                     undefined = true;
                     if tree.awaits_key() {
                         tree.key(Key { text: EcoString::new(), span, merge: false });
@@ -225,6 +229,7 @@ impl<'a> Reader<'a> {
             fault.from.filter(|_| errors::belongs_to_its_beginning(fault.what))
         {
             at = from;
+        // The end of the file is an empty line: the end of its text is easier to find.
         } else if at == self.text.len() && at > 0 && events.innermost().is_some() {
             at = self.text.trim_end().len();
         }
@@ -253,6 +258,7 @@ fn alias(tree: &mut Tree<'_>, anchor: usize, span: Span) -> Result<(), Stopped> 
     if !tree.awaits_key() {
         return tree.alias(anchor, span);
     }
+    // An alias inside its own anchor is reported there.
     let Some(node) = tree.anchored(anchor) else { return tree.alias(anchor, span) };
     if let Some(text) = node.scalar_text() {
         tree.key(Key { text, span, merge: false });

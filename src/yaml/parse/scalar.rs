@@ -61,6 +61,7 @@ impl Reader<'_> {
         } else if let Some(tag) = written.tag {
             self.tagged(tree, written, tag)?
         } else {
+            // Single quotes have neither escapes nor folding that could be read differently.
             if written.style != Style::Single {
                 self.styled(tree, written);
             }
@@ -84,6 +85,7 @@ impl Reader<'_> {
         let value = match found {
             Found::Text(text) => {
                 if written.style == Style::Plain && written.tag.is_none() {
+                    // Only such texts can be a time or a number to another reader.
                     let looks_odd = text
                         .as_bytes()
                         .first()
@@ -129,6 +131,7 @@ impl Reader<'_> {
         span: Span,
     ) -> Result<(), Stopped> {
         let plain = written.style == Style::Plain;
+        // Asked before the text is taken out of `found`.
         let others = self.kustomize_key(written);
         let text = match found {
             Found::Text(text) => {
@@ -194,6 +197,7 @@ impl Reader<'_> {
                 "the quoted key `<<` is a key to kubectl and merges to kustomize".to_owned(),
             );
         }
+        // An alias may name a key and is its text.
         tree.anchor_key(written.anchor, Node::new(Value::Str(text.clone()), Origin::File(span)));
         tree.key(Key { text, span, merge });
         Ok(())
@@ -256,6 +260,7 @@ impl Reader<'_> {
             }
             return whole(text);
         }
+        // Tags of applications mean nothing to kubectl: the value is text.
         let Some(kind) = name.strip_prefix("tag:yaml.org,2002:") else { return whole(text) };
         let meaning = scalars::plain(text);
         let expected = match kind {
@@ -323,6 +328,7 @@ impl Reader<'_> {
         let rest = self.text.get(written.end as usize - self.base..).unwrap_or("");
         if matches!(written.style, Style::Literal | Style::Folded)
             && text.ends_with('\n')
+            // kubectl adds a line feed to the last line before it parses, and kustomize does not.
             && !self.text.ends_with('\n')
             && rest.trim().is_empty()
         {
@@ -334,6 +340,7 @@ impl Reader<'_> {
             tree.finding(finding);
         }
         if written.style == Style::Folded {
+            // Lines that are indented further are not folded, in two different ways.
             let indented = text.lines().skip(1).any(|line| line.starts_with([' ', '\t']));
             if indented || text.ends_with("\n\n") {
                 let finding = Diagnostic::new(
@@ -452,6 +459,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(bytes.len() / 4 * 3);
     let groups = bytes.len() / 4;
     for (position, group) in bytes.chunks_exact(4).enumerate() {
+        // Padding belongs to the last group only; an `=` elsewhere is no digit.
         let padding = if position + 1 == groups {
             group.iter().rev().take_while(|byte| **byte == b'=').count()
         } else {
@@ -464,6 +472,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
         for byte in &group[..4 - padding] {
             bits = bits << 6 | digit(*byte)?;
         }
+        // Missing digits are zeros, and the bytes that they would give are cut off.
         bits <<= 6 * padding;
         decoded.extend_from_slice(&bits.to_be_bytes()[1..4 - padding]);
     }

@@ -168,6 +168,7 @@ impl<'a> Scanner<'a> {
                 (b'\r', b'\n') => 3,
                 _ => 1,
             },
+            // NEL, and below the separators LS and PS, end a line in YAML 1.1.
             0xc2 if self.ahead(count + 1) == 0x85 => 2,
             0xe2 if self.ahead(count + 1) == 0x80
                 && matches!(self.ahead(count + 2), 0xa8 | 0xa9) =>
@@ -198,6 +199,8 @@ impl<'a> Scanner<'a> {
     /// The column, in characters.
     fn column(&mut self) -> isize {
         if !self.ascii {
+            // The place remembered is on another line, or ahead: counted from the start of the
+            // line.
             if self.last_column.0 < self.line_start || self.last_column.0 > self.at {
                 self.last_column = (self.line_start, 0);
             }
@@ -301,6 +304,7 @@ impl<'a> Scanner<'a> {
         let length = self.at - key.at;
         let too_long = length > LONGEST_KEY
             && (self.ascii || self.text[key.at..self.at].chars().nth(LONGEST_KEY).is_some());
+        // A key without `?` has to be on one line with its colon.
         if key.line < self.line || too_long {
             if key.required {
                 return self.fault_from(key.at, "could not find expected ':'");
@@ -316,6 +320,7 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         let column = self.column();
+        // At the column of an open mapping nothing else can begin.
         let required = !self.in_flow() && self.indent == column;
         let key = SimpleKey {
             possible: true,
@@ -411,6 +416,7 @@ impl<'a> Scanner<'a> {
         self.unroll(column);
         let first = self.byte();
         if column == 0 {
+            // A percent sign is a directive at the start of a line only.
             if first == b'%' {
                 return self.directive();
             }
@@ -442,6 +448,7 @@ impl<'a> Scanner<'a> {
                 Ok(())
             }
             b'-' if self.is_space_ahead(1) => self.block_entry(),
+            // In brackets these two need no space behind them.
             b'?' if flow || self.is_space_ahead(1) => self.key(),
             b':' if flow || self.is_space_ahead(1) => self.value(),
             b'*' => self.anchor(true),
@@ -451,6 +458,7 @@ impl<'a> Scanner<'a> {
             b'>' if !flow => self.block_scalar(false),
             b'\'' => self.quoted(true),
             b'"' => self.quoted(false),
+            // In brackets there are no blocks of text, so the first two are left over.
             b'|' | b'>' | b'#' | b'%' | b'@' | b'`' | b'\t' => {
                 self.fault("found character that cannot start any token")
             }
@@ -559,6 +567,7 @@ impl<'a> Scanner<'a> {
         let level = self.keys.len() - 1;
         if self.is_key_valid(level)? {
             let key = self.keys[level];
+            // The colon shows that the text before was a key: its token is put in front afterwards.
             self.insert(key.token, Kind::Key, key.at);
             self.roll(key.column, Some(key.token), Kind::BlockMapping, key.at);
             self.keys[level].possible = false;
@@ -809,6 +818,8 @@ impl<'a> Scanner<'a> {
         }
         self.end_of_line(start)?;
 
+        // The digit counts from the column of the collection around; 0 is found out from the first
+        // line.
         let mut indent = if digit > 0 { self.indent.max(0) + digit } else { 0 };
         let mut text = String::new();
         let mut leading = String::new();
@@ -819,6 +830,7 @@ impl<'a> Scanner<'a> {
         self.block_breaks(start, &mut indent, &mut trailing)?;
         while self.byte() != 0 && self.column() == indent {
             let blank = self.is_blank();
+            // Folding joins lines by a space, except beside lines that begin with white space.
             if !literal && !leading_blank && !blank && leading.starts_with('\n') {
                 if trailing.is_empty() {
                     text.push(' ');
@@ -838,6 +850,7 @@ impl<'a> Scanner<'a> {
             self.take_break(&mut leading);
             self.block_breaks(start, &mut indent, &mut trailing)?;
         }
+        // Without a sign one line feed stays, with `+` all, with `-` none.
         if keep != Some(false) {
             text.push_str(&leading);
         }
@@ -885,6 +898,7 @@ impl<'a> Scanner<'a> {
             self.take_break(breaks);
         }
         if *indent == 0 {
+            // A first line that is not indented deeper ends an empty block.
             *indent = widest.max(self.indent + 1).max(1);
         }
         Ok(())
@@ -921,6 +935,7 @@ impl<'a> Scanner<'a> {
         let mut leading = String::new();
         let mut trailing = String::new();
         loop {
+            // A marker ends the document even inside quotes, which then never close.
             if self.at_line_start() && self.is_marker() {
                 return self.fault_from(start, "found unexpected document indicator");
             }
@@ -948,6 +963,7 @@ impl<'a> Scanner<'a> {
                 } else {
                     let from = self.at;
                     self.at += 1;
+                    // Quotes and spaces are ASCII, so only the start of each character is compared.
                     while !self.text.is_char_boundary(self.at) {
                         self.at += 1;
                     }
@@ -1012,6 +1028,7 @@ impl<'a> Scanner<'a> {
             b'U' => 8,
             _ => 0,
         };
+        // Escapes without digits are two bytes long.
         if digits == 0 {
             let c = match self.ahead(1) {
                 b'0' => '\0',
@@ -1042,6 +1059,7 @@ impl<'a> Scanner<'a> {
             let Some(value) = char::from(self.ahead(2 + digit)).to_digit(16) else {
                 return self.fault_from(start, "did not find expected hexdecimal number");
             };
+            // Eight digits fit into 32 bits; saturating costs nothing and cannot wrap.
             code = code.saturating_mul(16).saturating_add(value);
         }
         let Some(c) = char::from_u32(code) else {
@@ -1123,6 +1141,7 @@ impl<'a> Scanner<'a> {
                     break;
                 }
             }
+            // A line that is indented less belongs to the collection around.
             if !flow && self.column() < indent {
                 break;
             }

@@ -125,6 +125,8 @@ impl<'a> Tree<'a> {
             if frame.mapping {
                 path.0.extend(frame.key.as_ref().map(|key| Segment::Field(key.text.clone())));
             } else {
+                // Items of all open lists share one stack: this list's end where those of the next
+                // one begin.
                 let end = self.frames[position + 1..]
                     .iter()
                     .find(|inner| !inner.mapping)
@@ -178,6 +180,7 @@ impl<'a> Tree<'a> {
     /// Opens a list or mapping.
     pub(super) fn open(&mut self, mapping: bool, start: u32, anchor: usize) -> Result<(), Stopped> {
         let deepest = self.limits.depth.min(Limits::DEEPEST);
+        // Before anything is kept: a document of brackets alone would fill the memory.
         if self.frames.len() >= deepest {
             let span = self.span(start, start + 1);
             return Err(self.too_deep(span));
@@ -237,6 +240,7 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         let span = self.span(start, start + 1);
+        // Few nodes in the text and many in the tree: only aliases can be the cause.
         Err(if self.written > self.limits.nodes {
             self.too_many(span)
         } else {
@@ -261,6 +265,8 @@ impl<'a> Tree<'a> {
             if self.anchors.len() <= anchor {
                 self.anchors.resize_with(anchor + 1, || Anchor::Open);
             }
+            // A name that is defined again hides the earlier value at once, even inside the new
+            // one.
             self.anchors[anchor] = Anchor::Open;
         }
     }
@@ -325,10 +331,12 @@ impl<'a> Tree<'a> {
         };
         let (node, nodes, height) = (node.clone(), *nodes, *height);
         self.written += 1;
+        // An alias shares its value, but later steps walk it as often as it is used.
         self.nodes += nodes;
         if self.nodes > self.limits.nodes {
             return Err(self.explodes(span));
         }
+        // A shallow text can nest deeply by aliases of aliases.
         if self.frames.len() + height > self.limits.depth.min(Limits::DEEPEST) {
             return Err(self.too_deep(span));
         }
@@ -395,6 +403,7 @@ impl<'a> Tree<'a> {
                         .help("delete one of the two"),
                 )
             };
+            // The later entry replaces the value and keeps the place of the first in the order.
             entry.key_origin = Origin::File(span);
             entry.node = node;
             if let Some(finding) = finding {
