@@ -165,6 +165,7 @@ impl fmt::Display for Operand {
             OperandKind::Function(name) => f.write_str(name),
             OperandKind::Pipe(pipe) => write!(f, "{pipe}"),
             OperandKind::Chain(operand, names) => {
+                // A chain on a pipeline reads as `(…).Field`.
                 operand.fmt_nested(f)?;
                 names.iter().try_for_each(|name| write!(f, ".{name}"))
             }

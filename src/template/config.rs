@@ -27,6 +27,8 @@ impl Whole {
     pub(crate) fn new(tree: &Node) -> Self {
         let mut encoder = Encoder::default();
         let tree = sorted(tree);
+        // Sorted as Go sorts the fields of a map: the order of actions decides which failure is met
+        // first.
         encoder.node(&tree);
         Self { tree, encoder }
     }
@@ -107,6 +109,7 @@ impl Alone {
         if let Some(parsed) = placed {
             return parsed;
         }
+        // Another copy of a text may have been parsed before.
         let parsed = Self::by_text(text);
         if let Some(place) = place.filter(|_| text.len() <= MAX_TEXT) {
             PLACED.with_borrow_mut(|kept| {
@@ -123,6 +126,7 @@ impl Alone {
         if let Some(existing) = KEPT.with_borrow(|kept| kept.get(text).cloned()) {
             return existing;
         }
+        // Texts that are no template are remembered, too: most of a configuration are.
         let parsed = Self::parsed(text).map(Rc::new);
         if text.len() <= MAX_TEXT {
             KEPT.with_borrow_mut(|kept| {
@@ -138,7 +142,9 @@ impl Alone {
     fn parsed(text: &str) -> Option<Self> {
         let mut quoted = String::with_capacity(text.len() + 16);
         go_json::string(&mut quoted, text);
+        // As within JSON, where a quote in an action has a backslash in front and is an error.
         let program = parse_with("config", &quoted[1..quoted.len() - 1], &OWN).ok()?;
+        // A definition would hold for the other texts of the configuration as well.
         program.definition.is_none().then_some(Self { program })
     }
 
@@ -198,6 +204,7 @@ impl Functions for ConfigFunctions {
                 };
                 Value::Str(crate::quantity::names::child_name(&text(parent)?, &text(suffix)?))
             }
+            // In seconds.
             ("shutdownTimeout", [spec, before]) => {
                 let before = before.as_int().ok_or_else(|| invalid("int64"))?;
                 let grace = match spec {
@@ -224,6 +231,7 @@ impl Functions for ConfigFunctions {
 fn kv_transfer(spec: &Node) -> EcoString {
     use serde_json::json;
     let bytes = spec.get("cpu").and_then(Node::scalar_text);
+    // An amount as `10Gi` is written in bytes.
     let bytes = bytes.and_then(|text| Quantity::parse_field(&text).ok()?.value());
     let mut extra = serde_json::Map::new();
     extra.insert("cpu_bytes_to_use".into(), json!(bytes.unwrap_or(0)));
@@ -234,6 +242,7 @@ fn kv_transfer(spec: &Node) -> EcoString {
     }
     let tiers = spec.items_of("secondary").iter().enumerate();
     let tiers: Vec<serde_json::Value> = tiers
+        // The number in the path counts all tiers, also those without a directory.
         .filter(|(_, tier)| tier.get("fileSystem").is_some())
         .map(|(index, _)| json!({"root_dir": format!("/mnt/kv-cache-{index}"), "type": "fs"}))
         .collect();
@@ -247,6 +256,7 @@ fn kv_transfer(spec: &Node) -> EcoString {
         "kv_connector_extra_config": extra,
         "kv_role": "kv_both",
     });
+    // Escaped twice: for the string of JSON that holds the text, and for the shell that reads it.
     let quoted = config.to_string().replace('"', r#"\\\""#);
     ecow::eco_format!("--kv-transfer-config '{quoted}'")
 }

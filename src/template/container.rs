@@ -86,6 +86,8 @@ pub(crate) fn expand_recorded(
     mode: Mode,
     each: &mut EachAction<'_>,
 ) -> Result<Node, Vec<Error>> {
+    // Nearly all containers have no placeholder: they keep every origin and are not written as
+    // JSON.
     if !holds_braces(container) {
         return Ok(container.clone());
     }
@@ -105,6 +107,7 @@ pub(crate) fn expand_recorded(
                     }
                 }
             });
+            // All errors are collected, since the documents define each variable by itself.
             if errors.is_empty() { Ok(expanded) } else { Err(errors) }
         }
         Mode::Controller => {
@@ -179,6 +182,7 @@ fn expand_as_controller(
         // Go writes this field even when it is empty, and an unclosed action extends into it.
         map.insert("resources", Node::map(container.origin));
     }
+    // The order matters where an action begins in one string and ends in a later one.
     let ordered = in_order(&complete, |key| FIELDS.iter().position(|field| *field == key));
     let mut encoder = Encoder::default();
     encoder.node(&ordered);
@@ -186,19 +190,23 @@ fn expand_as_controller(
         .and_then(|program| execute(&program, Flavour::Html, Root::Metadata(metadata)))
         .map_err(|failure| encoder.error(failure, container.origin))?;
     let expanded = decode(&output.text).map_err(|failure| {
+        // The failure is in the output; the user sees the template.
         let offset = output.source_of(failure.offset);
         encoder.error(Failure { offset, ..failure }, container.origin)
     })?;
+    // After the last failure: actions of a container that is refused have no effect.
     encoder.each_action(&output, each);
     let mut expanded = with_origins(&expanded, Some(&ordered), container.origin);
     let written = container.as_map();
     if let Value::Map(map) = &mut expanded.value {
+        // The field that was only added for the expansion goes again.
         map.retain(|entry| {
             entry.key != "resources"
                 || !entry.node.is_empty()
                 || written.is_some_and(|written| written.contains_key("resources"))
         });
     }
+    // Back in the order of the user, which later steps keep.
     Ok(in_order(&expanded, |key| written?.iter().position(|entry| entry.key == key)))
 }
 
@@ -275,6 +283,8 @@ impl Encoder {
     pub(super) fn each_action(&self, output: &Output, each: &mut EachAction<'_>) {
         let written = |json: &str| serde_json::from_str::<String>(&format!("\"{json}\"")).ok();
         for ran in output.of_actions(&self.json) {
+            // Sites are in the order of the text: the last one that begins before the action holds
+            // it.
             let after = self.sites.partition_point(|site| site.start <= ran.pos);
             let Some(site) = after.checked_sub(1).and_then(|index| self.sites.get(index)) else {
                 continue;
@@ -311,6 +321,7 @@ fn decode(text: &str) -> Result<Json, Failure> {
         if let Some((offset, message)) = bad_string(text.as_bytes()) {
             return Failure { kind: Kind::Result, message, offset };
         }
+        // serde_json counts lines and columns, and the marks of the output count bytes.
         let line_start = text
             .split_inclusive('\n')
             .take(error.line().saturating_sub(1))
@@ -343,6 +354,7 @@ fn bad_string(text: &[u8]) -> Option<(usize, String)> {
         };
         format!("invalid character '{literal}' in {place}")
     };
+    // serde_json stops at other places with other words than Go: this is Go's scanner for strings.
     let mut inside = false;
     let mut bytes = text.iter().copied().enumerate();
     while let Some((offset, byte)) = bytes.next() {
@@ -386,6 +398,8 @@ pub(super) fn with_origins(json: &Json, before: Option<&Node>, around: Origin) -
         (Json::Object(entries), Some(Value::Map(old))) => {
             let mut map = Map::with_capacity(entries.len());
             let by_place =
+                // A key with a placeholder has another name now; its place is the same if none was
+                // added.
                 |index: usize| old.iter().nth(index).filter(|_| old.len() == entries.len());
             for (index, (key, value)) in entries.iter().enumerate() {
                 let counterpart = old.entry(key).or_else(|| by_place(index));
@@ -397,6 +411,7 @@ pub(super) fn with_origins(json: &Json, before: Option<&Node>, around: Origin) -
         }
         _ => {
             let node = Node::from_json(json, origin);
+            // Equal parts keep the origins inside of them.
             before.filter(|before| **before == node).cloned().unwrap_or(node)
         }
     }

@@ -33,6 +33,7 @@ pub(super) fn expand_text(
     }
     let mut out = String::with_capacity(text.len());
     let mut errors = Vec::new();
+    // Parsed as Go parses, so that trim markers and comments have their meaning.
     for item in &parsed(text)?.root.items {
         if let Item::Text { text, .. } = item {
             out.push_str(text);
@@ -168,6 +169,7 @@ fn value(
     names: &[&str],
     metadata: &Metadata<'_>,
 ) -> Result<EcoString, Error> {
+    // The parser makes no chain without a name.
     let field = Root::Metadata(metadata).field(names[0]);
     match (names, field) {
         ([_, key], Some(Ok(Value::Map(pairs)))) => {

@@ -18,6 +18,7 @@ use crate::quantity::{go_quote, names};
 pub fn domain(template: &str, values: &DomainValues<'_>) -> Result<String, Error> {
     expand("domain-template", "error rendering the domain template", template, Root::Domain(values))
         .and_then(|host| {
+            // The controller reports the first objection.
             let Some(objection) = names::fully_qualified_domain_name(&host).into_iter().next()
             else {
                 return Ok(host);
@@ -75,11 +76,13 @@ fn request_path(url: &str) -> Result<String, Failure> {
     if url.is_empty() {
         return Err(invalid("empty url"));
     }
+    // Go takes it for a request URI without a path below `/`.
     if url == "*" {
         return Ok(url.into());
     }
     let scheme = url
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))
+        // A colon behind other characters is part of a path.
         .filter(|end| url[*end..].starts_with(':'));
     match scheme {
         Some(0) => return Err(invalid("missing protocol scheme")),
@@ -91,10 +94,12 @@ fn request_path(url: &str) -> Result<String, Failure> {
         }
         _ => {}
     }
+    // The query is no part of the path, and a request URI has no fragment.
     let path = url.split_once('?').map_or(url, |(path, _)| path);
     if !path.starts_with('/') {
         return Err(invalid("invalid URI for request"));
     }
+    // Bytes and not characters: an escape may be a part of a character.
     let mut decoded = Vec::with_capacity(path.len());
     let mut bytes = path.as_bytes();
     while let [byte, rest @ ..] = bytes {

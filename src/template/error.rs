@@ -81,6 +81,7 @@ impl Failure {
 
 /// Returns the action around a byte of a text, including its braces.
 pub(super) fn action_at(text: &str, offset: usize) -> &str {
+    // The offset may be that of the opening braces themselves.
     let mut end = (offset + 2).min(text.len());
     while !text.is_char_boundary(end) {
         end += 1;

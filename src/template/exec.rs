@@ -88,6 +88,7 @@ struct Action {
 fn inside(template: &str, pos: usize) -> Option<&str> {
     let open = template.get(..pos)?.rfind("{{")? + 2;
     let inner = &template[open..];
+    // Braces inside of a text do not end the action.
     let mut quote = None;
     let mut bytes = inner.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {
@@ -142,7 +143,9 @@ fn start<'a>(
     root: Root<'a>,
 ) -> Result<Output, Failure> {
     let dot = Value::Root(root);
+    // `$` is the template's data, wherever the dot moves.
     machine.variables.push(("$", dot.clone()));
+    // The flow at the end is of no use: the parser lets no `break` stand outside of a loop.
     machine.list(&dot, &program.root.items)?;
     Ok(machine.output)
 }
@@ -236,6 +239,7 @@ impl<'a> Machine<'a> {
         if self.output.text.len() + text.len() > MAX_OUTPUT {
             return Err(self.unsupported("a template that writes more than 1 MiB is not supported"));
         }
+        // Marks have to ascend strictly, or a place would belong to an action that printed nothing.
         if !text.is_empty() {
             self.output.marks.push((self.output.text.len(), pos));
             self.output.text.push_str(text);
@@ -268,6 +272,7 @@ impl<'a> Machine<'a> {
                 Item::Break { .. } => return Ok(Flow::Break),
                 Item::Continue { .. } => return Ok(Flow::Continue),
                 Item::Branch { keyword, pipe, body, otherwise } => {
+                    // Recorded before the body: the condition is read before what it guards.
                     self.ran(dot, pipe.pos, 0);
                     let outer = self.variables.len();
                     let flow = self.nested(|machine| match keyword {
@@ -299,6 +304,7 @@ impl<'a> Machine<'a> {
                     let dot =
                         pipe.as_ref().map_or(Ok(Value::Absent), |pipe| self.pipeline(dot, pipe))?;
                     let variables =
+                        // A called template sees none of the caller's variables.
                         std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
                     let template = std::mem::replace(&mut self.template, name);
                     self.nested(|machine| machine.list(&dot, &body.items))?;
@@ -316,6 +322,7 @@ impl<'a> Machine<'a> {
             self.ran(dot, pos, 0);
             return Ok(());
         }
+        // `text/template` prints a missing value with words of its own, other than `fmt` does.
         let text = match &value {
             Value::Absent => "<no value>".into(),
             _ => self.print(&value)?,
@@ -360,6 +367,7 @@ impl<'a> Machine<'a> {
                     .map(|(key, value)| (Value::Str((*key).into()), Value::Str((*value).into()))),
             ),
             Value::List(_, items) => {
+                // The iterator may not borrow from `value`; the elements are cheap to clone.
                 let items: Vec<Value<'a>> = items.to_vec();
                 let numbered = |(index, item)| (Value::Int(index), item);
                 Box::new((0_i64..).zip(items).map(numbered))
@@ -398,6 +406,7 @@ impl<'a> Machine<'a> {
                 }
             }
             let flow = self.list(&element, body)?;
+            // Variables of one round are gone in the next.
             self.variables.truncate(mark);
             if flow == Flow::Break {
                 break;
@@ -418,6 +427,7 @@ impl<'a> Machine<'a> {
         if pipe.assigns {
             return self.set_variable(name, value);
         }
+        // `pipeline` has pushed them on the stack just before the loop.
         let index = self.variables.len() - from_top;
         self.variables[index].1 = value.clone();
         Ok(())

@@ -46,6 +46,7 @@ pub(super) fn arity(name: &str) -> (usize, Option<usize>) {
 
 /// Calls a function other than `and`, `or` and `call`; the number of arguments is right.
 pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a>]) -> Outcome<'a> {
+    // Functions of the program hide built-in ones of the same name, as in Go.
     if let Some(functions) = machine.functions.filter(|functions| functions.arity(name).is_some()) {
         return functions.call(name, values).map_err(Refusal::Failure);
     }
@@ -71,6 +72,7 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a
         "js" => escape_js(&sprint(machine, values, "<no value>")?),
         "urlquery" => escape_query(&sprint(machine, values, "<no value>")?),
         html::ESCAPER => {
+            // The escaper prints an absent value as nothing.
             let value = values.iter().find(|value| !matches!(value, Value::Absent));
             let printed = value.map_or(Ok(EcoString::new()), |value| machine.print(value))?;
             html::escaped(&printed)
@@ -100,6 +102,7 @@ fn sprint<'a>(
     absent: &str,
 ) -> Result<String, Failure> {
     let mut out = String::new();
+    // No space in front of the first operand.
     let mut after_text = true;
     for value in values {
         let is_text =
@@ -119,6 +122,7 @@ fn sprint<'a>(
 
 fn length<'a>(value: &Value<'a>) -> Outcome<'a> {
     let length = match value {
+        // Go follows pointers before it takes a length.
         Value::Pointer(value) => return length(value),
         Value::Str(text) => text.len(),
         Value::Map(pairs) => pairs.len(),
@@ -139,6 +143,7 @@ fn position(index: &Value<'_>, length: usize) -> Result<usize, Refusal> {
         });
     };
     match usize::try_from(number) {
+        // A slice may end at the length; `index` refuses it afterwards with other words.
         Ok(position) if position <= length => Ok(position),
         _ => go(format!("index out of range: {number}")),
     }
@@ -162,6 +167,8 @@ fn index<'a>(value: &Value<'a>, indexes: &[Value<'a>]) -> Outcome<'a> {
             },
             Value::Map(pairs) => match index {
                 Value::Str(key) => {
+                    // `index` gives the zero value for a missing key, where a field chain has no
+                    // value.
                     Value::Str(pairs.get(key.as_str()).copied().unwrap_or_default().into())
                 }
                 Value::Absent => return go("value is nil; should be of type string"),
@@ -194,6 +201,7 @@ fn slice<'a>(machine: &mut Machine<'a>, value: &Value<'a>, indexes: &[Value<'a>]
     if indexes.len() == 3 && end > capacity {
         return go(format!("invalid slice index: {end} > {capacity}"));
     }
+    // Before the copy: a loop over slices could use up the memory.
     machine.charge(end - start)?;
     match value {
         Value::List(name, items) => Ok(Value::List(name, items[start..end].into())),
@@ -226,6 +234,7 @@ fn comparison<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a>]) -
             machine.charge(text.len())?;
         }
     }
+    // `arity` requires one.
     let (left, others) = values.split_first().expect("a comparison has an argument");
     Ok(Value::Bool(match name {
         "eq" | "ne" => equals(machine, left, others)? == (name == "eq"),
@@ -252,6 +261,7 @@ fn equals<'a>(
                 a.partial_cmp(b) == Some(Ordering::Equal)
             }
             (Value::Absent, Value::Absent) => true,
+            // Integers and bytes compare with each other.
             _ => match (left.as_int(), right.as_int()) {
                 (Some(a), Some(b)) => a == b,
                 _ if basic_kind(left).is_none() && basic_kind(right).is_none() => {
@@ -391,6 +401,7 @@ fn escape_js(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\\' | '\'' | '"' => out.extend(['\\', c]),
+            // Characters with a meaning in HTML, in which the script may be.
             '<' | '>' | '&' | '=' | '\0'..='\u{1f}' => out.push_str(&unicode(c)),
             c if c.is_ascii() || quote::is_printable(c) => out.push(c),
             c => out.push_str(&unicode(c)),

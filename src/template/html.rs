@@ -109,6 +109,7 @@ impl Escaper<'_> {
         for item in items {
             let (item, leaves) = self.item(item)?;
             escaped.push(item);
+            // Items that are never reached have no escapes: Go reports no errors in them.
             if leaves {
                 return Ok((escaped, true));
             }
@@ -141,6 +142,7 @@ impl Escaper<'_> {
                     }
                     None => (None, false),
                 };
+                // A `break` in the body leaves that loop, and what follows the loop is reached.
                 let leaves = *keyword != Keyword::Range && left && left_too;
                 Ok((
                     Item::Branch { keyword: *keyword, pipe: pipe.clone(), body, otherwise },
@@ -154,10 +156,12 @@ impl Escaper<'_> {
     /// there replaces the escaper; Go drops its arguments if other commands precede it.
     fn action(&self, pos: usize, pipe: &Pipe) -> Result<Pipe, Failure> {
         let mut pipe = pipe.clone();
+        // An action that sets variables prints nothing.
         if !pipe.variables.is_empty() {
             return Ok(pipe);
         }
         let last = pipe.commands.len().saturating_sub(1);
+        // Escaping in the middle of a pipeline would be escaped once more.
         let early = pipe.commands.iter().take(last).find_map(predefined);
         if let Some(name) = early {
             let message = format!("predefined escaper {} disallowed in template", go_quote(name));
@@ -168,6 +172,8 @@ impl Escaper<'_> {
             if let [only] = pipe.commands.as_mut_slice()
                 && !only.arguments.is_empty()
             {
+                // The arguments become the value of the pipeline, so that the escaper gets them as
+                // one text.
                 only.first.kind = OperandKind::Function("_eval_args_".into());
                 pipe.commands.push(call(commands, pipe.pos));
             }

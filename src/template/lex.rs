@@ -162,12 +162,14 @@ impl<'s> Lexer<'s> {
     fn texts(&mut self) -> Result<(), String> {
         while let Some(length) = self.rest().find(LEFT) {
             let open = self.pos + length;
+            // A trim marker needs the space: `{{-3}}` is a number.
             let trims = trims_left(&self.input[open + LEFT.len()..]);
             let text = &self.input[self.pos..open];
             self.pos += if trims { text.trim_end_matches(SPACES).len() } else { text.len() };
             if self.pos > self.start {
                 self.emit(Kind::Text);
             }
+            // The minus and its space.
             let inside = open + LEFT.len() + if trims { 2 } else { 0 };
             self.skip_to(open);
             if self.input[inside..].starts_with("/*") {
@@ -246,6 +248,7 @@ impl<'s> Lexer<'s> {
                     self.emit(Kind::Raw);
                 }
                 '$' => self.name(Kind::Variable, Kind::Variable)?,
+                // `.5` is a number.
                 '.' if self.peek().is_some_and(|c| !c.is_ascii_digit()) => {
                     self.name(Kind::Field, Kind::Dot)?;
                 }
@@ -272,6 +275,7 @@ impl<'s> Lexer<'s> {
     fn spaces(&mut self) {
         self.pos = self.start + (self.input.len() - self.start)
             - self.input[self.start..].trim_start_matches(SPACES).len();
+        // The last space belongs to the trim marker.
         if trims_right(&self.input[self.pos - 1..]) {
             self.pos -= 1;
         }
@@ -283,6 +287,7 @@ impl<'s> Lexer<'s> {
     fn quoted(&mut self, quote: char, kind: Kind, unterminated: &str) -> Result<(), String> {
         loop {
             match self.advance() {
+                // The character behind a backslash never ends the text.
                 Some('\\') if !matches!(self.advance(), None | Some('\n')) => {}
                 None | Some('\n' | '\\') => return Err(unterminated.into()),
                 Some(c) if c == quote => break,
@@ -375,6 +380,8 @@ impl<'s> Lexer<'s> {
             while self.accept(digits) {}
         }
         let exponent = match digits.len() {
+            // By the length of the set: decimal and hexadecimal numbers have exponents, the others
+            // have none.
             11 => self.accept("eE"),
             23 => self.accept("pP"),
             _ => false,
@@ -384,6 +391,7 @@ impl<'s> Lexer<'s> {
             while self.accept("0123456789_") {}
         }
         self.accept("i");
+        // The wrong character is part of the message.
         if self.peek().is_some_and(is_alphanumeric) {
             self.advance();
             return false;

@@ -39,11 +39,11 @@ pub(super) fn parse(name: &'static str, text: &str) -> Result<Program, Failure> 
 pub(super) fn parse_with(
     name: &'static str,
     text: &str,
-    value: &'static [&'static str],
+    functions: &'static [&'static str],
 ) -> Result<Program, Failure> {
     let mut parser = Parser {
         name,
-        own: value,
+        functions,
         text,
         tokens: lex(text),
         next: 0,
@@ -57,6 +57,7 @@ pub(super) fn parse_with(
         definition: None,
     };
     let root = parser.top()?;
+    // The root is a template by its name: a definition of the same name would be a second one.
     parser.add(name.to_owned(), root)?;
     let root = parser.templates.remove(name).unwrap_or_default();
     Ok(Program {
@@ -71,7 +72,7 @@ pub(super) fn parse_with(
 struct Parser<'s> {
     name: &'static str,
     /// Functions besides the built-in ones.
-    own: &'static [&'static str],
+    functions: &'static [&'static str],
     text: &'s str,
     tokens: Vec<Token<'s>>,
     /// Index of the next token.
@@ -218,6 +219,7 @@ impl<'s> Parser<'s> {
                     self.open.pop();
                     continue;
                 }
+                // It was no definition: the action is read again from its delimiter.
                 self.next = delimiter;
             }
             match self.text_or_action()? {
@@ -239,7 +241,9 @@ impl<'s> Parser<'s> {
     /// Parses the body of a `define` or `block`, in its own scope.
     fn define(&mut self, name: String, context: &str) -> Outcome<()> {
         let variables = std::mem::replace(&mut self.variables, vec!["$"]);
+        // A `break` in a definition does not belong to a loop around it.
         let ranges = std::mem::take(&mut self.ranges);
+        // The place of the first definition is shown.
         self.definition = self.definition.or(self.open.last().copied());
         self.skip_spaces();
         let pos = self.peek().pos;
@@ -266,6 +270,7 @@ impl<'s> Parser<'s> {
                     format!("template: multiple definition of template {}", go_quote(entry.key()));
                 return Err(self.error(message));
             }
+            // An empty body does not replace one that has content.
             Entry::Occupied(_) => {}
         }
         Ok(())
@@ -291,6 +296,7 @@ impl<'s> Parser<'s> {
                 Ok(Parsed::Item(Item::Text { pos: token.pos, text: text.into() }))
             }
             (Kind::LeftDelimiter, _) => {
+                // Messages about an unclosed action name the line on which it began.
                 self.action_line = Some(self.line(token.pos));
                 self.open.push(token.pos);
                 let parsed = self.action()?;
@@ -384,10 +390,12 @@ impl<'s> Parser<'s> {
         let outer = self.variables.len();
         let pipe = self.pipeline(keyword.as_str(), Kind::RightDelimiter)?;
         let looped = usize::from(keyword == Keyword::Range);
+        // `break` is valid in the body only, not in the `else` part.
         self.ranges += looped;
         let (body, end) = self.items()?;
         self.ranges -= looped;
         let otherwise = match (end, keyword, self.peek_kind()) {
+            // `else if` is a branch inside the `else` part, which ends with the same `end`.
             (Parsed::Else, Keyword::If, Kind::If) | (Parsed::Else, Keyword::With, Kind::With) => {
                 self.next += 1;
                 Some(vec![self.nested(|parser| parser.branch(keyword))?])

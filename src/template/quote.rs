@@ -5,6 +5,7 @@ use crate::quantity::{go_quote, parse_go_float, underscores_separate_digits};
 
 /// Reports whether a character is printable, like Go's `unicode.IsPrint`.
 pub(super) fn is_printable(c: char) -> bool {
+    // Go escapes what it cannot print, and an escape is longer than the character with its quotes.
     matches!(c, '"' | '\\') || go_quote(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8() + 2
 }
 
@@ -16,6 +17,7 @@ pub(super) fn unquoted(literal: &str) -> Result<String, Option<Failure>> {
     let quote = literal.chars().next().ok_or(None)?;
     let inner =
         literal.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)).ok_or(None)?;
+    // Raw texts have no escapes; Go drops carriage returns from them.
     if quote == '`' {
         return Ok(inner.replace('\r', ""));
     }
@@ -111,6 +113,8 @@ pub(super) fn number(text: &str) -> Result<Number, Failure> {
     if let Some(number) = text.strip_suffix('i').and_then(finite) {
         return Ok(Number::Imaginary(number));
     }
+    // Go parses the magnitude as an unsigned number: the least number has no positive one of its
+    // type.
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if let Some(magnitude) = integer(unsigned) {
         let value = if text.starts_with('-') {
@@ -124,6 +128,7 @@ pub(super) fn number(text: &str) -> Result<Number, Failure> {
             None => Err(syntax("integer overflow")),
         };
     }
+    // A number without point or exponent that reached this place is too long for an integer.
     match finite(text) {
         Some(number) if text.contains(['.', 'e', 'E', 'p', 'P']) => Ok(Number::Float(number)),
         Some(_) => Err(syntax("integer overflow")),

@@ -39,9 +39,11 @@ impl Data<'_> {
     /// The origin of the first value that an action reads; `text` is that of the template.
     pub(crate) fn origin_of(&self, ran: Ran<'_>, text: Origin) -> Origin {
         let action = ran.action;
+        // Words are enough to find the first value that is read; the text was parsed before.
         let is_apart = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '|' | ',');
         let mut words = action.split(is_apart).filter(|word| !word.is_empty());
         let chain = words.by_ref().find_map(|word| {
+            // Inside of `with` and `range` the dot is another value, while `$.` stays the root.
             let of_dot = || word.strip_prefix('.').filter(|_| ran.of_root);
             word.strip_prefix("$.").or_else(of_dot).filter(|names| !names.is_empty())
         });
@@ -62,6 +64,7 @@ impl Data<'_> {
         let found = match names {
             ["GlobalConfig", setting, ..] => self.setting.map(|origin| origin(setting)),
             ["Spec", rest @ ..] => self.spec.and_then(|spec| origin_below(spec, rest)),
+            // Go embeds the metadata: its fields are also fields of the object.
             ["ObjectMeta", rest @ ..] if !rest.is_empty() => Some(self.origin_of_field(rest)),
             ["Labels", rest @ ..] => entry(self.labels, rest).or_else(|| below(names)),
             ["Annotations", rest @ ..] => entry(self.annotations, rest).or_else(|| below(names)),

@@ -100,6 +100,7 @@ impl<'a> Metadata<'a> {
     /// expands templates.
     pub fn of_service(object: &'a Node) -> Self {
         let mut metadata = Self::of(object);
+        // A service from a cluster has it already.
         if !metadata.finalizers.contains(&FINALIZER) {
             metadata.finalizers.push(FINALIZER);
         }
@@ -152,6 +153,7 @@ impl<'a> Metadata<'a> {
             "ResourceVersion" => self.resource_version.map(text),
             "Generation" => self.generation.map(Value::Int),
             "CreationTimestamp" => self.created.and_then(printed_time).map(Value::Time),
+            // A service in deletion is not reconciled.
             "DeletionTimestamp" => Some(Value::Nil("*v1.Time")),
             "DeletionGracePeriodSeconds" => Some(Value::Nil("*int64")),
             "OwnerReferences" => {
@@ -186,6 +188,7 @@ impl<'a> Metadata<'a> {
 /// as local time zone.
 fn printed_time(written: &str) -> Option<EcoString> {
     let (date, time) = written.strip_suffix('Z')?.split_once('T')?;
+    // The server writes whole seconds in UTC.
     (date.len() == 10 && time.len() == 8).then(|| eco_format!("{date} {time} +0000 UTC"))
 }
 
@@ -499,6 +502,7 @@ pub(super) const KV_CACHE: &str = "*v1alpha2.KVCacheOffloadingSpec";
 
 /// Whether a JSON name is that of a Go field.
 fn is_named(json: &str, go: &str) -> bool {
+    // Go writes initials in capitals, so the first letter alone does not do.
     if let Some((_, spelled)) = SPELLED.iter().find(|(name, _)| *name == json) {
         return *spelled == go;
     }
@@ -533,6 +537,7 @@ impl<'a> Struct<'a> {
 
     /// The value of a field that the type has.
     pub(super) fn field(&self, go: &str) -> Result<Value<'a>, Failure> {
+        // `has` is asked before, with Go's error for a field that the type lacks.
         let Some(field) = self.described(go) else { return Ok(Value::Absent) };
         let node = self.node.and_then(|node| node.get(field.name));
         value(node, &field.ty, field.pointer, go)
@@ -554,6 +559,7 @@ fn value<'a>(
             Value::Struct(Struct { node, ty, pointer: pointer && go != "Model", name })
         }
         (Type::Str(_), Some(Tree::Str(text))) => pointed(Value::Str(text.clone())),
+        // Without a pointer Go cannot tell an unset field from its zero value.
         (Type::Str(_), None) if pointer => Value::Nil("*string"),
         (Type::Str(_), _) => Value::Str(EcoString::new()),
         (Type::Bool, Some(Tree::Bool(value))) => pointed(Value::Bool(*value)),

@@ -11,6 +11,7 @@ use ecow::EcoString;
 
 impl<'a> super::Machine<'a> {
     pub(super) fn pipeline(&mut self, dot: &Value<'a>, pipe: &'a Pipe) -> Outcome<'a> {
+        // Go's messages name the part that was evaluated last.
         self.at = Some(At::Pipe(pipe));
         let mut value = None;
         for command in &pipe.commands {
@@ -41,6 +42,7 @@ impl<'a> super::Machine<'a> {
             self.at = Some(At::Operand(first));
             return self.call(name, At::Command(command), &command.arguments, dot, last);
         }
+        // They check by themselves whether they may have arguments, with other words than below.
         if let OperandKind::Field(_) | OperandKind::Chain(..) = first.kind {
             return self.operand(dot, first, has_arguments);
         }
@@ -119,8 +121,10 @@ impl<'a> super::Machine<'a> {
         has_arguments: bool,
     ) -> Outcome<'a> {
         for (position, name) in names.iter().enumerate() {
+            // Arguments belong to the last name of a chain.
             value = self.field(&value, name, has_arguments && position + 1 == names.len())?;
         }
+        // Copies of long texts count as work.
         if let Value::Str(text) = &value {
             self.charge(text.len())?;
         }
@@ -194,6 +198,7 @@ impl<'a> super::Machine<'a> {
             }
             _ => {}
         }
+        // These two stop at the first argument that decides: later ones are not evaluated.
         if let "and" | "or" = name {
             let mut value = Value::Absent;
             for argument in arguments {
@@ -207,6 +212,7 @@ impl<'a> super::Machine<'a> {
         let mut values = Vec::with_capacity(count);
         for (position, argument) in arguments.iter().enumerate() {
             let value = self.operand(dot, argument, false)?;
+            // Go checks the type of an argument when it is evaluated, before the next one can fail.
             if name == "printf" && position == 0 {
                 functions::check_format(self, argument, &value)?;
             }
@@ -215,6 +221,7 @@ impl<'a> super::Machine<'a> {
         if arguments.is_empty() && name == "printf" {
             functions::check_piped_format(self, last.as_ref())?;
         }
+        // The piped value is the last argument.
         values.extend(last);
         if name == "call" {
             let callee = match (arguments.first(), &values[0]) {

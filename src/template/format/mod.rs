@@ -149,6 +149,7 @@ impl<'a> Printer<'_, 'a> {
         while let Some(length) = format[reader.pos..].find('%') {
             self.push(&format[reader.pos..reader.pos + length])?;
             reader.pos += length + 1;
+            // A wrong number in brackets spoils its own directive only.
             reader.good = true;
             self.flags = Flags::default();
             self.read_flags(&mut reader)?;
@@ -162,6 +163,8 @@ impl<'a> Printer<'_, 'a> {
                 _ if !reader.good => self.push(&format!("%!{verb}(BADINDEX)"))?,
                 None => self.push(&format!("%!{verb}(MISSING)"))?,
                 Some(value) => {
+                    // For these verbs the two flags mean other forms of the value, and no prefix or
+                    // sign.
                     if matches!(verb, 'v' | 'w') {
                         let Flags { sharp, plus, .. } = self.flags;
                         self.flags = Flags {
@@ -178,6 +181,7 @@ impl<'a> Printer<'_, 'a> {
             }
         }
         self.push(&format[reader.pos.min(format.len())..])?;
+        // With numbered values Go cannot tell which are left over.
         if reader.reordered || reader.next >= values.len() {
             return Ok(());
         }
@@ -216,6 +220,7 @@ impl<'a> Printer<'_, 'a> {
                 Some(width) => {
                     self.flags.width = usize::try_from(width.unsigned_abs()).ok();
                     if width < 0 {
+                        // A negative width pads on the right, where zeros would change the number.
                         (self.flags.minus, self.flags.zero) = (true, false);
                     }
                 }

@@ -78,6 +78,7 @@ impl<'a> Printer<'_, 'a> {
     ) -> Outcome {
         self.bounded()?;
         let flags = self.flags;
+        // Go prints no digit at all for zero with a precision of 0.
         if flags.precision == Some(0) && magnitude == 0 {
             return self.pad_number("");
         }
@@ -87,6 +88,7 @@ impl<'a> Printer<'_, 'a> {
             false if flags.space => " ",
             false => "",
         };
+        // Zeros fill the width behind the sign.
         let zeros = flags
             .width
             .filter(|_| flags.zero && !flags.minus)
@@ -132,6 +134,7 @@ impl<'a> Printer<'_, 'a> {
             false => return self.pad(&digits),
         };
         if flags.zero && !flags.minus {
+            // One column is that of the sign.
             let least = flags.width.unwrap_or(0).saturating_sub(1);
             return self.push(&format!("{sign}{digits:0>least$}"));
         }
@@ -160,6 +163,7 @@ fn shortest(magnitude: f64, precision: Option<usize>) -> String {
     let text = scientific(magnitude, Some(precision - 1));
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
+    // Zeros at the end are not significant for `%g`.
     let count = digits.replace('.', "").trim_end_matches('0').len();
     // Digits before the point, as Go counts them: 0 for the number zero.
     let before = if count == 0 { 0 } else { exponent + 1 };

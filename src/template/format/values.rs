@@ -60,6 +60,7 @@ impl<'a> Printer<'_, 'a> {
                 number.cast_unsigned(),
             ),
             Value::Byte(number) if verb == 'v' && self.flags.go_syntax => {
+                // `%#v` prints a byte in hexadecimal with its prefix.
                 let sharp = std::mem::replace(&mut self.flags.sharp, true);
                 self.digits(u64::from(*number), false, 16, verb)?;
                 self.flags.sharp = sharp;
@@ -77,6 +78,7 @@ impl<'a> Printer<'_, 'a> {
                 'v' | 'g' | 'G' | 'f' | 'F' | 'e' | 'E' => {
                     self.push("(")?;
                     self.float(0.0, verb)?;
+                    // The imaginary part always has a sign, which joins the two.
                     let plus = std::mem::replace(&mut self.flags.plus, true);
                     self.float(*number, verb)?;
                     self.flags.plus = plus;
@@ -100,6 +102,7 @@ impl<'a> Printer<'_, 'a> {
                     })
                     .collect();
                 match self.flags.go_syntax {
+                    // The decoder makes no empty maps: an empty one is nil.
                     true if members.is_empty() => self.push("map[string]string(nil)"),
                     true => self.members("map[string]string{", &members, "}", ", ", verb),
                     false => self.members("map[", &members, "]", " ", verb),
@@ -187,6 +190,7 @@ impl<'a> Printer<'_, 'a> {
     fn quoted(&mut self, text: &str) -> Outcome {
         let text = self.cut(text);
         let raw = |c: char| c == '\t' || !(c.is_ascii_control() || matches!(c, '`' | '\u{feff}'));
+        // Backquotes, as Go writes a text that needs no escapes.
         if self.flags.sharp && text.chars().all(raw) {
             return self.pad(&format!("`{text}`"));
         }
@@ -206,7 +210,7 @@ impl<'a> Printer<'_, 'a> {
     }
 }
 
-/// Returns the quoted text; escapes non-ASCII characters if `asked`.
+/// Returns the quoted text; escapes non-ASCII characters if `requested`.
 pub(super) fn in_ascii(quoted: &str, requested: bool) -> String {
     if !requested {
         return quoted.to_owned();

@@ -32,6 +32,8 @@ impl super::Parser<'_> {
             self.next += 1;
             pipe.assigns = separator.kind == Kind::Assign;
             pipe.variables.push(name.into());
+            // Declared before its value is parsed, as in Go: `{{$x := $x}}` is no undefined
+            // variable.
             self.variables.push(name);
             if !comma {
                 break;
@@ -85,6 +87,7 @@ impl super::Parser<'_> {
                     | OperandKind::Str { .. }
             )
         };
+        // A value cannot take the result of the stage before it.
         if let Some(stage) = pipe.commands.iter().skip(1).position(constant) {
             return Err(
                 self.error(format!("non executable command in pipeline stage {}", stage + 2))
@@ -102,6 +105,7 @@ impl super::Parser<'_> {
             let token = self.next();
             match token.kind {
                 Kind::Space => continue,
+                // The pipeline around looks at the end again.
                 Kind::RightDelimiter | Kind::RightParen => self.next -= 1,
                 Kind::Pipe => {}
                 _ => return Err(self.unexpected(&token, "operand")),
@@ -115,6 +119,7 @@ impl super::Parser<'_> {
 
     pub(super) fn operand(&mut self) -> Outcome<Option<Operand>> {
         let Some(mut operand) = self.term()? else { return Ok(None) };
+        // A space before the dot makes the field an operand of its own.
         if self.peek_kind() != Kind::Field {
             return Ok(Some(operand));
         }
@@ -155,7 +160,7 @@ impl super::Parser<'_> {
         };
         let kind =
             match token.kind {
-                Kind::Identifier if FUNCTIONS.contains(&text) || self.own.contains(&text) => {
+                Kind::Identifier if FUNCTIONS.contains(&text) || self.functions.contains(&text) => {
                     OperandKind::Function(text.into())
                 }
                 Kind::Identifier => {
