@@ -29,6 +29,7 @@ pub fn decoded(text: &str) -> Option<Vec<u8>> {
 }
 
 fn bytes(text: &str) -> Option<Vec<u8>> {
+    // Padding has to be complete where there is any.
     let decoder = if text.ends_with('=') { PADDED } else { UNPADDED };
     decoder.decode(text.replace('-', "+").replace('_', "/")).ok()
 }

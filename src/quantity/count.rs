@@ -48,6 +48,7 @@ impl Add for Count {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
+        // A sum beyond 64 bits is not known, rather than wrong.
         Self(self.0.zip(other.0).and_then(|(one, other)| one.checked_add(other)))
     }
 }

@@ -76,6 +76,7 @@ impl Decimal {
         if other.is_zero() {
             return self.clone();
         }
+        // At the finer of the two scales both are whole numbers.
         let exponent = self.exponent.min(other.exponent);
         let (left, right) = (self.digits_at(exponent), other.digits_at(exponent));
         if self.negative == other.negative {
@@ -84,6 +85,7 @@ impl Decimal {
         match self.compare_magnitude(other) {
             Ordering::Equal => Self::default(),
             Ordering::Greater => Self::new(self.negative, subtract_digits(&left, &right), exponent),
+            // The smaller magnitude is taken from the greater one, whose sign the result has.
             Ordering::Less => Self::new(other.negative, subtract_digits(&right, &left), exponent),
         }
     }
@@ -114,6 +116,7 @@ impl Decimal {
             return None;
         }
         let mut remainder = 0;
+        // Division by hand from the first digit on, as numbers may be longer than any integer type.
         let mut digits = self.digits_at(0);
         for digit in &mut digits {
             let current = remainder * 10 + u64::from(*digit);

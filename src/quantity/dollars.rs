@@ -16,6 +16,8 @@ impl Dollars {
     /// So many things at a price each.
     #[expect(clippy::cast_possible_truncation, reason = "a price far beyond 2^53 is no price")]
     pub fn of(price: &Quantity, count: i64) -> Self {
+        // Rounded once, to whole millionths: sums of them are exact and do not depend on their
+        // order.
         let millionths = (price.as_f64() * 1e6).round() as i128;
         Self(millionths.saturating_mul(i128::from(count)))
     }

@@ -7,6 +7,7 @@ pub fn glob(pattern: &str, name: &str) -> bool {
     let Some(mut rest) = name.strip_prefix(first) else { return false };
     let mut last = None;
     for part in parts {
+        // The last part is held back: it has to match at the end, the others at their first place.
         if let Some(previous) = last.replace(part) {
             match rest.find(previous) {
                 Some(at) => rest = &rest[at + previous.len()..],

@@ -10,6 +10,7 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     let negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = if negative { -1.0 } else { 1.0 };
+    // Go takes a sign before `inf`, but not before `nan`.
     if text.eq_ignore_ascii_case("nan") {
         return Some(f64::NAN);
     }

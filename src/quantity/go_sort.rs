@@ -53,14 +53,17 @@ impl<T, L: Fn(&T, &T) -> bool> Slice<'_, T, L> {
             if length <= MOST_INSERTED {
                 return self.insertion_sort(from, to);
             }
+            // Too many bad pivots: heap sort keeps n log n in the worst case.
             if limit == 0 {
                 return self.heap_sort(from, to);
             }
+            // Some elements are moved away, so that a pattern in the input spoils no further pivot.
             if !balanced {
                 self.break_patterns(from, to);
                 limit -= 1;
             }
             let (mut pivot, mut hint) = self.choose_pivot(from, to);
+            // A list that seems to fall is turned round: it is then sorted by few exchanges.
             if hint == Hint::Decreasing {
                 self.items[from..to].reverse();
                 pivot = (to - 1) - (pivot - from);
@@ -73,6 +76,8 @@ impl<T, L: Fn(&T, &T) -> bool> Slice<'_, T, L> {
             {
                 return;
             }
+            // The element before is the last pivot: nothing here is less, so equals need no further
+            // sorting.
             if from > 0 && !self.less(from - 1, pivot) {
                 from = self.partition_equal(from, to, pivot);
                 continue;
@@ -81,6 +86,8 @@ impl<T, L: Fn(&T, &T) -> bool> Slice<'_, T, L> {
             partitioned = already;
             let (left, right) = (middle - from, to - middle);
             balanced = left.min(right) >= length / 8;
+            // Recursion into the shorter side keeps the stack at log n; the longer one is the next
+            // round.
             if left < right {
                 self.pdqsort(from, middle, limit);
                 from = middle + 1;

@@ -58,6 +58,7 @@ fn limit_with(text: &str, max: usize, hash: impl Fn(&str) -> String) -> String {
         return text.to_owned();
     }
     let mut limited = hash(text);
+    // A hash has 8 bytes, and the dash is one.
     if max > 9 {
         limited.push('-');
         limited.push_str(&tail(text, max - 9));
@@ -94,6 +95,7 @@ pub fn model_ready_label(namespace: Option<&str>, name: &str) -> String {
     if namespace.len() + name.len() <= NAMESPACED_MODEL_LENGTH {
         return format!("{MODEL_DOMAIN}/{namespace}.basemodel.{name}");
     }
+    // A short namespace leaves the rest of the room to the name.
     let room = namespace.len().min(NAMESPACE_LENGTH);
     format!(
         "{MODEL_DOMAIN}/{}.basemodel.{}",

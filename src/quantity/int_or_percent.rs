@@ -62,6 +62,8 @@ impl IntOrPercent {
     /// What the API server's schema takes is narrower; see [`percent`](super::names::percent).
     pub fn parse_percent(text: &str) -> Result<Self, IntOrPercentError> {
         let number = text.strip_suffix('%').ok_or(IntOrPercentError::NotPercent)?;
+        // Go's `Atoi` takes one sign; whether the number fits is a question of its own with other
+        // words.
         let digits = number.strip_prefix(['-', '+']).unwrap_or(number);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(IntOrPercentError::NotInteger { text: text.into() });
@@ -79,7 +81,9 @@ impl IntOrPercent {
         match self {
             Self::Int(value) => value,
             Self::Percent(percent) => {
+                // Two numbers of 64 bits fit into 128.
                 let hundredths = i128::from(percent) * i128::from(total);
+                // Towards the lesser number, for negative shares as well.
                 let floor = hundredths.div_euclid(100);
                 let up = rounding == Rounding::Up && hundredths.rem_euclid(100) != 0;
                 let value = floor + i128::from(up);

@@ -102,6 +102,7 @@ impl KeptLayers {
     fn elements(&self, ways: u64) -> u64 {
         match self.kept {
             Kept::Grouped { heads, key, value, index, .. } => {
+                // Numbers come from files: a sum that is too large is a cache that fits nowhere.
                 let values = on_all(heads, ways).saturating_mul(key.saturating_add(value));
                 values.saturating_add(index.saturating_mul(ways))
             }
@@ -116,6 +117,7 @@ impl KeptLayers {
     /// Bytes of one more token in a long request.
     pub fn per_token(&self, layout: Layout) -> u64 {
         let one = match self.kept {
+            // Behind the window a token replaces another one; a state never grows.
             Kept::Grouped { window: Some(_), .. } | Kept::State { .. } => 0,
             Kept::Grouped { .. } | Kept::Latent { .. } => self.elements(layout.ways),
             // A run of tokens adds one vector: see `request` for the exact number.
@@ -131,6 +133,7 @@ impl KeptLayers {
         let elements = self.elements(layout.ways);
         let one = match self.kept {
             Kept::Grouped { window, .. } => {
+                // A request shorter than the window keeps its own tokens.
                 let kept = window.map_or(tokens, |window| window.min(tokens));
                 elements.saturating_mul(kept).saturating_mul(layout.width)
             }
@@ -145,6 +148,7 @@ impl KeptLayers {
             }
             Kept::State { state, convolution } => state
                 .saturating_mul(STATE_WIDTH)
+                // An 8-bit cache is of keys and values only: the convolution stays in 16 bits.
                 .saturating_add(convolution.saturating_mul(layout.width.max(2))),
         };
         self.layers.saturating_mul(one)
@@ -207,6 +211,7 @@ impl KvCache {
 
     /// The longest request that so many bytes hold, up to `most` tokens.
     pub fn longest(&self, bytes: u64, most: u64, layout: Layout) -> u64 {
+        // Bisection: a longer request never takes fewer bytes.
         let (mut fits, mut fails) = (0, most.saturating_add(1));
         while fails - fits > 1 {
             let middle = fits + (fails - fits) / 2;

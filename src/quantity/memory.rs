@@ -31,6 +31,7 @@ impl Memory {
     /// For people: `21.6 GiB`, `512.0 MiB`.
     pub fn short(self) -> String {
         let gib = self.gib();
+        // From here on one decimal of a GiB shows 1.0.
         if gib >= 0.95 { format!("{gib:.1} GiB") } else { format!("{:.1} MiB", gib * 1024.0) }
     }
 

@@ -94,6 +94,7 @@ fn subdomain_error() -> String {
 /// a pod.
 pub fn dns1123_label(name: &str) -> Vec<String> {
     let shape = || {
+        // The server has words of its own for a name whose only fault are its dots.
         if is_subdomain(name) {
             return "must not contain dots".to_owned();
         }
@@ -174,6 +175,7 @@ fn without_trailing_dash(prefix: &str) -> String {
 pub fn qualified_name(key: &str) -> Vec<String> {
     let message = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     let examples = ["MyName", "my.name", "123-abc"];
+    // A third part means two slashes, for which there is one objection to the whole.
     let mut parts = key.split('/');
     let (prefix, name) = match (parts.next().unwrap_or(""), parts.next(), parts.next()) {
         (name, None, _) => (None, name),
@@ -195,6 +197,7 @@ pub fn qualified_name(key: &str) -> Vec<String> {
             .collect(),
     };
     if name.is_empty() {
+        // The server adds the objection to the form as well.
         errors.push("name part must be non-empty".to_owned());
     }
     errors.extend(too_long(name, LABEL_LENGTH).map(|error| format!("name part {error}")));
@@ -261,6 +264,7 @@ pub fn path_segment_prefix(name: &str) -> Vec<String> {
 
 /// Name of a port (`IsValidPortName`).
 pub fn port_name(name: &str) -> Vec<String> {
+    // Each rule is asked by itself: the server lists every one that a name breaks.
     let shaped = !name.is_empty() && name.bytes().all(label_byte);
     objections([
         too_long(name, 15),
@@ -374,6 +378,7 @@ pub fn fully_qualified_domain_name(name: &str) -> Vec<FieldError> {
     if name.is_empty() {
         return vec![FieldError::Required];
     }
+    // Before the rules for subdomains, which take no dot at the end.
     let name = name.strip_suffix('.').unwrap_or(name);
     let wrong = dns1123_subdomain(name);
     if !wrong.is_empty() {
@@ -461,6 +466,7 @@ pub fn ip_address(text: &str) -> Vec<FieldError> {
 /// The text without the zeros that begin its numbers.
 fn without_leading_zeros(text: &str) -> String {
     let strip = |piece: &str| {
+        // The separator belongs to the piece; of zeros alone the last one stays.
         let end = piece.trim_end_matches(['.', ':']);
         let zeros = end.len() - end.trim_start_matches('0').len();
         piece[if zeros == end.len() { zeros.saturating_sub(1) } else { zeros }..].to_owned()

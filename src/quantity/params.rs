@@ -39,6 +39,7 @@ impl ParamCount {
         let unit = UNITS.iter().find(|(unit, _)| text.ends_with(*unit));
         let (number, power) =
             unit.map_or((text, 0), |(unit, power)| (text.trim_end_matches(*unit), *power));
+        // `trim_end_matches` took several: `8BB` is no size.
         if unit.is_some() && number.len() + 1 != text.len() {
             return Err(ParamCountError::Syntax);
         }
@@ -52,8 +53,10 @@ impl ParamCount {
         {
             return Err(ParamCountError::Syntax);
         }
+        // Zeros at the end add no precision: `7.000000000000B` is whole.
         let fraction = fraction.trim_end_matches('0');
         let places = u32::try_from(fraction.len()).unwrap_or(u32::MAX);
+        // More decimals than the unit has zeros leave a part of a parameter.
         let missing = power.checked_sub(places).ok_or(ParamCountError::Fraction)?;
         let mut count = 0_u64;
         for byte in whole.bytes().chain(fraction.bytes()) {
@@ -99,6 +102,7 @@ impl ParamCount {
             _ => return None,
         };
         let number = number.trim_end_matches('.');
+        // `.5B` lacks only its zero.
         let zero = if number.starts_with('.') { "0" } else { "" };
         Self::parse(&format!("{zero}{number}{unit}")).ok()
     }
@@ -110,6 +114,7 @@ impl ParamCount {
         let Some((unit, value)) = self.in_units() else { return self.0.to_string() };
         if value.fract() == 0.0 {
             format!("{value:.0}{unit}")
+        // Upstream prints one decimal here, although two would be exact.
         } else if (value * 100.0).fract() == 0.0 {
             format!("{value:.1}{unit}")
         } else {
@@ -120,6 +125,7 @@ impl ParamCount {
     /// The count to three digits, for people: `12.0B`, `671B`.
     pub fn short(self) -> String {
         let Some((unit, value)) = self.in_units() else { return self.0.to_string() };
+        // Bounds of rounding: 9.995 would be printed as 10.00, which has four digits.
         let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
         format!("{value:.decimals$}{unit}")
     }

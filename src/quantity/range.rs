@@ -58,6 +58,7 @@ impl Range {
 
     /// Whether an amount is inside.
     pub fn holds_amount(self, amount: &Quantity) -> bool {
+        // Rounded up, so that a fraction above the greatest value is outside.
         let fits = amount.value().is_some_and(|rounded_up| self.holds(rounded_up));
         fits && !amount.is_negative() && (!self.whole || amount.is_integer())
     }

@@ -93,6 +93,8 @@ impl Quantity {
         if parts.digits() > MAX_DIGITS {
             return Err(QuantityError::TooManyDigits);
         }
+        // Upstream has two ways to parse, which differ for numbers without digits and in what they
+        // print.
         let small = unit.fits_upstream_integer(&parts);
         if !small && !parts.has_digits {
             return Err(QuantityError::Number);
@@ -106,6 +108,7 @@ impl Quantity {
             }
         }
         .rounded_up(NANO);
+        // Less than a byte cannot be printed in powers of 1024.
         let below_one = !amount.is_zero() && amount.abs() < Decimal::from_integer(1, 0);
         let format =
             if format == Format::BinarySi && below_one { Format::DecimalSi } else { format };
@@ -172,6 +175,7 @@ impl Quantity {
         if binary {
             let mut amount = self.amount.clone();
             let mut power = 0;
+            // The greatest unit that leaves no remainder.
             while power < BINARY_UNITS.len() - 1
                 && let Some(less) = amount.divided_exactly(1024)
             {
@@ -181,6 +185,7 @@ impl Quantity {
             amount.push_scaled(0, &mut text);
             text.push_str(BINARY_UNITS[power]);
         } else {
+            // Units are powers of 1000; rounded down, for small units as well.
             let exponent = self.amount.exponent().div_euclid(3) * 3;
             if self.format == Format::DecimalExponent {
                 self.amount.push_scaled(exponent, &mut text);
@@ -189,6 +194,7 @@ impl Quantity {
                     text.push_str(&exponent.to_string());
                 }
             } else {
+                // There is no unit above `E`: larger numbers are written out.
                 let exponent = exponent.min(18);
                 self.amount.push_scaled(exponent, &mut text);
                 text.push_str(
@@ -386,6 +392,7 @@ impl<'a> Parts<'a> {
             return Err(QuantityError::Format);
         }
         let whole = written.trim_start_matches('0');
+        // Upstream counts at least one digit before the point.
         let whole = if whole.is_empty() { "0" } else { whole };
         Ok(Self {
             negative,
@@ -444,6 +451,7 @@ impl Unit {
         if let Some(power) = BINARY_UNITS.iter().position(|unit| *unit == suffix) {
             return Ok((Self::Two(power * 10), Format::BinarySi));
         }
+        // After the units: `E` alone is one, and with digits behind it is an exponent.
         let written = suffix.strip_prefix(['e', 'E']).ok_or(QuantityError::Suffix)?;
         let digits = written.strip_prefix(['-', '+']).unwrap_or(written);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

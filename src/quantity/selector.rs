@@ -82,6 +82,7 @@ impl Requirement {
         use SelectorOperator as Op;
         let key = key.into();
         let values: EcoVec<EcoString> =
+            // Sorted and without repetitions, which is the canonical text.
             values.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         let mut errors = Vec::new();
         let wrong = names::label_key(&key);
@@ -195,6 +196,7 @@ impl Selector {
     /// The selector of these conditions.
     pub fn new(requirements: impl IntoIterator<Item = Requirement>) -> Self {
         let mut requirements: EcoVec<Requirement> = requirements.into_iter().collect();
+        // A stable sort: conditions of one key keep their order.
         requirements.make_mut().sort_by(|a, b| a.key.cmp(&b.key));
         Self { requirements }
     }
@@ -269,6 +271,7 @@ fn scan(text: &str) -> Vec<Token<'_>> {
             // ends.
             None | Some('\0') => return tokens,
             Some(c) if is_special(c) => {
+                // The longer sign first; `=!` is two signs.
                 let double = rest.starts_with("==") || rest.starts_with("!=");
                 1 + usize::from(double)
             }
@@ -337,6 +340,7 @@ impl<'a> Parser<'a> {
             // Upstream prints its missing path.
             return Err(SelectorError(FieldError::invalid(key, wrong.join("; ")).at("<nil>")));
         }
+        // After `!key` nothing but a comma may follow, which the caller checks.
         if absent || matches!(self.look(), END | ",") {
             return Requirement::new(key, if absent { Op::DoesNotExist } else { Op::Exists }, []);
         }
@@ -389,6 +393,7 @@ impl<'a> Parser<'a> {
                     other => return Err(SelectorError::expected(other, "',' or ')'")),
                 }
             } else if token == "," {
+                // A comma in front of all values stands behind an empty one.
                 if values.is_empty() {
                     values.push("");
                 }

@@ -132,6 +132,7 @@ impl Version {
         if text.is_empty() {
             return Err(VersionError::Empty);
         }
+        // Dots behind the second one belong to the suffixes.
         let mut parts = text.splitn(3, '.');
         let written = parts.next().unwrap_or("");
         let major = written.strip_prefix('v').unwrap_or(written);
@@ -169,6 +170,7 @@ impl Version {
     /// Serving Runtime, Core Configuration; docs/decisions.md#version-precision).
     pub fn admits(&self, operator: Operator, model: &Self) -> Result<(), VersionMismatch> {
         let order = self.compare(model);
+        // An order between versions with suffixes has no meaning that the controller would rely on.
         let exact = operator == Operator::Equal || self.is_unofficial() || model.is_unofficial();
         let failure = if exact {
             (order != Ordering::Equal).then_some(VersionMismatch::Different)
@@ -199,6 +201,7 @@ impl Version {
     /// of all, written with the precision and prefix of either.
     pub fn shares_a_model(&self, operator: Operator, other: (&Self, Operator)) -> bool {
         let (theirs, their_operator) = other;
+        // `GreaterThan` admits every lesser version, and 0 is the least.
         let zero = Self { numbers: [0; 3], suffixes: Default::default(), ..self.clone() };
         [self, theirs, &zero].into_iter().any(|numbers| {
             let mut spellings = [self, theirs].into_iter().filter_map(|like| numbers.spelled(like));
@@ -211,6 +214,7 @@ impl Version {
 
     /// The version with the precision and prefix of another; none if that leaves out a number.
     fn spelled(&self, like: &Self) -> Option<Self> {
+        // Suffixes follow the third number, so such a version cannot be shorter.
         let kept = if self.is_unofficial() { 3 } else { like.precision };
         self.numbers[kept..].iter().all(|number| *number == 0).then(|| Self {
             precision: kept,
@@ -296,6 +300,7 @@ pub fn validate_documented(text: &str) -> Result<DocumentedVersion, VersionError
         numbers.push(number(&rest[..end], part)?);
         rest = &rest[end..];
         match rest.strip_prefix('.') {
+            // A dot behind the third number begins a suffix.
             Some(next) if part != Part::Patch => rest = next,
             _ => break,
         }

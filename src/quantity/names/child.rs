@@ -16,9 +16,11 @@ const HEAD: usize = LONGEST - HASH;
 
 /// The name of a child object.
 pub(crate) fn child_name(parent: &str, suffix: &str) -> EcoString {
+    // The common case: nothing is cut off.
     if parent.len() <= LONGEST.saturating_sub(suffix.len()) {
         return eco_format!("{parent}{suffix}");
     }
+    // A suffix that leaves no room for the parent is hashed together with it.
     if suffix.len() >= HEAD {
         let hash = md5(format!("{parent}{suffix}").as_bytes());
         let mut name = if parent.len() > HEAD {
@@ -28,6 +30,7 @@ pub(crate) fn child_name(parent: &str, suffix: &str) -> EcoString {
         };
         let room = LONGEST.saturating_sub(name.len());
         name.push_str(cut(suffix, room));
+        // A name must not end in a dash or a dot, where the suffix may have been cut.
         let end = name.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).len();
         name.truncate(end);
         return name.into();
