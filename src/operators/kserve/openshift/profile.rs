@@ -97,7 +97,8 @@ pub(super) fn unread(service: &Service, config: &KServeConfig) -> Option<Diagnos
 /// Fills a service from its profile (applyHardwareProfile).
 ///
 /// # Errors
-/// When the profile does not exist, as far as profiles of its namespace were read.
+/// When the profile does not exist: profiles of its namespace come from a cluster, and it is none of
+/// them. A repository need not hold every profile of a cluster.
 pub(super) fn apply(
     service: &mut Service,
     config: &KServeConfig,
@@ -148,8 +149,10 @@ fn missing(
     config: &KServeConfig,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
-    let is_near =
-        |profile: &Object| profile.id.scope.namespace().is_some_and(|scope| scope == namespace);
+    let is_near = |profile: &Object| {
+        profile.metadata("uid").is_some()
+            && profile.id.scope.namespace().is_some_and(|scope| scope == namespace)
+    };
     if config.openshift.profiles.iter().any(is_near) {
         return Err(Failure {
             code: Code::InvalidInput,
@@ -306,18 +309,23 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_that_was_not_read_is_refused_only_beside_others_of_its_namespace() {
+    fn a_profile_that_was_not_read_is_refused_only_beside_a_clusters_others_of_its_namespace() {
         let named = |namespace: &str| {
             format!(
                 "opendatahub.io/hardware-profile-name: gone, opendatahub.io/hardware-profile-namespace: {namespace}"
             )
         };
         let model = "model: {modelFormat: {name: f}}";
-        let profile = profile("{}");
-        let refused = admitted(&named("team"), model, &profile).expect_err("it is refused");
+        // A repository has the profiles that its owner keeps there, a dump has those of the cluster.
+        let written = profile("{}");
+        let live = written.replace("name: gpu", "name: gpu, uid: 6f9");
+        let refused = admitted(&named("team"), model, &live).expect_err("it is refused");
         assert!(text(&refused).contains("gone"), "{refused:?}");
-        let (_, findings) = admitted(&named("elsewhere"), model, &profile).expect("it is admitted");
-        assert!(findings.iter().any(|finding| finding.message.contains("elsewhere/gone")));
+        for (namespace, beside) in [("elsewhere", &live), ("team", &written)] {
+            let (_, findings) = admitted(&named(namespace), model, beside).expect("it is admitted");
+            let name = format!("{namespace}/gone");
+            assert!(findings.iter().any(|finding| finding.message.contains(&name)), "{name}");
+        }
         let shipped = "opendatahub.io/hardware-profile-name: default-profile, opendatahub.io/hardware-profile-namespace: redhat-ods-applications";
         let (found, findings) = admitted(shipped, model, "").expect("it is admitted");
         assert_eq!(
