@@ -356,6 +356,7 @@ pub(crate) fn components<R: Record>(
         let predictor = facts.predictor_name();
         for BuiltComponent { component, .. } in &mut components {
             let of = (service.name(), service.namespace.as_str());
+            findings.extend(openshift::proxy::taken(component));
             openshift::proxy::add(of, &predictor, config.proxy.as_ref(), component);
         }
     }

@@ -8,6 +8,7 @@
 
 use super::wants_auth;
 use crate::api::{ComponentKind, ProxyConfig};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, field_mut, list_mut, text};
 use crate::objects::build::{filled, node};
 use crate::objects::metadata::{label, with};
@@ -21,6 +22,10 @@ use ecow::{EcoString, eco_format};
 static RULE: &Rule = &rules::OPENSHIFT_PROXY;
 /// Name of the proxy's container.
 const PROXY: &str = "kube-rbac-proxy";
+/// Name of the proxy's container before it was replaced. A Deployment that has one keeps it, unless
+/// its service asks for the other by an annotation.
+const OLDER: &str = "oauth-proxy";
+const PROXY_TYPE: &str = "security.opendatahub.io/auth-proxy-type";
 /// Volume of the certificate.
 const CERTIFICATE: &str = "proxy-tls";
 /// Where the certificate is mounted.
@@ -91,6 +96,31 @@ pub(in crate::operators::kserve) fn add(
     } else if let Some(proxy) = proxy {
         guard(service, proxy, component);
     }
+}
+
+/// The finding about a container that has the name of the older proxy. Quirk: once its Deployment
+/// exists, the controller takes it for the proxy, and adds it to what the service has a second time
+/// (getExistingAuthProxyType, copyAuthProxyFromExisting).
+pub(in crate::operators::kserve) fn taken(component: &Component) -> Option<Diagnostic> {
+    let kind = component.annotations.get(PROXY_TYPE).and_then(Node::as_str);
+    if component.kind == ComponentKind::Transformer || kind == Some(PROXY) {
+        return None;
+    }
+    let mut own = component.pod.get("containers")?.items().iter();
+    let name = own.find(|own| text(own, "name") == OLDER)?.get("name")?;
+    let message = format!(
+        "the controller takes the container `{OLDER}` of Deployment {} for its own once it exists, and adds it again: the server refuses every later update",
+        component.name
+    );
+    let help = format!(
+        "name the container otherwise, or annotate the service with `{PROXY_TYPE}: {PROXY}`"
+    );
+    Some(
+        Diagnostic::new(Code::ServerRefuses, message)
+            .severity(Severity::Warning)
+            .at(name.origin.span())
+            .help(help),
+    )
 }
 
 /// Takes the proxy out of a pod, if it has one.
@@ -303,5 +333,24 @@ mod tests {
         assert_eq!(said(&slow, &timed), "");
         slow.timeout = "20".into();
         assert_eq!(said(&slow, &plain), "");
+    }
+
+    #[test]
+    fn a_container_of_the_older_proxys_name_is_added_again_by_each_later_update() {
+        use crate::diag::Code;
+        use crate::testing::ome;
+        let found = |annotations: &str, name: &str| {
+            let text = format!(
+                "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: s, namespace: team, annotations: {{{annotations}}}}}\nspec: {{predictor: {{containers: [{{name: kserve-container, image: a}}, {{name: {name}, image: b}}]}}}}\n"
+            );
+            let ran = ome("plan -o json --release kserve=odh", &text);
+            ran.findings().iter().filter(|code| **code == Code::ServerRefuses.as_str()).count()
+        };
+        let migrates = "security.opendatahub.io/auth-proxy-type: kube-rbac-proxy";
+        assert_eq!(found("", OLDER), 1);
+        assert_eq!(found(migrates, OLDER), 0);
+        assert_eq!(found("", "other"), 0);
+        // The name of the newer one is refused at once.
+        assert_eq!(found("", PROXY), 1);
     }
 }
