@@ -244,6 +244,16 @@ pub(crate) trait Services: Sync {
         false
     }
 
+    /// What the webhook refuses of a runtime, so that no service gets it.
+    fn refused_runtime(
+        &self,
+        _policy: &Policy,
+        _runtime: &Runtime,
+        _config: &OperatorConfig,
+    ) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
     /// A finding about the placement of a built service, if there is one.
     fn remarks(
         &self,

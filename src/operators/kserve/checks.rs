@@ -5,7 +5,7 @@
 use super::admission::{refused, refused_runtime};
 use super::llm;
 use super::mode;
-use crate::api::{Api, DeploymentMode};
+use crate::api::{Api, DeploymentMode, KServeConfig, Runtime, Semantics};
 use crate::check::references::missing_runtime;
 use crate::check::refusals::report;
 use crate::check::{Check, View};
@@ -60,6 +60,16 @@ fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     for runtime in view.catalog.runtimes(Api::KServe) {
-        report(semantics, &runtime.object, None, refused_runtime(runtime, config), found);
+        webhook_of_runtime(semantics, runtime, config, found);
     }
+}
+
+/// Reports what the webhook would refuse of a runtime.
+pub(super) fn webhook_of_runtime(
+    semantics: Semantics,
+    runtime: &Runtime,
+    config: &KServeConfig,
+    found: &mut Vec<Diagnostic>,
+) {
+    report(semantics, &runtime.object, None, refused_runtime(runtime, config), found);
 }

@@ -235,6 +235,17 @@ impl Services for KServe {
         admitted.map(|objects| objects.value)
     }
 
+    fn refused_runtime(
+        &self,
+        policy: &Policy,
+        runtime: &Runtime,
+        config: &OperatorConfig,
+    ) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        checks::webhook_of_runtime(policy.semantics, runtime, &config.kserve, &mut found);
+        found
+    }
+
     fn goes_on(&self, service: &Service, object: &Node) -> bool {
         llm::is_llm(service) || openshift::objects::is_of_metrics(object)
     }

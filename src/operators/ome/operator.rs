@@ -172,6 +172,17 @@ impl Services for Ome {
         policy.ome().keeps_replicas
     }
 
+    fn refused_runtime(
+        &self,
+        policy: &Policy,
+        runtime: &Runtime,
+        _config: &OperatorConfig,
+    ) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        checks::service::webhook_of_runtime(policy, runtime, &mut found);
+        found
+    }
+
     fn remarks(
         &self,
         context: &Context<'_, '_>,

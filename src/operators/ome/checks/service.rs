@@ -1,12 +1,13 @@
 //! Rules about services: a decoder requires an engine, and what OME's webhooks reject of services
 //! and runtimes ([`crate::operators::ome::admission`]).
 
-use crate::api::{Api, ComponentKind, Scope, Semantics};
+use crate::api::{Api, ComponentKind, Runtime, Scope, Semantics};
 use crate::check::refusals::report;
 use crate::check::{View, about};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::ome::admission::{refused, refused_runtime};
 use crate::operators::ome::rules::Rules as _;
+use crate::policy::Policy;
 use crate::yaml::Node;
 
 /// A decoder requires an engine (OME docs, Serving Runtime, Decoder Configuration).
@@ -50,12 +51,20 @@ pub(crate) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             report(semantics, &service.object, refusal, refused(service), found);
         }
     }
-    let all = view
-        .catalog
-        .policy(Api::Ome, semantics)
-        .is_none_or(|policy| semantics == Semantics::Documented || policy.ome().runtimes_checked);
-    let runtimes = view.catalog.runtimes(Api::Ome).iter();
-    for runtime in runtimes.filter(|runtime| all || runtime.object.id.scope != Scope::Cluster) {
+    let Some(policy) = view.catalog.policy(Api::Ome, semantics) else { return };
+    for runtime in view.catalog.runtimes(Api::Ome) {
+        webhook_of_runtime(policy, runtime, found);
+    }
+}
+
+/// Reports what the webhook would refuse of a runtime. Some releases ask it about runtimes of
+/// namespaces alone.
+pub(crate) fn webhook_of_runtime(policy: &Policy, runtime: &Runtime, found: &mut Vec<Diagnostic>) {
+    let semantics = policy.semantics;
+    let is_asked = semantics == Semantics::Documented
+        || policy.ome().runtimes_checked
+        || runtime.object.id.scope != Scope::Cluster;
+    if is_asked {
         report(semantics, &runtime.object, None, refused_runtime(runtime), found);
     }
 }
