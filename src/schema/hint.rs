@@ -102,8 +102,9 @@ pub fn choices(value: &str, words: &[&str]) -> String {
 }
 
 fn list(words: &[&str]) -> String {
-    let words: Vec<String> =
-        words.iter().map(|word| format!("`{}`", word.trim_matches('"'))).collect();
+    // An empty text means the default, as if the field was left out.
+    let words = words.iter().map(|word| word.trim_matches('"')).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => words.concat(),

@@ -74,12 +74,8 @@ fn accepted_values_are_listed_in_the_help() {
             &["Always", "Never", "Once", "Twice", "Thrice"],
             "did you mean `Always`? Accepted are `Always`, `Never`, `Once`, `Twice` or `Thrice`",
         ),
-        (
-            "Q",
-            &["Always", "", "Once", "Twice", "No"],
-            "write `Always`, ``, `Once`, `Twice` or `No`",
-        ),
-        ("", &["Always", "", "Once", "Twice", "No"], "write `Always`, ``, `Once`, `Twice` or `No`"),
+        ("Q", &["Always", "", "Once", "Twice", "No"], "write `Always`, `Once`, `Twice` or `No`"),
+        ("", &["Always", "", "Once", "Twice", "No"], "write `Always`, `Once`, `Twice` or `No`"),
     ] {
         assert_eq!(hint::choices(value, words), expected);
     }
@@ -240,6 +236,7 @@ fn length_range_and_pattern_rules_are_checked() {
         ("[max=1]str", json!(["a", "b"]), "must have at most 1 element, not 2"),
         ("str(enum=\"a\"|\"b c\")", json!("b c"), ""),
         ("str(enum=\"a\"|\"b c\")", json!("b"), "unsupported value `b`"),
+        ("str(enum=\"a\"|\"\")", json!(""), ""),
         ("str(pattern=\"^a b$\")", json!("a b"), ""),
         ("str(pattern=\"^a b$\")", json!("a"), "does not match `^a b$`"),
         ("int64(enum=1|2)", json!(2), ""),
