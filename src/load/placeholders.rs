@@ -134,6 +134,12 @@ fn stands_for_value(text: &str) -> bool {
     is_upper(text) && text.split(['_', '-']).any(is_word)
 }
 
+/// What programs fill in by its place (`pod-{}`), and dots for something of the reader's: valid in
+/// no name.
+fn is_left_open(text: &str) -> bool {
+    text == "..." || text.contains("{}")
+}
+
 /// Words that a name is written with where it stands for one: no name has upper case.
 fn shouts_a_name(text: &str) -> bool {
     const NOUNS: [&str; 24] = [
@@ -208,8 +214,9 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
 /// Whether a text may hold a placeholder at all.
 pub(super) fn may_hold(text: &str) -> bool {
     // Those that are found fastest come first.
-    const SIGNS: [&str; 17] = [
+    const SIGNS: [&str; 18] = [
         "{",
+        ": ...",
         "<",
         "%",
         "@",
@@ -376,6 +383,7 @@ impl<'n> Walk<'_, 'n> {
         let is_of_object = matches!(self.path[..], ["metadata", "name" | "namespace"]);
         let asks = |text: &str| {
             asks_for_value(text)
+                || (is_strict && is_left_open(text))
                 || (is_strict && stands_for_value(text))
                 || (is_of_object && shouts_a_name(text))
                 || (is_number && is_upper(text))
@@ -540,6 +548,10 @@ mod tests {
             ("a: {nominalQuota: \"${M}Gi\", containerPort: PORT}", &["${M}", "PORT"]),
             ("a: {serviceAccountName: $SA_NAME}\nb: {value: $X}\nargs: [$HOME]", &["$SA_NAME"]),
             ("data: {port: PORT, hostPort: \"a${B}\"}\nargs: [{port: PORT}]", &[]),
+            (
+                "metadata: {name: \"pod-n{}\", namespace: ..., labels: {}}\ndata: {a: ..., b: \"{}\"}",
+                &["pod-n{}", "..."],
+            ),
         ] {
             assert_eq!(found("InferenceService", text), expected, "{text}");
         }
