@@ -53,6 +53,8 @@ pub(super) fn gaps(world: &World, compares: bool) -> Vec<Diagnostic> {
             {
                 false
             }
+            // Of error level only where it was named and nothing else was read.
+            Code::NotKubernetes => true,
             code if hides_text(code) => {
                 finding.span().is_none_or(|span| may_matter(span, world, scope))
             }

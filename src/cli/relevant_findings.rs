@@ -16,6 +16,7 @@ use crate::source::{SourceId, Span};
 use crate::workspace::World;
 use ecow::EcoString;
 use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The trees that were read file by file: how many in words, and their directories, those with
@@ -65,6 +66,38 @@ pub(super) fn not_built_line(
     let builds = first.help.as_deref().and_then(|help| help.split('`').nth(1)?.split_once(" -k "));
     let arguments = builds.map_or_else(|| quoted(trees[0]), |(_, own)| own.to_owned());
     Some(format!("{what}: {command} -k {arguments}{why}\n"))
+}
+
+/// The charts whose templates have services, as a line with the command that renders the first of
+/// them: nothing of a template is planned.
+pub(super) fn charts_line(world: &World, found: &[Diagnostic]) -> Option<String> {
+    let charts: Vec<&Diagnostic> = found
+        .iter()
+        .filter(|finding| finding.code == Code::HelmTemplate)
+        .filter(|finding| finding.file.as_deref().is_some_and(|chart| serves(world, chart)))
+        .collect();
+    let what = match charts.len() {
+        0 => return None,
+        1 => "1 Helm chart with services was not rendered".to_owned(),
+        many => format!("{many} Helm charts with services were not rendered"),
+    };
+    let command = charts[0].help.as_deref()?.split('`').nth(1)?;
+    Some(format!("{what}: {command}\n"))
+}
+
+/// Whether a text beneath a directory writes the kind of a service.
+fn serves(world: &World, folder: &str) -> bool {
+    let is_kind = |line: &str| {
+        let kind = line.trim_start().trim_start_matches("- ").strip_prefix("kind:");
+        let kind = kind.map(|kind| kind.trim().trim_matches(['"', '\'']));
+        kind.is_some_and(|kind| is_service(kind) || kind == "ModelServing")
+    };
+    world.sources.iter().map(|(_, source)| source).any(|source| {
+        let name = Path::new(&*source.name);
+        (folder == "." || name.starts_with(folder))
+            && source.text.contains("{{")
+            && source.text.lines().any(is_kind)
+    })
 }
 
 /// The objects that a question is about, by where they begin.

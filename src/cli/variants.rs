@@ -294,29 +294,44 @@ impl Session {
         if self.world.views.is_empty() {
             return None;
         }
-        let mut others: HashMap<(Api, &ObjectRef), Vec<EcoString>> = HashMap::new();
+        let mut others: HashMap<(Api, &ObjectRef), Vec<Span>> = HashMap::new();
         for object in self.added() {
-            let directory = self.directory(object.name_span()).unwrap_or_default();
-            others.entry((object.api, &object.id)).or_default().push(directory);
+            others.entry((object.api, &object.id)).or_default().push(object.name_span());
         }
         let of_shown =
             shown.filter_map(|object| Some((object, others.get(&(object.api, &object.id))?)));
         let several: Vec<_> = of_shown.collect();
         let (first, others) = several.first()?;
-        let directory = self.directory(first.name_span()).unwrap_or_default();
+        let (place, own) = (self.variant(first.name_span(), others), first.name_span());
         let name = first.qualified_name();
+        let elsewhere = others.iter().find(|other| self.directory(**other) != self.directory(own));
+        let asks = elsewhere.map_or_else(
+            || format!("-f {}", quoted(&self.world.sources.get(others[0].source).name)),
+            |other| {
+                let directory = self.directory(*other).unwrap_or_default();
+                format!("--in {}", quoted(directory.trim_end_matches('/')))
+            },
+        );
         Some(match several.len() {
             1 => format!(
-                "{done}: {directory} of {} variants ({name}): `--in {}` asks about another",
+                "{done}: {place} of {} variants ({name}): `{asks}` asks about another",
                 others.len() + 1,
-                others[0].trim_end_matches('/')
             ),
             many => format!(
-                "{done}: one definition of each of {many} services with variants, such as {directory} of {} \
+                "{done}: one definition of each of {many} services with variants, such as {place} of {} \
                  ({name}): `--in DIR` asks about those of a directory",
                 others.len() + 1
             ),
         })
+    }
+
+    /// A definition among others of its name: its directory, or its file where they share that.
+    fn variant(&self, place: Span, others: &[Span]) -> String {
+        let own = self.directory(place);
+        if others.iter().any(|other| self.directory(*other) == own) {
+            return self.world.sources.get(place.source).name.to_string();
+        }
+        own.unwrap_or_default().to_string()
     }
 
     /// The directory of an object below the path that was named.
@@ -334,17 +349,17 @@ impl<'a> Variants<'a> {
         planned: &mut Vec<Planned<'a>>,
         servings: &mut Vec<PlannedServing<'a>>,
     ) -> Option<String> {
-        let mut counts: HashMap<Name, usize> = HashMap::new();
+        let mut counts: HashMap<Name, Vec<Span>> = HashMap::new();
         let added = self.services.iter().map(|planned| {
             let service = &planned.service;
-            (service.namespace.clone(), service.name.clone())
+            ((service.namespace.clone(), service.name.clone()), service.place)
         });
         let added = added.chain(self.servings.iter().map(|serving| {
             let serving = serving.serving;
-            (serving.namespace.clone(), serving.name().clone())
+            ((serving.namespace.clone(), serving.name().clone()), serving.object.name_span())
         }));
-        for name in added {
-            *counts.entry(name).or_default() += 1;
+        for (name, place) in added {
+            counts.entry(name).or_default().push(place);
         }
         let mut counted: Vec<String> = Vec::new();
         let entries = planned.iter().map(|planned| {
@@ -358,9 +373,9 @@ impl<'a> Variants<'a> {
         let mut services = 0;
         for (namespace, name, place) in entries {
             let Some(others) = counts.get(&(namespace.clone(), name.clone())) else { continue };
-            let directory = session.directory(place).unwrap_or_default();
+            let (one, all) = (session.variant(place, others), others.len() + 1);
             services += 1;
-            counted.push(format!("{directory} of {} variants ({namespace}/{name})", others + 1));
+            counted.push(format!("{one} of {all} variants ({namespace}/{name})"));
         }
         planned.extend(self.services);
         session.name_variants(planned);

@@ -18,6 +18,26 @@ pub struct Group {
     pub ours: bool,
 }
 
+impl Group {
+    /// The versions in which a kind of the group is served.
+    pub fn versions_of(&self, kind: &str) -> &'static [&'static str] {
+        match (self.name, kind) {
+            ("serving.kserve.io", "InferenceService") => &["v1beta1"],
+            ("serving.kserve.io", "LLMInferenceService" | "LLMInferenceServiceConfig") => {
+                &["v1alpha1", "v1alpha2"]
+            }
+            ("serving.kserve.io", _) => &["v1alpha1"],
+            _ => self.versions,
+        }
+    }
+
+    /// The `apiVersion` of a kind of the group, in the newest version.
+    pub fn api_version_of(&self, kind: &str) -> String {
+        let version = self.versions_of(kind).last().copied().unwrap_or("v1");
+        if self.name.is_empty() { version.to_owned() } else { format!("{}/{version}", self.name) }
+    }
+}
+
 /// Groups with a complete list of kinds.
 pub static GROUPS: &[Group] = &[
     Group {

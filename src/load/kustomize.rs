@@ -153,6 +153,12 @@ pub(super) fn build(
     command: Option<&str>,
     limits: &Limits,
 ) -> Result<String, Box<Diagnostic>> {
+    let directory = tree.directory();
+    if let (true, Some(above)) = (directory.is_file(), tree.path.parent()) {
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        let help = format!("name its directory: `-k {}`", quoted(&above.to_string_lossy()));
+        return Err(failed(tree, "it is a file, and a directory is built", &help));
+    }
     Run::requested(command, limits).build(tree).map_err(|error| match error {
         Failed::NotFound(why) => failed(tree, &why, INSTALL),
         Failed::Because(why, help) => failed(tree, &why, &help),

@@ -154,9 +154,13 @@ pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
 pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
     if discovered.classes.is_empty() {
+        let how = match nodes {
+            0 => ": `kubectl get nodes -o yaml | ome discover -f -` reads those of a cluster",
+            _ => "",
+        };
         line!(
             out,
-            "no accelerator class: {nodes} {} read",
+            "no accelerator class: {nodes} {} read{how}",
             if nodes == 1 { "node" } else { "nodes" }
         );
     } else {

@@ -59,7 +59,10 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
         if position > 0 {
             out.end_line();
         }
-        let protocol = service.protocol.as_deref().unwrap_or("no protocol");
+        let Some(protocol) = service.protocol.as_deref() else {
+            line!(out, "{}/{}: not known: it was not rendered", service.namespace, service.name);
+            continue;
+        };
         line!(
             out,
             "{}/{}: {protocol}, model {}",
@@ -86,7 +89,7 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
                 grpc.rpcs.join(", ")
             );
         }
-        if service.endpoints.is_empty() && service.grpc.is_none() && service.protocol.is_some() {
+        if service.endpoints.is_empty() && service.grpc.is_none() {
             line!(out, "  no document names paths of {protocol}");
         }
         if !service.endpoints.is_empty() {

@@ -66,6 +66,10 @@ impl Answer for Waves<'_> {
     /// One line per wave, and a table of workloads.
     fn text(&self, style: Style) -> String {
         let mut out = Page::default();
+        if self.is_unwritten() {
+            line!(out, "{}: not known: it was not rendered", self.service.name());
+            return out.finish();
+        }
         put!(out, "{}\n\n", self.service.name());
         for (wave, objects) in WAVES.iter().zip(self.objects) {
             let line = printable(&format!("{wave:<12} {}", listed(objects)));
@@ -103,6 +107,13 @@ impl Answer for Waves<'_> {
 }
 
 impl Waves<'_> {
+    /// Whether nothing is written for the service, which is in error or not planned.
+    fn is_unwritten(&self) -> bool {
+        self.objects.iter().all(Vec::is_empty)
+            && self.workloads.is_empty()
+            && self.components.is_empty()
+    }
+
     /// "quickstart/chat: 2 workloads; stuck: engine".
     fn summary(&self) -> String {
         let of = |end: RollEnd| -> Vec<&str> {

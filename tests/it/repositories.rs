@@ -238,3 +238,84 @@ fn a_definition_for_tests_judges_tests_alone() {
         assert_eq!(done.exit, Some(exit), "{path}: {done:?}");
     }
 }
+
+/// What was left out of an answer is said with the command that adds it.
+#[test]
+fn what_holds_services_and_is_not_read_is_named_with_the_next_step() {
+    let chart = "apiVersion: v2\nname: x\nversion: 0.1.0\n";
+    let template = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata:\n  name: {{ .Values.name }}\n";
+    let files = [("c/Chart.yaml", chart), ("c/templates/service.yaml", template)];
+    let done = ome(&files, "plan -f .");
+    let line = "1 Helm chart with services was not rendered: helm template c | ome plan -f -";
+    assert!(done.stdout.contains(line), "{done:?}");
+    let done = ome(&files, "plan -f c/templates");
+    assert!(done.stdout.contains("helm template c | ome plan -f -"), "{done:?}");
+    // One without services is not worth a line.
+    let other = [files[0], ("c/templates/a.yaml", "kind: Service\nmetadata: {{ .Values.a }}\n")];
+    assert!(!ome(&other, "plan -f .").stdout.contains("Helm"));
+
+    let listed = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [service.yaml]\n";
+    let files = [("k/kustomization.yaml", listed), ("k/service.yaml", SERVICE)];
+    for name in ["-f k/kustomization.yaml", "-k k/kustomization.yaml"] {
+        let done = ome(&files, &format!("plan {name}"));
+        assert_eq!(done.exit, Some(1), "{done:?}");
+        assert!(done.stderr.contains("-k k`"), "{done:?}");
+    }
+}
+
+/// Definitions of one directory are told apart by their files, as no directory does.
+#[test]
+fn definitions_of_one_directory_are_named_by_file() {
+    let other = SERVICE.replace("maxReplicas: 1", "maxReplicas: 2");
+    let other = other.split("---").next().expect("the service");
+    let done = ome(&[("a/one.yaml", SERVICE), ("a/two.yaml", other)], "plan -f .");
+    assert!(done.stdout.contains("counted: a/one.yaml of 2 variants"), "{done:?}");
+    let done = ome(&[("a/one.yaml", SERVICE), ("a/two.yaml", other)], "render -f .");
+    let line =
+        "rendered: a/one.yaml of 2 variants (default/chat): `-f a/two.yaml` asks about another";
+    assert!(done.stderr.contains(line), "{done:?}");
+    let done = ome(&[("a/one.yaml", SERVICE), ("b/two.yaml", other)], "render -f .");
+    let line = "rendered: a/ of 2 variants (default/chat): `--in b` asks about another";
+    assert!(done.stderr.contains(line), "{done:?}");
+}
+
+/// Classes are discovered from nodes: what is wrong with services is left to `validate`.
+#[test]
+fn discovery_reports_nodes_alone() {
+    let broken = SERVICE.replace("modelFormat:", "modelFormt:");
+    let files = [("service.yaml", broken.as_str())];
+    let done = ome(&files, "discover -f .");
+    assert_eq!((done.exit, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    assert!(done.stdout.contains("kubectl get nodes -o yaml | ome discover -f -"), "{done:?}");
+    let node =
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: 1xx}}\n";
+    assert_ne!(ome(&[files[0], ("node.yaml", node)], "discover -f .").stderr, "");
+}
+
+/// The webhook of KServe decides about a runtime before a service can get it.
+#[test]
+fn a_plan_reports_what_the_webhook_refuses_of_the_runtime() {
+    let refused = SERVICE.replace(
+        "    image: registry",
+        "    env: [{name: PYTHONPATH, value: /a}]\n    image: registry",
+    );
+    let live = refused.replace("{name: own}", "{name: own, uid: 1-2}");
+    for (text, mode, exit, said) in [
+        (refused.as_str(), "controller", 1, "error[invalid-value]"),
+        (refused.as_str(), "documented", 0, "warning[server-refuses]"),
+        (live.as_str(), "controller", 0, ""),
+        (SERVICE, "controller", 0, ""),
+    ] {
+        let done = ome(&[("s.yaml", text)], &format!("plan -f s.yaml -o json --semantics {mode}"));
+        assert_eq!(done.exit, Some(exit), "{done:?}");
+        let answer: Value = serde_json::from_str(&done.stdout).expect("JSON");
+        let found = answer["findings"].as_array().expect("findings");
+        let python =
+            found.iter().find(|own| own["message"].as_str().unwrap().contains("PYTHONPATH"));
+        let code = python.map(|own| {
+            let part = |key: &str| own[key].as_str().unwrap_or_default().to_owned();
+            format!("{}[{}]", part("severity"), part("code"))
+        });
+        assert_eq!(code.unwrap_or_default(), said, "{mode}");
+    }
+}

@@ -302,3 +302,53 @@ fn schema_accepts_kubectl_explain_paths() {
     let unknown = folder.ome("schema isv.spec");
     assert!(unknown.stderr.contains("did you mean `isvc`?"), "{}", unknown.stderr);
 }
+
+/// A service that is in error has no endpoints and no rollout: neither is "none".
+#[test]
+fn what_was_not_rendered_is_not_reported_as_nothing() {
+    let service = "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: i}\nspec: {model: {uri: \"hf://a/b\"}}\n";
+    let folder = Folder::new(&[("s.yaml", service)]);
+    for command in ["endpoints", "rollout i"] {
+        let done = folder.ome(&format!("{command} -f s.yaml"));
+        assert_eq!(done.exit, Some(1), "{done:?}");
+        assert!(done.stdout.contains("i: not known: it was not rendered"), "{done:?}");
+        assert!(!done.stdout.contains("none"), "{done:?}");
+    }
+}
+
+/// The object whose kind was left out is offered, and else the form of a name.
+#[test]
+fn why_offers_the_object_of_a_name_without_its_kind() {
+    let done = quickstart("why chat-engine spec");
+    assert!(done.stderr.contains("did you mean `Deployment/chat-engine`?"), "{done:?}");
+    let done = quickstart("why services.yaml spec");
+    assert!(done.stderr.contains("name an object as KIND/NAME, such as `"), "{done:?}");
+}
+
+/// A kind is offered in the versions that it has, of each operator that has it.
+#[test]
+fn the_offered_version_is_one_of_the_kind() {
+    for (head, expected) in [
+        (
+            "apiVersion: serving.kserve.io/v1\nkind: InferenceService",
+            "help: write `serving.kserve.io/v1beta1`\n",
+        ),
+        (
+            "apiVersion: serving.kserve.io/v1\nkind: LLMInferenceService",
+            "help: write `serving.kserve.io/v1alpha1` or `serving.kserve.io/v1alpha2`\n",
+        ),
+        (
+            "apiVersion: kserve.io/v1beta1\nkind: ServingRuntime",
+            "did you mean `serving.kserve.io/v1alpha1`?",
+        ),
+        (
+            "kind: InferenceService",
+            "add `apiVersion: ome.io/v1beta1` or `apiVersion: serving.kserve.io/v1beta1`",
+        ),
+    ] {
+        let folder =
+            Folder::new(&[("a.yaml", &format!("{head}\nmetadata: {{name: a}}\nspec: {{}}\n"))]);
+        let done = folder.ome("plan -f a.yaml");
+        assert!(done.stderr.contains(expected), "{head}: {done:?}");
+    }
+}

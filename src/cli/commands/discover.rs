@@ -154,13 +154,25 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             failed = writer.failed;
         }
     }
-    let found = session.settle(checked.diagnostics);
+    let mut found = session.settle(checked.diagnostics);
+    if args.from_values.is_none() {
+        found.retain(|finding| is_answered(finding, &session));
+    }
     if matches!(args.output, Output::Json) {
         io.print_json(&view::json(&discovered, args.status, &found, &session.world.sources))?;
     } else {
         session.say(&found, io);
     }
     Ok(session.outcome(&found, failed))
+}
+
+/// Whether a finding is about what classes are discovered from, or about a text that may hold it.
+/// Services and everything else are left to `validate`.
+fn is_answered(finding: &Diagnostic, session: &Session) -> bool {
+    const KINDS: [&str; 4] = ["Node", "ResourceSlice", "Pod", "AcceleratorClass"];
+    let Some(span) = finding.span() else { return true };
+    session.gaps.iter().any(|gap| (gap.code, gap.span()) == (finding.code, Some(span)))
+        || session.world.catalog.owner_kind(span).is_none_or(|kind| KINDS.contains(&kind))
 }
 
 /// The input: files of the flags, the values file, and classes that an earlier run wrote.

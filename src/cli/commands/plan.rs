@@ -4,7 +4,9 @@ use crate::api::Views;
 use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::relevant_findings::{About, beside_page, not_built_line, trees_with_services};
+use crate::cli::relevant_findings::{
+    About, beside_page, charts_line, not_built_line, trees_with_services,
+};
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::refusals::knative_together;
@@ -17,6 +19,7 @@ use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
     accounting, json, losses, markdown, page, plan, serving, table, together as report,
 };
+use crate::workspace::World;
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -185,7 +188,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let loss = together.and_then(|placement| placement.loss.as_ref());
     let loss = loss.map_or_else(String::new, |loss| losses::text(loss, &args.without));
     let message = message.chain(Some(loss));
-    let not_read = message.chain(not_read(&found, &with_services));
+    let not_read = message.chain(not_read(&session.world, &found, &with_services));
     let counted = not_read.chain(counted.map(|counted| format!("{counted}\n")));
     let message: String = counted.collect();
     let message = (!message.is_empty()).then(|| format!("\n{message}"));
@@ -432,7 +435,11 @@ const CAUSES: usize = 20;
 
 /// The lines about what was not read: manifests that no kustomization lists, trees that were read
 /// file by file with the command that builds one, and presets with the command that gets them.
-fn not_read(found: &[Diagnostic], with_services: &HashSet<Arc<str>>) -> Option<String> {
+fn not_read(
+    world: &World,
+    found: &[Diagnostic],
+    with_services: &HashSet<Arc<str>>,
+) -> Option<String> {
     let of = |code: Code| found.iter().filter(move |finding| finding.code == code);
     // The first of a code with its place, and how many more there are.
     let named = |code: Code| {
@@ -461,6 +468,6 @@ fn not_read(found: &[Diagnostic], with_services: &HashSet<Arc<str>>) -> Option<S
         let first = of(Code::CopiesLeftOut).next().and_then(|finding| finding.help.as_deref());
         format!("{left}: {}\n", first.unwrap_or_default())
     });
-    let lines = [left, copies, built, presets];
+    let lines = [left, copies, charts_line(world, found), built, presets];
     lines.iter().any(Option::is_some).then(|| lines.into_iter().flatten().collect::<String>())
 }

@@ -103,6 +103,22 @@ impl Wanted<'_> {
             })
     }
 
+    /// What was probably meant: the object of this name, where the kind was left out; else a near one.
+    fn suggestion(&self, words: &str) -> String {
+        let names = || self.others.iter().map(String::as_str);
+        let is_meant = |other: &&str| {
+            let name = other.rsplit_once('/').map(|(_, name)| name);
+            name.is_some_and(|name| [self.kind, self.name].contains(&name))
+        };
+        if let Some(near) = names().find(is_meant).or_else(|| nearest(words, names())) {
+            return format!("did you mean `{near}`?");
+        }
+        let such = names().next().map(|first| format!(", such as `{first}`")).unwrap_or_default();
+        format!(
+            "name an object as KIND/NAME{such}: `ome render` and `ome render --expand` print them all"
+        )
+    }
+
     /// The leaves, if this is the object.
     fn ask(
         &mut self,
@@ -157,10 +173,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .or_else(|| of_servings(&session, &mut wanted, &mut findings))
     else {
         session.say(&session.grade(findings), io);
-        let near = nearest(&words, wanted.others.iter().map(String::as_str))
-            .map(|near| format!("did you mean `{near}`?"));
-        let help =
-            near.or_else(|| Some("`ome render` and `ome render --expand` print them all".into()));
+        let help = Some(wanted.suggestion(&words));
         return Err(session.not_found(format!("no rendered object is `{words}`"), help));
     };
     let path = wanted.path;

@@ -3,7 +3,7 @@
 //! In: a source and how it was named. Out: its objects, and a finding for whatever is none.
 
 use super::long_list::{self, LongList};
-use crate::diag::{Checked, Code, Diagnostic, Severity, nearest};
+use crate::diag::{Checked, Code, Diagnostic, Severity, nearest, quoted};
 use crate::load::documents::Document;
 use crate::load::embedded;
 use crate::load::encrypted;
@@ -13,6 +13,7 @@ use crate::load::fragments;
 use crate::load::helm::{self, Charts};
 use crate::load::kinds::{self, Whose};
 use crate::load::kustomize;
+use crate::load::listed::NAMES;
 use crate::load::openshift;
 use crate::load::placeholders::{self, Placeholder};
 use crate::load::verbatim::{self, Item};
@@ -22,6 +23,7 @@ use crate::yaml::{Limits, Node, Origin, Part, parse, split};
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
 
@@ -432,18 +434,17 @@ impl<'a> Reading<'a> {
                 ))
             }
             (None, Some(kind)) if node.get("metadata").is_some() => {
-                kinds::GROUPS.iter().find(|group| group.kinds.contains(&kind)).map(|group| {
-                    let version = group.versions.last().copied().unwrap_or("v1");
-                    let full = if group.name.is_empty() {
-                        version.to_owned()
-                    } else {
-                        format!("{}/{version}", group.name)
-                    };
+                // OME has kinds of the names of KServe's.
+                let groups = kinds::GROUPS.iter().filter(|group| group.kinds.contains(&kind));
+                let lines: Vec<String> = groups
+                    .map(|group| format!("`apiVersion: {}`", group.api_version_of(kind)))
+                    .collect();
+                (!lines.is_empty()).then(|| {
                     (
                         "apiVersion",
                         place("kind"),
                         format!("the `{kind}` has no `apiVersion`"),
-                        format!("add `apiVersion: {full}`"),
+                        format!("add {}", lines.join(" or ")),
                     )
                 })
             }
@@ -477,14 +478,13 @@ impl<'a> Reading<'a> {
             }
             Whose::Foreign => {
                 if let Some(group) = kinds::misspelled(&api_version, &kind) {
-                    let version = group.versions.last().copied().unwrap_or("v1");
                     let finding = Diagnostic::new(
                         Code::UnknownKind,
                         format!("the group of `{api_version}` with the kind `{kind}` is unknown"),
                     )
                     .at(place("apiVersion"))
                     .path("apiVersion")
-                    .help(format!("did you mean `{}/{version}`?", group.name));
+                    .help(format!("did you mean `{}`?", group.api_version_of(&kind)));
                     self.outcome.diagnostics.push(finding);
                     return;
                 }
@@ -508,7 +508,7 @@ impl<'a> Reading<'a> {
             }
             Whose::UnknownVersion(group) => {
                 let versions: Vec<String> = group
-                    .versions
+                    .versions_of(&kind)
                     .iter()
                     .map(|version| format!("`{}/{version}`", group.name))
                     .collect();
@@ -593,7 +593,7 @@ impl<'a> Reading<'a> {
             let finding =
                 Diagnostic::new(Code::NotKubernetes, message).severity(severity).at(*first);
             self.outcome.diagnostics.push(if nothing_else {
-                finding.help("name files that hold Kubernetes objects")
+                finding.help(instead_of(&input.name))
             } else {
                 finding
             });
@@ -611,6 +611,24 @@ impl<'a> Reading<'a> {
                 finding
             });
         }
+    }
+}
+
+/// What to name instead of a file that holds no objects: of a kustomization and of a chart, what is
+/// built from it.
+fn instead_of(file: &str) -> String {
+    let path = Path::new(file);
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = above.unwrap_or(Path::new("."));
+    let directory = quoted(&above.to_string_lossy());
+    match path.file_name().and_then(OsStr::to_str) {
+        Some(name) if NAMES.contains(&name) => {
+            format!("it lists the objects of a kustomization: `ome plan -k {directory}` builds it")
+        }
+        _ if above.join("Chart.yaml").is_file() => {
+            format!("render the chart: `helm template {directory} | ome plan -f -`")
+        }
+        _ => "name files that hold Kubernetes objects".to_owned(),
     }
 }
 
@@ -651,8 +669,7 @@ pub(super) fn unknown_kind(group: &kinds::Group, kind: &str) -> Diagnostic {
         return finding.help(format!("did you mean `{near}`?"));
     }
     if let Some(other) = kinds::GROUPS.iter().find(|other| other.kinds.contains(&kind)) {
-        let version = other.versions.last().copied().unwrap_or("v1");
-        return finding.help(format!("`{kind}` is a kind of `{}/{version}`", other.name));
+        return finding.help(format!("`{kind}` is a kind of `{}`", other.api_version_of(kind)));
     }
     if !group.ours {
         return finding.help(format!("its kinds are {}", group.kinds.join(", ")));
