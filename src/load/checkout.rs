@@ -30,6 +30,8 @@ impl Checkout {
             let path = path.strip_prefix(root).ok()?;
             Some((directory.path().canonicalize().ok()?, path.to_owned()))
         };
+        // A submodule or a nested clone has its root below that of the outer one, and sorts after
+        // it.
         // The innermost repository.
         self.repositories.iter().rev().find_map(below)
     }
@@ -45,6 +47,7 @@ pub(super) fn checkout(
         let (there, rest) = nearest_directory(directory);
         let root = root(&there, revision)?;
         let inner = there.strip_prefix(&root).unwrap_or(Path::new(""));
+        // A path that is gone from the work tree may still be in the revision, so its rest is kept.
         let path: PathBuf = inner.components().chain(rest.components()).collect();
         if !checkout.repositories.contains_key(&root) {
             let directory = write(&root, revision)?;
@@ -52,8 +55,11 @@ pub(super) fn checkout(
         }
         let Some(temp_dir) = checkout.repositories.get(&root) else { continue };
         let above =
+            // `prefix` of checkout-index is displayed later; links such as macOS's /var would not
+            // match it.
             std::fs::canonicalize(temp_dir.path()).unwrap_or_else(|_| temp_dir.path().to_owned());
         if above.join(&path).is_dir() {
+            // No error: a tree that was added since the revision is one difference among others.
             checkout.trees.push(Tree::of_revision(revision, above, path));
         } else {
             let message = format!("`{}` is not in `{revision}`", directory.display());
@@ -79,6 +85,8 @@ fn write(root: &Path, revision: &str) -> Result<TempDir, Box<Diagnostic>> {
     let index = tempfile::tempdir().map_err(|error| failed(&error))?;
     let git = || {
         let mut git = git(root);
+        // An index of the user has the state of their work tree, which a read must not change.
+        // Filters of LFS would download the contents.
         git.env("GIT_INDEX_FILE", index.path().join("index")).env("GIT_LFS_SKIP_SMUDGE", "1");
         git
     };

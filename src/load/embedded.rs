@@ -16,9 +16,12 @@ pub(super) fn objects(
 ) -> Vec<(Node, Vec<Diagnostic>)> {
     let mut found = Vec::new();
     for entry in config_map.get("data").into_iter().flat_map(Node::entries) {
+        // Most ConfigMaps hold scripts and settings: a parse of each would cost more than all
+        // objects.
         let Some(inner) = text_of_objects(&entry.node) else { continue };
         let Some(span) = entry.node.origin.span() else { continue };
         let places = InnerText::new(text, span, inner);
+        // Other documents in the value belong to the program that mounts the ConfigMap.
         for part in split(source, inner).value {
             let read = parse(source, inner, part, limits);
             let Some(node) = read.value.filter(is_ours) else { continue };

@@ -37,10 +37,12 @@ pub(super) fn retain(inputs: &mut Vec<Input>, exclude: &Exclude) {
         .map(|(directory, globs)| (full(directory), matcher(globs)))
         .collect();
     let is_left_out = |globs: &Gitignore, path: &Path| {
+        // A glob such as `*.yaml` must not match through `..`, where it is relative to nothing.
         let relative = path.is_relative() && !path.starts_with("..");
         relative && globs.matched_path_or_any_parents(path, false).is_ignore()
     };
     inputs.retain(|input| {
+        // A file that is named with `-f` is wanted, as git adds an ignored file that is named.
         let Some(path) = input.path.as_deref().filter(|_| !input.named) else { return true };
         let plain = path.strip_prefix(".").unwrap_or(path);
         let root = input.root.as_deref().unwrap_or(".");
@@ -48,6 +50,8 @@ pub(super) fn retain(inputs: &mut Vec<Input>, exclude: &Exclude) {
         let of_settings = settings.iter().any(|(directory, globs)| {
             full(path).strip_prefix(directory).is_ok_and(|path| is_left_out(globs, path))
         });
+        // The flags are tried both ways: users write globs as seen from here and as seen from the
+        // root.
         !(is_left_out(&flags, below) || is_left_out(&flags, plain) || of_settings)
     });
 }

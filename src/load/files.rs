@@ -31,6 +31,7 @@ pub fn read_text(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>
     if let Some(reason) = unreadable(path) {
         return Err(Box::new(not_read(&name, &reason)));
     }
+    // Such a file is one document, and `file_size` bounds lists of many.
     let limits = Limits { file_size: limits.document_size.min(limits.file_size), ..*limits };
     match read(path, &limits) {
         Ok(text) => Ok(text),
@@ -130,6 +131,7 @@ pub(super) fn read(path: &Path, limits: &Limits) -> Result<String, Unread> {
         Unread::Finding(Box::new(not_read(&path.display().to_string(), &reason(&error))))
     };
     let data = std::fs::metadata(path);
+    // The size of a FIFO is 0 and its end is when the last writer closes it.
     if data.as_ref().is_ok_and(|data| is_fifo(data.file_type())) {
         return read_fifo(path, limits, DEADLINE).map_err(failed)?;
     }
@@ -141,6 +143,7 @@ pub(super) fn read(path: &Path, limits: &Limits) -> Result<String, Unread> {
 /// on a thread that is abandoned when the time is up.
 fn read_fifo(path: &Path, limits: &Limits, time: Duration) -> io::Result<Result<String, Unread>> {
     let (sender, receiver) = mpsc::channel();
+    // The thread may outlive the call, so it borrows nothing.
     let (owned, limits) = (path.to_owned(), *limits);
     std::thread::Builder::new().spawn(move || {
         // After the timeout nothing receives the text.
@@ -165,7 +168,9 @@ pub(super) fn read_from(reader: impl Read, limits: &Limits) -> io::Result<Result
 /// The same with room for so many bytes from the beginning: one call reads a file of this size.
 fn read_sized(reader: impl Read, size: u64, limits: &Limits) -> io::Result<Result<String, Unread>> {
     let room = usize::try_from(size.min(limits.file_size)).unwrap_or_default();
+    // Without spare room, the read that finds the end of the file would double the buffer.
     let mut bytes = Vec::with_capacity(room + ROOM);
+    // One byte beyond the limit tells a file of exactly this size from a larger one.
     reader.take(limits.file_size.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limits.file_size {
         return Ok(Err(Unread::Finding(Box::new(too_large(limits)))));
@@ -223,6 +228,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
 
 /// The text of the bytes of a file.
 pub(super) fn decode_bytes(bytes: Vec<u8>) -> Result<String, Unread> {
+    // Without a mark the bytes become the text in place: a copy would double the memory of a dump.
     if bytes.starts_with(&[0xef, 0xbb, 0xbf])
         || bytes.starts_with(&[0xff, 0xfe])
         || bytes.starts_with(&[0xfe, 0xff])
@@ -234,6 +240,8 @@ pub(super) fn decode_bytes(bytes: Vec<u8>) -> Result<String, Unread> {
         match String::from_utf8(bytes) {
             Ok(text) => return Ok(text),
             Err(error) => {
+                // The text before it is valid, so its offset is the same in the text with
+                // replacements.
                 let at = error.utf8_error().valid_up_to();
                 return Err(Unread::NotUtf8(
                     String::from_utf8_lossy(error.as_bytes()).into_owned(),

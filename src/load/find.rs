@@ -203,12 +203,14 @@ impl Finder {
                 reported,
             );
         }
+        // Two names of one file would define each of its objects twice.
         if self.seen.insert(identity(path, data)) {
             let input = Input {
                 path: Some(path.to_path_buf()),
                 name: shown(path, root),
                 named: path == root,
                 reported,
+                // A FIFO is what the shell made of `<(command)`: its text is the user's own.
                 outside: lies == Lies::Outside && data.is_file(),
                 size: data.len(),
                 root: (path != root).then(|| shown(root, root).into()),
@@ -233,6 +235,7 @@ impl Finder {
         // Directories to which a link led that `--follow-outside` permits.
         let mut outside: Vec<PathBuf> = Vec::new();
         for entry in walk(root, &walked) {
+            // Entries count too: a home directory without a manifest would be walked for minutes.
             self.entries += 1;
             if self.is_beyond(root) {
                 return;
@@ -247,6 +250,7 @@ impl Finder {
             let path = entry.path();
             let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
             let is_link = entry.depth() > 0 && entry.path_is_symlink();
+            // The walk goes on inside, where the entries themselves are no links.
             if is_directory && is_link && self.scope.link(path) == Lies::Outside {
                 outside.push(path.to_owned());
             }
@@ -266,6 +270,7 @@ impl Finder {
                 Err(error) => self.walk_error(root, &error, reported),
             }
         }
+        // The last entry may have been the one too many.
         if self.is_beyond(root) {
             return;
         }
@@ -280,6 +285,8 @@ impl Finder {
         let (path, why) = explain(error);
         let path = path.unwrap_or(root);
         let is_link = path.is_symlink();
+        // A broken link to a picture is no concern of a reader of manifests, and a circle always
+        // is.
         if is_link && !is_manifest(path) && why != "its links lead in a circle" {
             return;
         }
@@ -352,6 +359,7 @@ fn walk(root: &Path, walked: &Walked) -> ignore::Walk {
 /// files that are named.
 pub fn directories(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
+    // Links are followed as far as a plain run follows them: nothing else of them is read.
     let walked = Walked::new(Scope::of(paths, false));
     for path in paths {
         if path.is_dir() {
@@ -401,6 +409,7 @@ pub fn expectations(below: &Path) -> Vec<PathBuf> {
 
 /// The root of the repository that a directory is in.
 pub fn repository_root(from: &Path) -> Option<PathBuf> {
+    // In a linked work tree or a submodule `.git` is a file.
     from.ancestors().find(|directory| directory.join(".git").exists()).map(Path::to_path_buf)
 }
 
@@ -414,6 +423,7 @@ pub(super) fn is_manifest(path: &Path) -> bool {
 
 /// The displayed path: as given, without the `./` of a walk of the current directory.
 fn shown(path: &Path, root: &Path) -> String {
+    // A walk of `.` puts `./` before each path, which the user did not write.
     let name = if root == Path::new(".") { path.strip_prefix(".").unwrap_or(path) } else { path };
     if name.as_os_str().is_empty() { ".".to_owned() } else { name.to_string_lossy().into_owned() }
 }

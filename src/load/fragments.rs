@@ -8,6 +8,7 @@ use crate::yaml::{Node, Value};
 /// Whether a document is a strategic merge patch: `$patch` and its companions are directives of the
 /// patch, and no fields (Kubernetes docs, Notes on the strategic merge patch).
 pub(super) fn is_patch(root: &Node, text: &str) -> bool {
+    // The search of the text is cheap, and the tree of a large object is not walked for nothing.
     text.contains("$patch") && has_directive(root)
 }
 
@@ -26,6 +27,7 @@ fn has_directive(node: &Node) -> bool {
 /// (Terraform's templatefile).
 pub(super) fn is_template(text: &str) -> bool {
     let is_statement = |line: &str| {
+        // A list item may begin with a statement: `- {% if x %}`.
         let line = line.trim_start_matches([' ', '\t', '-']);
         (line.starts_with("{%") && line.contains("%}"))
             || (line.starts_with("%{") && line.contains('}'))
@@ -41,6 +43,7 @@ pub(super) fn names_object(text: &str) -> bool {
             .iter()
             .any(|form| text.contains(form.as_str()))
     };
+    // Documents of a file may be split over templates, so that only the whole must have both.
     if !(names(text, "apiVersion") && names(text, "kind")) {
         return false;
     }
@@ -53,6 +56,8 @@ pub(super) fn names_object(text: &str) -> bool {
             })
         };
         let depth = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
+        // An object in a list has its keys behind the dash, so the least depth of the document
+        // counts.
         let least = lines().map(depth).min().unwrap_or_default();
         // A flow mapping has its keys anywhere.
         lines().any(|line| line.trim_start().starts_with(['{', '[']))

@@ -20,6 +20,7 @@ impl<'p> Charts<'p> {
         for path in paths {
             let is_new = |folder: &&Path| !around.contains_key(folder);
             let new: Vec<&Path> = path.ancestors().skip(1).take_while(is_new).collect();
+            // From the outside in, so that the chart of the directory above is known for each.
             for folder in new.into_iter().rev() {
                 let chart = if folder.join("Chart.yaml").is_file() {
                     Some(folder)
@@ -45,10 +46,13 @@ impl<'p> Charts<'p> {
         let Ok(below) = path.strip_prefix(chart) else { return false };
         let mut parts = below.iter().filter_map(|part| part.to_str());
         match (parts.next(), parts.next()) {
+            // Helm applies `crds` without rendering them, so braces there are text of the CRD.
             (Some("crds"), Some(_)) => false,
             // The chart's own files: values, its schema, its lock.
             (Some(_), None) => true,
             (Some(first), Some(_)) => {
+                // A chart reads only its own directories, and others beside them may hold finished
+                // manifests.
                 PARTS.contains(&first) || (text.contains("{{") && has_actions(text))
             }
             _ => false,
@@ -85,9 +89,11 @@ pub(super) fn has_actions(text: &str) -> bool {
             ".Template",
             "$",
         ];
+        // `{{- ` trims white space, which placeholders of controllers have no use for.
         trimmed
             || action.starts_with("/*")
             || fields.iter().any(|field| action.starts_with(field))
+            // A first word is a function or a keyword; fields of runtimes begin with a dot.
             || (!word.is_empty() && !action.starts_with('"'))
     })
 }

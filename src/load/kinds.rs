@@ -220,6 +220,8 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
     let is_version = version
         .strip_prefix(['v', 'V'])
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    // Without a group and a version it is a file of another tool, such as `apiVersion: 1` of
+    // Grafana.
     if name.is_empty() && !is_version {
         return Whose::NoObject;
     }
@@ -243,6 +245,7 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
             Whose::Known(group)
         };
     }
+    // The suffix belongs to Kubernetes, whose groups grow with each release.
     if ELSEWHERE.contains(&name) || name.ends_with(".k8s.io") {
         Whose::Elsewhere
     } else {
@@ -254,6 +257,7 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
 /// of.
 pub fn misspelled(api_version: &str, kind: &str) -> Option<&'static Group> {
     let (name, _) = api_version.split_once('/')?;
+    // Only with a kind of that group: other projects have groups with similar names.
     let names = GROUPS.iter().filter(|group| group.ours && group.kinds.contains(&kind));
     group(nearest(name, names.map(|group| group.name))?)
 }
@@ -558,6 +562,7 @@ pub fn touches_answers(kind: &str, counts_pods: bool) -> bool {
 
 /// Whether a kind may be one of ours that is misspelled.
 pub fn is_nearly_ours(kind: &str) -> bool {
+    // A kind of Kubernetes or Kueue is spelled as it should be, whatever kind it is near to.
     let (ours, others): (Vec<&Group>, Vec<&Group>) = GROUPS.iter().partition(|group| group.ours);
     let is_another = others.iter().any(|group| group.kinds.contains(&kind));
     let mut ours = ours.iter().flat_map(|group| group.kinds);
@@ -582,11 +587,13 @@ pub fn is_named_by_others(kind: &str) -> bool {
 /// or where that is a list of objects.
 pub fn named(text: &str) -> impl Iterator<Item = &str> {
     let outer = |line: &&str| line.starts_with("kind:");
+    // Where the outermost kind is a List or a Template, the objects within it are the ones meant.
     let is_object =
         text.lines().any(|line| outer(&line)) && !text.lines().filter(outer).any(is_list);
     text.lines().filter(move |line| !is_object || outer(line)).filter_map(|line| {
         let line = line.trim_start_matches([' ', '-', '{', '\t']);
         let rest = ["kind:", "\"kind\":", "'kind':"].iter().find_map(|key| line.strip_prefix(key));
+        // A flow mapping has its kind after other keys: `{apiVersion: v1, kind: Node}`.
         let rest = rest.or_else(|| Some(line.split_once("kind:")?.1))?;
         let kind = rest.trim_start_matches([' ', '"', '\'']);
         let end = kind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(kind.len());

@@ -64,6 +64,8 @@ impl Tree {
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         let Ok(path) = self.directory().canonicalize() else { return Vec::new() };
         let revision = (!self.prefix.is_empty()).then(|| self.above.canonicalize().ok()).flatten();
+        // Kustomize reads bases by `..`, which may lead anywhere in the repository but not beyond
+        // it.
         let root = revision.or_else(|| repository_root(&path)).unwrap_or(path);
         [Some(root), Path::new(".").canonicalize().ok()].into_iter().flatten().collect()
     }
@@ -89,6 +91,7 @@ impl Tree {
     fn displayed(&self, message: &str) -> String {
         if self.prefix.is_empty() {
             let here = Path::new(".").canonicalize().ok();
+            // In the root directory the text to remove would be `//`, which addresses have, too.
             let here = here.filter(|here| here.parent().is_some());
             return match here {
                 Some(here) => message.replace(&format!("{}/", here.display()), ""),
@@ -97,6 +100,7 @@ impl Tree {
         }
         let above = self.above.display();
         message
+            // Longer texts first: without it, a slash would be left behind the revision.
             .replace(&format!("{above}/"), &self.prefix)
             .replace(&above.to_string(), self.prefix.trim_end_matches(':'))
     }
@@ -127,6 +131,7 @@ impl<'r> Run<'r> {
             if command.is_empty() { PROGRAMS.to_vec() } else { vec![&command] };
         for words in &programs {
             match self.run(words, &tree.directory()) {
+                // The next program may be there, and does the same work.
                 Err(Failed::NotFound(_)) => {}
                 Err(Failed::Because(why, help)) => {
                     let line = format!("{} {}", words.join(" "), tree.shown());
@@ -304,6 +309,7 @@ pub(super) fn set_aside<T: AsRef<str>>(
     let mut trees: Vec<Overlay> = Vec::new();
     let mut listed_by = Listed::default();
     for (input, text) in found.iter() {
+        // A kustomization that was named with `-f` is a plain file to read, as it is for kubectl.
         let Some(path) = input.path.as_deref().filter(|_| !input.named) else { continue };
         let is_one = path
             .file_name()
@@ -324,6 +330,7 @@ pub(super) fn set_aside<T: AsRef<str>>(
             listed_by.add(directory.clone(), shown, paths, &aside, &node);
             no_objects.extend(aside);
         }
+        // Context is not reported on, so that no overlay of it is built or noted.
         if input.reported {
             let (shown, root) = (Arc::from(shown), input.root.clone());
             trees.push(Overlay { directory, file: path.to_owned(), shown, root });
@@ -334,14 +341,18 @@ pub(super) fn set_aside<T: AsRef<str>>(
     }
     let is_aside = |input: &Input| {
         !input.named
+            // With an empty set, each file would be split into its components for nothing.
             && !no_objects.is_empty()
             && input
                 .path
                 .as_deref()
+                // Any part of the path: a component is a directory, and all below it is a part of
+                // it.
                 .is_some_and(|path| plain(path).ancestors().any(|part| no_objects.contains(part)))
     };
     found.retain(|(input, _)| !is_aside(input));
     let findings = listed_by.leave_out(found, &included, limits);
+    // A tree that is included is built by the tree that includes it.
     trees.retain(|overlay| {
         !included.contains(&overlay.directory) && !no_objects.contains(&overlay.directory)
     });

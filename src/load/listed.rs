@@ -30,6 +30,7 @@ struct Left {
 /// The services that a text defines.
 fn services(text: &str, limits: &Limits) -> Vec<String> {
     let documents = split(SourceId(0), text).value.into_iter();
+    // Findings of these files are not wanted: none of them is deployed.
     let documents = documents.filter_map(|part| parse(SourceId(0), text, part, limits).value);
     let service = |node: Node| {
         let text = |keys: &[&str]| node.at(keys).and_then(Node::as_str);
@@ -51,6 +52,7 @@ pub(super) fn plain(path: &Path) -> PathBuf {
     for component in path.components() {
         match component {
             Component::CurDir => {}
+            // `..` at the very beginning stays, since what is above is not known from the text.
             Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
             other => out.push(other),
         }
@@ -91,6 +93,7 @@ fn is_read(text: &str) -> bool {
         rest.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '}')).next()
     });
     let mut read = versions
+        // With the kind left empty, a known group is `UnknownKind`, and that is enough here.
         .filter(|version| !matches!(kinds::whose(version, ""), Whose::Foreign | Whose::NoObject));
     text.contains("kind") && read.next().is_some()
 }
@@ -128,6 +131,7 @@ impl Listed {
         node: &Node,
     ) {
         let version = node.get("apiVersion").and_then(Node::as_str);
+        // Flux names a kind of its own Kustomization, and its file may have the same name.
         if version.is_some_and(|version| !version.starts_with("kustomize.config.k8s.io/")) {
             return;
         }
@@ -138,6 +142,7 @@ impl Listed {
         };
         let labels = node.get("labels").map(Node::items).unwrap_or_default();
         let selects = node.get("commonLabels").is_some() || labels.iter().any(is_set);
+        // A list with a placeholder or a glob may name any file, so none is left out because of it.
         let is_whole = !includes.iter().any(|path| {
             let path = path.to_string_lossy();
             path.contains("{{") || path.contains('$') || path.contains('*')
@@ -145,6 +150,7 @@ impl Listed {
         let directories = |paths: &[PathBuf]| -> BTreeSet<PathBuf> {
             paths.iter().filter_map(|path| path.parent().map(Path::to_owned)).collect()
         };
+        // A directory with both holds objects that are listed one by one.
         let patches_in = &directories(patches) - &directories(&includes);
         for path in includes {
             self.by.entry(path).or_default().push(directory.clone());
@@ -170,6 +176,7 @@ impl Listed {
     ) -> Vec<Diagnostic> {
         let mut left: BTreeMap<&str, Left> = BTreeMap::new();
         found.retain(|(input, text)| {
+            // Without a text there is a finding already, whoever lists the file.
             let (Some(path), Some(Ok(text))) = (input.path.as_deref(), text) else { return true };
             let path = plain(path);
             let kustomization = path.parent().and_then(|above| self.above(above));
@@ -247,6 +254,7 @@ impl Listed {
         // The first chain of kustomizations names the tree, all of them what may be filled in.
         let mut first = next.front().copied();
         while let Some(directory) = next.pop_front() {
+            // Bases of many overlays have many chains to the top, and circles are possible.
             if seen.len() >= MOST_ABOVE || !seen.insert(directory) {
                 continue;
             }

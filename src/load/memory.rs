@@ -80,11 +80,13 @@ impl Memory {
         paths: &[PathBuf],
         find: impl FnOnce() -> Found,
     ) -> (Found, Vec<Option<Stamp>>) {
+        // Without reports of changes a kept search would miss new files.
         if let Some(found) = self.found.clone().filter(|_| self.is_told) {
             return found;
         }
         let mut found = find();
         self.add_unsaved(paths, &mut found.inputs);
+        // Before the read: a change in between gives the file another stamp, and it is read again.
         let stamps = found.inputs.iter().map(|input| stamp(input.path.as_ref()?)).collect();
         self.found = Some((found, stamps));
         self.found.clone().unwrap_or_default()
@@ -116,6 +118,7 @@ impl Memory {
             });
             let Some(below) = below else { continue };
             let directory = below.0;
+            // A file on disk that is left out here was excluded, so its open text is left out, too.
             if is_manifest(path) && !directories.contains(path) && !path.exists() {
                 inputs.push(Input {
                     name: directory
@@ -144,6 +147,7 @@ impl Memory {
         stamp: Option<Stamp>,
         read: impl FnOnce() -> Result<Arc<str>, Unread>,
     ) -> Result<Arc<str>, Unread> {
+        // The editor's text is newer than any stamp of the file on disk.
         if let Some(text) = self.open.get(&self.full(path)) {
             return if text.len() as u64 > limits.file_size {
                 Err(Unread::Finding(Box::new(files::too_large(limits))))
@@ -186,6 +190,8 @@ impl Memory {
         input: Option<&Input>,
     ) -> Option<Outcome> {
         let (existing, text, outcome) = self.outcomes.get(&id)?;
+        // Findings name the file, and a named file is judged by other rules than one that was
+        // found.
         let alike = |a: &Input, b: &Input| {
             a.path == b.path && a.name == b.name && a.named == b.named && a.reported == b.reported
         };

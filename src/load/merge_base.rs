@@ -22,12 +22,14 @@ pub fn merge_base(paths: &[PathBuf]) -> Result<String, Box<Diagnostic>> {
         Some(String::from_utf8_lossy(&done.stdout).trim().to_owned())
     };
     let of_origin = printed(&["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
+    // Remote branches first: a local `main` may be months behind.
     let usual = ["origin/main", "origin/master", "main", "master"].map(str::to_owned);
     let is_there = |branch: &String| {
         printed(&["rev-parse", "--verify", "--quiet", &format!("{branch}^{{commit}}")]).is_some()
     };
     let help = "name the base: `--base PATH|REV`";
     let branch = of_origin.into_iter().chain(usual).find(is_there).ok_or_else(|| {
+        // CI clones one branch, so the others are missing for a reason that has its own remedy.
         if is_shallow(&root) {
             return shallow(NAME);
         }
@@ -39,5 +41,6 @@ pub fn merge_base(paths: &[PathBuf]) -> Result<String, Box<Diagnostic>> {
     let commit = output(git, NAME, &requested)
         .map_err(|finding| if is_shallow(&root) { shallow(NAME) } else { finding })?;
     let commit = String::from_utf8_lossy(&commit).trim().to_owned();
+    // The short name is what a reader finds in the log; the long one is right as well.
     Ok(printed(&["rev-parse", "--short", &commit]).unwrap_or(commit))
 }

@@ -22,6 +22,7 @@ impl ModelFiles {
     /// below the directory.
     pub fn find_named(&self, name: &str) -> Option<PathBuf> {
         let is_plain =
+            // The name is written in a manifest, and must not lead out of the directory.
             !name.is_empty() && !name.contains(['/', '\\']) && name != "." && name != "..";
         let directory = self.directory.as_deref().filter(|_| is_plain)?;
         described(&directory.join(name))
@@ -77,8 +78,12 @@ fn snapshot(repository: &Path, revision: Option<&str>) -> Option<PathBuf> {
         .map(|name| snapshots.join(name))
         .find(|directory| directory.is_dir());
     named.or_else(|| {
+        // With two snapshots and no ref, either could be meant: then no facts are better than wrong
+        // ones.
         let mut found = std::fs::read_dir(&snapshots).ok()?.filter_map(Result::ok);
         let only = found.next()?.path();
+        // A ref to a snapshot that is not there may mean an interrupted download of another
+        // revision.
         (found.next().is_none() && commit.is_none()).then_some(only)
     })
 }

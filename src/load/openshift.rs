@@ -16,11 +16,13 @@ pub(super) fn objects(template: &Node) -> Vec<Node> {
     let parameters = template.get("parameters").map(Node::items).unwrap_or_default();
     let values: BTreeMap<&str, String> = parameters
         .iter()
+        // A generated value is another one in each run of `oc process`.
         .filter(|parameter| parameter.get("generate").is_none())
         .filter_map(|parameter| {
             let value = parameter.get("value")?.scalar_text()?;
             Some((parameter.get("name")?.as_str()?, value.to_string()))
         })
+        // An empty value is one that the caller of the template must set.
         .filter(|(_, value)| !value.is_empty())
         .collect();
     let objects = template.get("objects").map(Node::items).unwrap_or_default();
@@ -45,6 +47,8 @@ fn filled(node: &Node, values: &BTreeMap<&str, String>) -> Node {
         Value::Str(text) if text.contains("${") => {
             let whole = text.strip_prefix("${{").and_then(|rest| rest.strip_suffix("}}"));
             if let Some(value) = whole.and_then(|name| values.get(name)) {
+                // Only numbers and booleans are read: `oc` parses the text as JSON, which rarely is
+                // more.
                 node.value = match (value.as_str(), value.parse::<i64>()) {
                     ("true", _) => Value::Bool(true),
                     ("false", _) => Value::Bool(false),

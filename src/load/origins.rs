@@ -38,6 +38,7 @@ pub(super) fn restore<'a>(
     for (source, span, node) in objects {
         let file = built.get(source).and_then(|tree| Some(tree.file(&origin(node)?)));
         let Some((path, name)) = file else { continue };
+        // A file has many objects, and its parse is needed once; failures are kept as well.
         if !files.contains_key(&name) {
             let roots = built.get(source).map(|tree| tree.roots()).unwrap_or_default();
             let read = read(sources, &path, &name, limits, &roots);
@@ -58,6 +59,7 @@ fn origin(object: &Node) -> Option<PathBuf> {
     let part = split(SourceId(0), text).value.into_iter().next()?;
     let origin = parse(SourceId(0), text, part, &Limits::default()).value?;
     let is_local = origin.get("repo").is_none() && origin.get("configuredIn").is_none();
+    // A generated object names the kustomization, which has none of its values.
     is_local.then(|| origin.get("path")?.as_str().map(PathBuf::from)).flatten()
 }
 
@@ -94,10 +96,12 @@ fn original<'i>(built: &Node, items: &'i [Item]) -> Option<&'i Item> {
         let kind = text(built, &["kind"]);
         items.iter().filter(move |item| item.kind == kind)
     };
+    // Prefixes and suffixes are common, so the same name is tried first and is surer.
     let same = alike().find(|item| name(&item.node).as_ref() == Some(&value));
     same.or_else(|| {
         let mut renamed =
             alike().filter(|item| name(&item.node).is_some_and(|name| value.contains(&*name)));
+        // Two candidates: a wrong line is worse than one in the output of the build.
         renamed.next().filter(|_| renamed.next().is_none())
     })
 }
@@ -117,6 +121,7 @@ fn point(built: &mut Node, original: &Node) {
         (Value::List(list), Value::List(other)) => {
             built.origin = original.origin;
             let name = |node: &Node| node.get("name").and_then(Node::scalar_text);
+            // Without names, items are paired by position, which an inserted item would shift.
             let named = list.iter().all(|item| name(item).is_some());
             let aligned = list.len() == other.len();
             for (at, item) in list.make_mut().iter_mut().enumerate() {
@@ -130,6 +135,7 @@ fn point(built: &mut Node, original: &Node) {
                 }
             }
         }
+        // A value that the build changed keeps its place in the output.
         (value, other) if value == other => built.origin = original.origin,
         _ => {}
     }

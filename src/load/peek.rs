@@ -23,6 +23,7 @@ pub fn peek(paths: &[PathBuf], stdin: &mut dyn Read, limits: &Limits) -> Peeked 
     let mut peeked = Peeked::default();
     for path in paths {
         let text = if is_stdin(path) {
+            // Standard input is one stream, however often it is named.
             if peeked.stdin.is_some() {
                 continue;
             }
@@ -43,9 +44,11 @@ pub fn peek(paths: &[PathBuf], stdin: &mut dyn Read, limits: &Limits) -> Peeked 
 
 /// The first ResourceList of a text.
 fn resource_list(text: &str, limits: &Limits) -> Option<Node> {
+    // The parse of a large dump would be done twice, for a word that it does not have.
     if !text.contains("ResourceList") {
         return None;
     }
+    // The tree is thrown away, so its source needs no text.
     let source = SourceId(u32::MAX);
     split(source, text)
         .value

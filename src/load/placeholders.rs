@@ -58,10 +58,12 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
         let end = rest.find(close)?;
         (!rest[..end].contains('\n')).then_some((&rest[..end], open.len() + end + close.len()))
     };
+    // Longer signs first: `${{` begins as `${` does, and `{{` as `{` does.
     if let Some((_, end)) = closed("${{", "}}") {
         return Some((end, Style::Braces));
     }
     if let Some((inner, end)) = closed("${", "}") {
+        // `${NAME:-default}` and `${NAME-default}` are shell forms that envsubst tools fill in.
         let name = inner.split([':', '-']).next().unwrap_or_default();
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         return (is_name && is_word(&name.replace('.', "_"))).then_some((end, Style::Dollar));
@@ -74,6 +76,7 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
             .then_some((end, Style::Brace));
     }
     if let Some((inner, end)) = closed("<", ">") {
+        // `<none>` is shown by kubectl too, but no field of a manifest has it.
         let is_text = inner
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.'));
@@ -90,6 +93,7 @@ fn at_start(text: &str) -> Option<(usize, Style)> {
     if let Some(rest) = text.strip_prefix('$') {
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let name = &rest[..end.unwrap_or(rest.len())];
+        // Names of one letter and of lower case are variables of scripts: `$1`, `$i`, `$path`.
         if name.len() > 1 && is_upper(name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
             return Some((1 + name.len(), Style::Parenthesis));
         }
@@ -169,6 +173,7 @@ fn shouts_a_name(text: &str) -> bool {
         "ZONE",
     ];
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| {
+        // A single word such as `H100` may be a mistake in a name, so only these nouns count.
         let is_joined = word.trim_matches('_').contains('_') && word.len() > 2;
         is_upper(word) && (is_joined || NOUNS.contains(&word))
     })
@@ -196,6 +201,7 @@ fn within(text: &str) -> impl Iterator<Item = (Range<usize>, Style)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < text.len() {
+            // All signs are ASCII, so the byte is the start of a character and the slice is safe.
             if !matches!(text.as_bytes()[at], b'$' | b'{' | b'<' | b'%' | b'@' | b'_' | b'(') {
                 at += 1;
                 continue;
@@ -315,6 +321,7 @@ impl<'n> Walk<'_, 'n> {
             Value::Map(map) => {
                 if let Some(text) = self.bare_word(node) {
                     self.add(node, &text);
+                    // Its inner key would be visited as a field of the object.
                     return;
                 }
                 for entry in map {
@@ -347,8 +354,10 @@ impl<'n> Walk<'_, 'n> {
     fn scalar(&mut self, node: &Node, text: &str) {
         let last = self.path.last().copied().unwrap_or_default();
         let above = self.path.len().checked_sub(2).map_or("", |at| self.path[at]);
+        // Shell text is full of variables that the container fills in itself.
         let is_code = self.path.iter().any(|key| matches!(*key, "command" | "args"));
         let is_value = last == "value" || self.path.first().is_some_and(|key| *key == "data");
+        // The API server expands `$(VAR)` and the controller `{{.Field}}` in variables alone.
         let is_variable = last == "value" && self.path.contains(&"env");
         let is_number = NUMBERS.contains(&last) && !is_value;
         let is_strict = !is_code
@@ -366,6 +375,8 @@ impl<'n> Walk<'_, 'n> {
             return self.add(node, ENCRYPTED);
         }
         for (range, style) in within(text) {
+            // A part of a description may have braces for a reader; a whole value is hardly meant
+            // so.
             let is_whole = range.len() == text.trim().len();
             let counts = match style {
                 // Of services, too, Go templates in commands and arguments are filled in, and
@@ -420,6 +431,7 @@ pub(super) fn covered(text: &str) -> Option<Covered> {
         let offset = start;
         start += line.len();
         let at = offset + (line.len() - line.trim_start().len());
+        // A comment may show a placeholder as an example, and nothing fills it in.
         if bare.starts_with('#') {
             if ytt::is_statement(bare) {
                 lines.push(at..at + bare.len());
@@ -435,6 +447,7 @@ pub(super) fn covered(text: &str) -> Option<Covered> {
         let only = within(bare).next().is_some_and(|(range, style)| {
             matches!(style, Style::Braces | Style::Dollar) && range == (0..bare.len())
         });
+        // As a comment the line keeps its length, so that all places behind it stay.
         if only {
             out[at..at + bare.len()].fill(b'#');
             lines.push(at..at + bare.len());
@@ -446,7 +459,10 @@ pub(super) fn covered(text: &str) -> Option<Covered> {
                 Style::Braces => true,
                 Style::Brace => {
                     begins && !line[range.end..].starts_with(['\n', '\r', ' ', ',', ']', '}', '#'])
+                    // `{x}` alone is a valid mapping, and `{x}.example.org` is none.
                 }
+                // YAML forbids a scalar to begin with `%` or `@`; elsewhere in it they are plain
+                // characters.
                 Style::Word => begins && line[range.start..].starts_with(['%', '@']),
                 Style::Dollar | Style::Parenthesis => false,
             };
@@ -457,6 +473,7 @@ pub(super) fn covered(text: &str) -> Option<Covered> {
             }
         }
     }
+    // Only whole placeholders were overwritten, with ASCII: the bytes are UTF-8 still.
     let out = String::from_utf8(out).ok()?;
     (out != text || !lines.is_empty()).then_some(Covered { text: out, values, lines })
 }
@@ -475,6 +492,7 @@ pub(super) fn uncover(node: &mut Node, text: &str, places: &[Range<usize>]) {
         Value::Str(value) => {
             let Some(span) = node.origin.span() else { return };
             let own = span.start as usize..span.end as usize;
+            // Places are in the order of the text, and there may be thousands in a long file.
             let first = places.partition_point(|place| place.end <= own.start);
             if places.get(first).is_some_and(|place| place.start < own.end)
                 && let Some(written) = text.get(own)

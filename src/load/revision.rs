@@ -66,6 +66,7 @@ pub(super) fn texts(
             );
             continue;
         }
+        // Files of the revision decide, since those of the work tree may have changed since.
         let ignored = repository.ignored(&within, &entries)?;
         let rendered: Vec<PathBuf> = entries
             .iter()
@@ -128,6 +129,7 @@ pub(super) fn not_read(base: &str, why: &str, help: &str) -> Box<Diagnostic> {
 /// The nearest existing directory above a path, in full, and the rest of the path.
 pub(super) fn nearest_directory(path: &Path) -> (PathBuf, PathBuf) {
     let mut rest = Vec::new();
+    // A path that is gone cannot be canonicalized, so its `..` are resolved by text.
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
     for component in full.components() {
@@ -154,8 +156,10 @@ pub(super) fn git(directory: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(["--no-pager", "--literal-pathspecs"]);
     // No program that the configuration of the repository names.
+    // A hostile repository could have a command run by either setting.
     git.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE"] {
+        // A hook of git sets them, and they would win over `-C`.
         git.env_remove(variable);
     }
     // Messages in one language; no object of a partial clone is fetched.
@@ -180,6 +184,7 @@ pub(super) fn output(
         return Ok(done.stdout);
     }
     let message = String::from_utf8_lossy(&done.stderr);
+    // Git repeats itself in hints; the first line has the reason.
     let message = message.lines().find(|line| !line.is_empty()).map_or_else(
         || requested.to_owned(),
         |line| format!("{requested} (git: {})", line.trim_start_matches("fatal: ")),
@@ -208,6 +213,7 @@ pub(super) fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diag
         format!("it is not a path, and `{}` lies in no repository of git", directory.display());
     let printed = output(git, revision, &directory)?;
     let text = String::from_utf8_lossy(&printed);
+    // The path may end with spaces, which `trim` would take away.
     let root = Path::new(text.trim_end_matches(['\n', '\r']));
     Ok(std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()))
 }
@@ -253,6 +259,7 @@ impl Entry {
 impl Repository {
     pub(super) fn open(root: &Path, revision: &str) -> Result<Self, Box<Diagnostic>> {
         let mut git = git(root);
+        // `^{commit}` turns tags into commits and refuses files and trees.
         git.args(["rev-parse", "--verify", "--quiet"]).arg(format!("{revision}^{{commit}}"));
         let printed =
             output(git, revision, "it is not a path, and the repository has no such revision")
@@ -266,6 +273,7 @@ impl Repository {
         let mut git = git(&self.root);
         git.args(["ls-tree", "-r", "-l", "-z", "--full-tree", &self.commit]);
         if within != Path::new("") {
+            // Only a path of a repository: an empty one would be an error for git.
             git.arg("--").arg(slashed(within));
         }
         let printed = output(git, &self.revision, "its files cannot be listed")?;
@@ -280,6 +288,7 @@ impl Repository {
         let mut wanted: Vec<Entry> = Vec::new();
         let mut git = git(&self.root);
         git.args(["ls-tree", "-l", "-z", "--full-tree", &self.commit, "--"]);
+        // An ignore file above the named path excludes files below it as well.
         for folder in within.ancestors() {
             git.args(IGNORE_FILES.map(|name| slashed(&folder.join(name))));
         }
@@ -331,6 +340,7 @@ impl Repository {
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Ok(Vec::new());
         };
+        // A file beyond the limit is not asked for: its bytes would have to be read to be skipped.
         let requested: String = entries
             .iter()
             .filter(|entry| entry.size.is_some_and(|size| size <= limits.file_size))
@@ -353,6 +363,7 @@ impl Repository {
             };
             read.push((entry, text));
         }
+        // A broken pipe shows in the answers that are missing.
         let _ = asking.join();
         child.wait().map_err(|error| failed(&error))?;
         Ok(read)
@@ -419,6 +430,7 @@ impl Ignored {
     /// Whether the walk of a directory would not come to a file.
     fn leaves_out(&self, path: &str) -> bool {
         let parts: Vec<&str> = path.split('/').collect();
+        // Names above the named path were chosen by the user and are not checked.
         (self.root..parts.len()).any(|index| {
             let is_folder = index + 1 < parts.len();
             let name = parts[index];
@@ -430,6 +442,7 @@ impl Ignored {
 
     /// The nearest file with an opinion decides.
     fn matches(&self, parts: &[&str], is_folder: bool) -> bool {
+        // All `.omeignore` files come before the first `.gitignore`, as in the crate `ignore`.
         for strength in 0..IGNORE_FILES.len() {
             for depth in (0..parts.len()).rev() {
                 let Some(files) = self.files.get(&parts[..depth].join("/")) else { continue };

@@ -47,6 +47,7 @@ impl Scope {
             return Lies::Within;
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        // A link in a checkout often leads to a neighbor in it, which its author controls as well.
         let paths = [parent.unwrap_or(Path::new(".")), Path::new(".")];
         let paths: Vec<PathBuf> =
             paths.iter().filter_map(|path| path.canonicalize().ok()).collect();

@@ -167,6 +167,7 @@ impl Settings {
     /// These settings, and those of another file where these have none.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
+        // Tables are joined by key: the later `extend` wins, which is this file.
         let mut severity = other.severity;
         severity.extend(self.severity);
         let mut releases = other.releases;
@@ -224,6 +225,7 @@ pub fn read(
         require_owner(file)?;
     }
     // The file may set other limits, for other files.
+    // The message names the file already where it was not read.
     let text = read_text(file, &Limits::default()).map_err(|finding| match finding.code {
         Code::FileNotRead => finding.message,
         _ => format!("{}: {}", file.display(), finding.message),
@@ -239,6 +241,7 @@ pub fn read(
     };
     {
         let table = DeTable::parse(&text).map_err(|error| {
+            // The parser counts bytes, and editors count characters.
             let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or(&text);
             let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
             format!(
@@ -297,6 +300,7 @@ impl Reader<'_> {
 
     /// Notes the place of a key whose value was taken: nothing was found since.
     fn note(&mut self, name: String, key: &Key<'_>, value: &Value<'_>, found: usize) {
+        // A value that was refused is not in force, so no place is told for it.
         let Some(file) = self.settings.file.clone().filter(|_| self.found.len() == found) else {
             return;
         };
@@ -367,6 +371,7 @@ impl Reader<'_> {
             ("releases", DeValue::Table(table)) => self.releases(table),
             ("releases", _) => self.invalid("releases", value, "a table of tags by operator"),
             ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
+            // These arms stand before the valid values: the trust decides first.
             ("kustomize" | "kustomize-command", _) if self.trust == Trust::Found => {
                 self.program(key);
             }
@@ -477,8 +482,10 @@ impl Reader<'_> {
     /// Whether a path stays below the directory of a file that was found.
     fn stays(&mut self, path: &Path, value: &Value<'_>) -> bool {
         let base = self.base();
+        // An empty path has no canonical form.
         let root = if base.as_os_str().is_empty() { Path::new(".") } else { &base };
         let roots: Vec<PathBuf> = root.canonicalize().into_iter().collect();
+        // Tests on the path without links: `a/../..` and links both lead out.
         if self.trust == Trust::Chosen || self.follow || is_below(path, &roots) {
             return true;
         }
@@ -602,6 +609,7 @@ impl Reader<'_> {
         for (key, value) in table {
             let found = self.found.len();
             let count = match value.get_ref() {
+                // A limit of 0 would refuse every file.
                 DeValue::Integer(number) => {
                     number.as_str().parse::<usize>().ok().filter(|number| *number > 0)
                 }

@@ -117,8 +117,10 @@ pub(super) fn items_of(
                     .filter(|text| !text.is_empty())
                     .map(EcoString::from)
             };
+            // A scalar or a null among the items is no object, whatever the list declares.
             let inherited = inherited.filter(|_| node.as_map().is_some());
             let (api_version, kind) = match (text("apiVersion"), text("kind"), inherited) {
+                // Both are left out in typed lists; one of the two alone is a mistake to report.
                 (None, None, Some((api_version, kind))) => (Some(api_version), Some(kind)),
                 (api_version, kind, _) => (api_version, kind),
             };
@@ -133,6 +135,8 @@ pub(super) fn items_of(
                 let items = items.items();
                 let of_items =
                     (!single.is_empty()).then(|| (api_version.clone(), EcoString::from(single)));
+                // In reverse, since the last one is taken first: objects stay in the order of the
+                // text.
                 waiting.extend(items.iter().rev().map(|item| (item.clone(), of_items.clone())));
                 continue;
             }

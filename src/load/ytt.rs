@@ -8,6 +8,7 @@ use std::ops::Range;
 pub(super) fn value(line: &str) -> Option<Range<usize>> {
     let start = line.find("#@ ")?;
     let before = line[..start].trim_end();
+    // Behind anything else `#@ ` is a comment or a part of a text.
     let is_value = before.ends_with(':') || before.ends_with('-');
     (is_value && !before.trim_start().starts_with('#'))
         .then(|| start..start + line[start..].trim_end().len())

@@ -30,6 +30,7 @@ pub(super) fn skimmed(
 ) -> Skimmed {
     let found: Vec<Found<'_>> = readable
         .par_iter()
+        // A file that was named is read whole: its findings are wanted.
         .flat_map_iter(|(id, input)| {
             let text = &*sources.get(*id).text;
             let in_tree =
@@ -42,15 +43,19 @@ pub(super) fn skimmed(
         })
         .collect();
     let source = |at: usize| sources.get(found[at].source);
+    // Below another path there may be another state of the cluster, as in a comparison.
     let key = |at: usize| (source(at).root.as_deref(), found[at].name);
     let mut first: HashMap<(Option<&str>, &str), (bool, usize)> = HashMap::new();
     for at in 0..found.len() {
+        // Tests and examples hold copies that are cut down, so they rank last.
         let rank = (source(at).is_aside(), at);
         first.entry(key(at)).and_modify(|other| *other = rank.min(*other)).or_insert(rank);
     }
     let mut skimmed = Skimmed::new();
     for (at, found) in found.iter().enumerate() {
         let (_, kept) = first[&key(at)];
+        // Definitions of one name in one directory are compared with each other, so both stay
+        // whole.
         if source(kept).directory() != source(at).directory() {
             skimmed.entry(found.source).or_default().insert(found.at);
         }

@@ -93,10 +93,12 @@ pub(super) fn trim(item: &mut Node) {
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
+        // Inside of strings there are braces: they are passed over first.
         at += bytes.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
         if bytes[at] == b'"' {
             return Some(at + 1);
         }
+        // The escaped character may be a quote.
         at += 2;
     }
 }
@@ -112,6 +114,7 @@ fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
                 at += 1;
             }
             b'}' | b']' => {
+                // More ends than beginnings: this is no JSON, and the parser has to say so.
                 depth = depth.checked_sub(1)?;
                 at += 1;
                 if depth == 0 {
@@ -136,6 +139,7 @@ fn member(bytes: &[u8], name: &[u8]) -> Option<usize> {
         match bytes.get(at)? {
             b'"' => {
                 let end = string_end(bytes, at)?;
+                // The name of a member is followed by a colon, and a string that is a value is not.
                 match behind(bytes, end, b':') {
                     Some(value) if &bytes[at..end] == name => return Some(value),
                     value => at = value.unwrap_or(end),
@@ -171,6 +175,7 @@ fn in_json(body: &str) -> Option<Found> {
             _ => return None,
         }
     };
+    // What is left around the items is small, and the real parser reads it.
     let frame = format!("{}{}", body.get(..begin)?, body.get(end..)?);
     let frame: serde_json::Value = serde_json::from_str(&frame).ok()?;
     let text = |key: &str| Some(frame.get(key)?.as_str()?.to_owned());
@@ -189,6 +194,7 @@ fn in_yaml(body: &str) -> Option<Found> {
         if content.is_empty() || content.starts_with('#') {
             continue;
         }
+        // The first item sets the indentation of all: kubectl writes the dashes in column 0.
         let is_item = is_within && is_dash && blank == *indent.get_or_insert(blank);
         if is_item {
             items.push(start..at);
@@ -197,12 +203,15 @@ fn in_yaml(body: &str) -> Option<Found> {
         } else if blank == 0 && !is_dash {
             is_within = content == "items:";
             for (key, value) in ["apiVersion: ", "kind: "].iter().zip(&mut frame) {
+                // The keys come after the items as well, since kubectl sorts them.
                 *value = content.strip_prefix(key).map(str::to_owned).or(value.take());
             }
         } else if items.is_empty() || !is_within {
             // Fields of the list itself, as its metadata.
             continue;
         } else {
+            // Any other layout: a wrong cut would give half objects, so the whole is left to the
+            // parser.
             return None;
         }
         if is_within && let Some(last) = items.last_mut() {

@@ -149,6 +149,7 @@ fn read_all(
         return Loaded { diagnostics: found.diagnostics, ..Loaded::default() };
     }
     let trees: Vec<Tree> = request.kustomize.iter().map(|path| Tree::on_disk(path)).collect();
+    // One tree that fails ends the run, since the others are a part of the answer only.
     let built = match build(&trees, request, limits) {
         Ok(built) => built,
         Err(finding) => return Loaded { diagnostics: vec![*finding], ..Loaded::default() },
@@ -262,6 +263,8 @@ fn documents(
     memory: Option<&mut Memory>,
 ) -> Loaded {
     let mut loaded = Loaded { diagnostics, ..Loaded::default() };
+    // Before anything is parsed: patches and generators in trees are no objects, and would be
+    // errors.
     let (aside, listed, trees) = kustomize::set_aside(&mut inputs, limits);
     loaded.diagnostics.extend(aside);
     if request.overlays {
@@ -281,6 +284,7 @@ fn documents(
             source.outside = input.outside;
             source.root.clone_from(&input.root);
             source.overlay.clone_from(&input.overlay);
+            // The output of a build is complete, and nothing is filled in behind it.
             let path = input.path.as_deref().filter(|_| input.overlay.is_none());
             source.kustomized = path.and_then(|path| listed.of(path));
             loaded.sources.add(source)
@@ -329,12 +333,14 @@ fn documents(
     let found = readable.iter().filter_map(|(_, input)| input.as_ref());
     let charts =
         Charts::of(found.filter(|input| !input.named).filter_map(|input| input.path.as_deref()));
+    // An editor needs every place, and its memory keeps what was read anyway.
     let skimmed = if request.skims && memory.is_none() {
         definitions::skimmed(&readable, sources, &charts)
     } else {
         definitions::Skimmed::new()
     };
     let outcomes: Vec<Outcome> = readable
+        // In parallel and collected in order, so that the threads decide nothing.
         .par_iter()
         .map(|(id, input)| {
             let source = sources.get(*id);
@@ -363,6 +369,7 @@ fn documents(
     let is_asked = |input: &&Input| {
         input.reported && (input.named || !input.path.as_deref().is_some_and(is_expectation))
     };
+    // Where there is a finding, that one tells why nothing was read.
     if of_charts.is_empty() && loaded.diagnostics.is_empty() {
         loaded.diagnostics.extend(nothing_in(
             &loaded,
@@ -386,6 +393,7 @@ fn documents(
         loaded.diagnostics.push(finding);
     }
     let sources = &loaded.sources;
+    // Names are computed once for each finding: a sort of thousands compares each several times.
     loaded.diagnostics.sort_by_cached_key(|finding| match finding.span() {
         Some(span) => {
             (sources.get(span.source).name.to_string(), Some(span.source), span.start, finding.code)
@@ -441,6 +449,7 @@ fn read_stdin(stdin: &mut dyn Read, limits: &Limits) -> Text {
 }
 
 fn read(path: &Path, input: &Input, limits: &Limits) -> Text {
+    // The size is known without opening the file.
     if input.size > limits.file_size {
         return Err(Unread::Finding(Box::new(files::too_large(limits))));
     }

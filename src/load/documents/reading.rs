@@ -141,12 +141,15 @@ impl<'a> Reading<'a> {
             }
             let is_json = part.json;
             let mut parsed = parse(self.id, text, part, self.limits);
+            // In JSON the parser has skipped these fields already; an item in YAML is trimmed as a
+            // tree.
             let is_item = !is_json && list_of(index).is_some();
             if let Some(item) = parsed.value.as_mut().filter(|_| is_item) {
                 long_list::trim(item);
             }
             parsed
         };
+        // Threads cost more than a small text.
         let mut parsed: Vec<_> = if text.len() < LARGE {
             parts.iter().cloned().enumerate().map(parse).collect()
         } else {
@@ -157,6 +160,7 @@ impl<'a> Reading<'a> {
         self.has_patches = self.input.is_some() && text.contains("$patch");
         let mut broken = false;
         for (index, document) in parsed.into_iter().enumerate() {
+            // Other findings, such as a duplicate key, leave a tree that can be read.
             broken |= document.diagnostics.iter().any(|finding| {
                 finding.code == Code::YamlSyntax && finding.severity == Severity::Error
             });
@@ -185,6 +189,7 @@ impl<'a> Reading<'a> {
                 None => self.outcome.diagnostics.extend(found),
             }
         }
+        // The checks go from the surest to the vaguest, and each of them ends the reading.
         if broken && found_at.is_some() && fragments::is_template(text) {
             return self.template();
         }
@@ -269,6 +274,7 @@ impl<'a> Reading<'a> {
         for line in std::mem::take(&mut self.lines) {
             let (start, end) = (offset(line.start), offset(line.end));
             let documents = self.outcome.documents.iter_mut();
+            // Of the objects that begin above a line, the last one has it.
             let above = documents.filter(|own| !own.embedded && own.span.start <= start);
             let text = self.source.text[line].to_owned();
             if let Some(owner) = above.max_by_key(|own| own.span.start) {
@@ -369,6 +375,7 @@ impl<'a> Reading<'a> {
             let is_list = list.is_some();
             let LongList { items, typed } =
                 list.unwrap_or_else(|| LongList { items: vec![part], typed: None });
+            // An item alone may be too long as well, and the others are read all the same.
             let (long, short): (Vec<Part>, Vec<Part>) = items.into_iter().partition(is_long);
             if is_list {
                 lists.push(Items { range: all.len()..all.len() + short.len(), typed });
@@ -433,6 +440,7 @@ impl<'a> Reading<'a> {
                     "add `kind`".to_owned(),
                 ))
             }
+            // Without metadata, `kind` is a common word of other formats.
             (None, Some(kind)) if node.get("metadata").is_some() => {
                 // OME has kinds of the names of KServe's.
                 let groups = kinds::GROUPS.iter().filter(|group| group.kinds.contains(&kind));
@@ -477,6 +485,8 @@ impl<'a> Reading<'a> {
                 false
             }
             Whose::Foreign => {
+                // One of another project with the same kind is no mistake, unless the names are
+                // alike.
                 if let Some(group) = kinds::misspelled(&api_version, &kind) {
                     let finding = Diagnostic::new(
                         Code::UnknownKind,
@@ -499,6 +509,8 @@ impl<'a> Reading<'a> {
             }
             Whose::UnknownKind(group) => {
                 let finding = unknown_kind(group, &kind).at(place("kind")).path("kind");
+                // A kind of a later release is kept, so that the rest of the input is judged as
+                // ever.
                 let is_newer = finding.code == Code::NewerThanKnown;
                 self.outcome.diagnostics.push(finding);
                 if !is_newer {
@@ -559,6 +571,7 @@ impl<'a> Reading<'a> {
         self.outcome.documents.push(document);
         if !inner_of_template.is_empty() {
             self.is_template = true;
+            // Objects of the Template are appended, so that all from here on are its own.
             let first = self.outcome.documents.len();
             for node in inner_of_template {
                 self.document(node, embedded);
@@ -583,6 +596,7 @@ impl<'a> Reading<'a> {
             && self.outcome.documents.iter().all(|document| !document.known)
             && self.elsewhere.is_empty();
         let nothing_else = nothing_else
+            // An error tells more than that nothing was found.
             && !self.outcome.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
         let severity = if nothing_else { Severity::Error } else { Severity::Info };
         if let Some(first) = self.plain.first() {
@@ -668,6 +682,7 @@ pub(super) fn unknown_kind(group: &kinds::Group, kind: &str) -> Diagnostic {
     if let Some(near) = nearest(kind, group.kinds.iter().copied()) {
         return finding.help(format!("did you mean `{near}`?"));
     }
+    // It may be that only the group was confused.
     if let Some(other) = kinds::GROUPS.iter().find(|other| other.kinds.contains(&kind)) {
         return finding.help(format!("`{kind}` is a kind of `{}`", other.api_version_of(kind)));
     }

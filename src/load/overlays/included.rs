@@ -95,6 +95,7 @@ impl Tree<'_> {
             let Some(node) = self.read(&file)? else { continue };
             self.files.insert(file);
             let text = |key: &str| node.get(key).and_then(Node::as_str);
+            // Kustomize fills in both, so they may be left out.
             let version = text("apiVersion").unwrap_or("kustomize.config.k8s.io/");
             if !version.starts_with("kustomize.config.k8s.io/") {
                 return Err(format!("its kustomization is of {version}"));
@@ -110,6 +111,8 @@ impl Tree<'_> {
     fn fields(&mut self, node: &Node, directory: &Path) -> Result<(), String> {
         let Some(map) = node.as_map() else { return Err("its kustomization is no map".to_owned()) };
         for entry in map {
+            // A field that is not known here may run a program or open a connection: the default is
+            // to refuse.
             let (key, value) = (entry.key.as_str(), &entry.node);
             if PLAIN.contains(&key) {
                 continue;
@@ -146,6 +149,7 @@ impl Tree<'_> {
         let lists = ["files", "envs"].into_iter().flat_map(|key| fields(item, key));
         for file in lists.flat_map(Node::items).chain(fields(item, "env")) {
             let file = text(file, key)?;
+            // With `=` in an address the split would leave a harmless part of it.
             if is_address(file) {
                 return Err(remote(file));
             }
@@ -201,6 +205,7 @@ impl Tree<'_> {
         if is_address(item) {
             return Err(remote(item));
         }
+        // The order is Kustomize's: what exists on disk is never taken for an address.
         let path = directory.join(item);
         if path.exists() {
             return self.within(&path, item).map(Some);
@@ -213,6 +218,7 @@ impl Tree<'_> {
 
     /// A path without links, if it is below the directory that all files must be below.
     fn within(&self, path: &Path, shown: &str) -> Result<PathBuf, String> {
+        // Links are resolved first, since a link in the repository may lead out of it.
         let real = path.canonicalize().map_err(|_| format!("`{shown}` cannot be read"))?;
         let is_within = real.starts_with(self.root);
         if is_within { Ok(real) } else { Err(format!("`{shown}` is outside of the repository")) }
@@ -232,6 +238,8 @@ impl Tree<'_> {
             let name = file.strip_prefix(self.root).unwrap_or(file).display();
             format!("`{name}` is not one document of plain YAML")
         };
+        // Two parsers may read unclear text differently, and the check must see what the program
+        // sees.
         let [part] = parts.value.as_slice() else {
             return if parts.value.is_empty() { Ok(None) } else { Err(unclear()) };
         };
@@ -261,6 +269,7 @@ fn text<'n>(node: &'n Node, key: &str) -> Result<&'n str, String> {
 
 /// Whether a path may be the address of a file or a repository of another host.
 fn is_address(item: &str) -> bool {
+    // The mark `.git/` is found at the end, too.
     let item = format!("{}/", item.trim_end_matches('/').to_ascii_lowercase());
     [":", "?", "//", ".git/", "_git/", "github.com/"].iter().any(|mark| item.contains(mark))
         || item.starts_with('~')

@@ -45,11 +45,15 @@ impl Disk<'_> {
                 let path = if is_here { Path::new(".") } else { &overlay.directory };
                 let directory = path.canonicalize().ok()?;
                 let named = || Path::new(overlay.root.as_deref()?).canonicalize().ok();
+                // Outside of a repository, a tree may use what lies below the directory that was
+                // named.
                 let root = repository_root(&directory).or_else(named).unwrap_or(directory);
                 Some((Tree::on_disk(path), root))
             }
             Self::Revision(revision, checkout) => {
                 let (above, below) = checkout.on_disk(&overlay.directory)?;
+                // The innermost checkout that has the directory: a submodule is a repository of its
+                // own.
                 Some((Tree::of_revision(revision, above.clone(), below), above))
             }
         }
@@ -101,6 +105,7 @@ pub(super) fn build(
     limits: &Limits,
     listed: &Listed,
 ) -> Vec<Diagnostic> {
+    // One time for all: many slow trees must not add up to minutes.
     let until = Instant::now() + TIME;
     let is_missing = AtomicBool::new(false);
     let outcomes: Vec<Outcome> = overlays
@@ -109,6 +114,7 @@ pub(super) fn build(
             let Some(time) = until.checked_duration_since(Instant::now()) else {
                 return late();
             };
+            // Once no program was found, each further tree would search PATH in vain.
             if is_missing.load(Ordering::Relaxed) {
                 return Outcome::NoProgram(String::new());
             }
@@ -116,6 +122,7 @@ pub(super) fn build(
             if matches!(outcome, Outcome::NoProgram(_)) {
                 is_missing.store(true, Ordering::Relaxed);
             }
+            // A build that was stopped by the time is no fault of its tree.
             if matches!(outcome, Outcome::Refused(_)) && Instant::now() >= until {
                 return late();
             }
@@ -131,6 +138,7 @@ pub(super) fn build(
     for (overlay, outcome) in overlays.into_iter().zip(outcomes) {
         match outcome {
             Outcome::Built(name, text, files) => {
+                // Also of files that another overlay shares: the outputs have them already.
                 used.extend(files);
                 texts.insert(overlay.file.clone(), built(overlay, name, text));
             }
@@ -142,6 +150,7 @@ pub(super) fn build(
                 let (listed, count) = missing.get_or_insert_with(|| (String::new(), 0));
                 *count += 1;
                 if listed.is_empty() {
+                    // Only the first outcome lists the programs; those after it were not tried.
                     *listed = why;
                 }
                 let finding = overlay.not_built(Some("no program builds it"));
@@ -170,6 +179,7 @@ pub(super) fn build(
         // A file that was named itself is read.
         let real = path.filter(|_| input.root.is_some()).and_then(|path| disk.real(path));
         let used = real.filter(|path| used.contains(path));
+        // Trees that were not built lose a file that a built tree uses, and their reader must know.
         if let (Some(path), Some(real), false) = (path, &used, left.is_empty()) {
             let matters = may_matter(real, limits);
             for tree in listed.of(path).into_iter().flat_map(|kustomized| kustomized.trees) {
@@ -191,6 +201,7 @@ pub(super) fn build(
 fn shared(mut finding: Diagnostic, matters: bool) -> Diagnostic {
     finding.message = finding.message.replace(ONE_BY_ONE, SHARED);
     finding.help = finding.help.map(|help| help.replace(ONE_BY_ONE, SHARED));
+    // An error stays one, and without anything of services a note is enough.
     let is_less = matters && finding.severity < Severity::Warning;
     if is_less { finding.severity(Severity::Warning) } else { finding }
 }
@@ -204,6 +215,7 @@ fn one(overlay: &Overlay, disk: &Disk<'_>, run: &Run<'_>) -> Outcome {
     let Some((tree, root)) = disk.tree(overlay) else {
         return Outcome::Left("its directory cannot be read".to_owned());
     };
+    // Before any program runs: a build may run plugins and open connections.
     let files = match included(&tree.directory(), &root, run.limits) {
         Ok(files) => files,
         Err(why) => return Outcome::Left(why),
@@ -228,6 +240,7 @@ fn one(overlay: &Overlay, disk: &Disk<'_>, run: &Run<'_>) -> Outcome {
 
 /// Whether a file may hold an object that an answer depends on.
 fn may_matter(file: &Path, limits: &Limits) -> bool {
+    // What cannot be read could hold anything.
     let Ok(text) = files::read(file, limits) else { return true };
     let decides = |kind| kinds::touches_answers(kind, false) && !kinds::is_named_by_others(kind);
     kinds::named(&text).any(decides)
