@@ -91,11 +91,13 @@ impl Check {
 
     fn look(&mut self, path: String, text: &str) -> Result<(), Error> {
         let difference = match self.ledger.root.look(&path)? {
+            // Ends of lines are those of the clone, which git chooses.
             Found::File(file) if same_text(&file.content, text.as_bytes()) => return Ok(()),
             Found::File(file) => {
                 let lines = self
                     .lines
                     .then(|| unified(&String::from_utf8_lossy(&file.content), text, &path));
+                // An earlier run's sum tells an edit by hand from a change of the input.
                 let state = match self.ledger.wrote(&path, &file.content) {
                     Some(true) => State::Stale,
                     Some(false) => State::Edited,
@@ -117,6 +119,7 @@ impl Check {
     /// As [`super::Directory::write`].
     pub fn finish(mut self, whole: bool) -> Result<Vec<Difference>, Error> {
         for (path, text) in self.ledger.kustomizations(whole) {
+            // The sum is not looked at: the name alone keeps the file from being surplus.
             self.ledger.now.insert(path.clone(), String::new());
             self.look(path, &text)?;
         }

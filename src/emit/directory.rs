@@ -58,6 +58,8 @@ impl Directory {
     pub fn open(root: &Path, options: Options, waiting: &mut dyn FnMut()) -> Result<Self, Error> {
         let root = Root::new(root);
         root.create()?;
+        // A directory that is right already may be read-only: the error counts where something is
+        // written.
         let lock = match Lock::take(root.directory(), waiting) {
             Err(error) if !error.is_denied() => return Err(error),
             lock => lock,
@@ -69,6 +71,7 @@ impl Directory {
     /// The lock, or why there is none.
     fn lock(&mut self) -> Result<&Lock, Error> {
         if self.lock.is_err() {
+            // The error can be returned once, and an error of I/O cannot be cloned.
             let none = Err(Error::Busy(self.ledger.root.directory().to_owned()));
             std::mem::replace(&mut self.lock, none)?;
         }
@@ -95,6 +98,7 @@ impl Directory {
     fn stage(&mut self, path: String, text: &str) -> Result<(), Error> {
         let place = self.ledger.root.place(&path);
         let old = match self.ledger.root.look(&path)? {
+            // The time of the file stays, so that tools that look at it do nothing.
             Found::File(old) if same_text(&old.content, text.as_bytes()) => return Ok(()),
             Found::File(old) => Some(old),
             Found::Other(what) => {
@@ -140,11 +144,13 @@ impl Directory {
     /// # Errors
     /// The file system's; what was written until then is listed.
     pub fn finish(mut self, whole: bool) -> Result<Done, Error> {
+        // They list what this run writes, so they come after all objects.
         for (path, text) in self.ledger.kustomizations(whole) {
             self.ledger.now.insert(path.clone(), sha256(text.as_bytes()));
             self.stage(path, &text)?;
         }
         let (stay, go) = self.ledger.rest(whole);
+        // The ledger is borrowed by the paths and changed by what follows.
         let (stay, go): (Vec<String>, Vec<String>) =
             (stay.into_iter().cloned().collect(), go.into_iter().cloned().collect());
         for path in &go {
@@ -179,6 +185,7 @@ impl Directory {
     fn shared_targets(&mut self) {
         let root = &self.ledger.root;
         let mut seen: BTreeSet<&Path> = BTreeSet::new();
+        // All names of the directory, since a link may lead to a file of an earlier run, too.
         let paths: BTreeSet<PathBuf> = self
             .ledger
             .now
@@ -203,16 +210,19 @@ impl Directory {
     fn commit(self, stay: &[String], go: &[String]) -> Result<(), Error> {
         let Self { ledger, staged, lock, .. } = self;
         let mut after: Files = stay
+            // Files that stay keep the sums that they had, edited or not.
             .iter()
             .filter_map(|path| Some((path.clone(), ledger.before.get(path)?.clone())))
             .collect();
         after.extend(ledger.now.iter().map(|(path, sum)| (path.clone(), [sum.clone()].into())));
         let same = staged.is_empty() && go.is_empty();
+        // A list that git merged is written again even where no file changes.
         if same && after == ledger.before && !ledger.old_name && !ledger.is_merged {
             return Ok(());
         }
         let lock = lock?;
         let new: Vec<&Path> = staged.iter().map(|file| &*file.new).collect();
+        // Content before names: after a power cut no name leads to an empty file.
         disk::sync(ledger.root.directory(), &new)?;
         // One step for signals: a run that came this far is completed.
         let gate = gate();
@@ -225,6 +235,7 @@ impl Directory {
             list(&ledger.root, &lock, &gate, &either)?;
         }
         let mut written = Vec::new();
+        // A closure, so that what was written until an error is in the error.
         let finish = || {
             for file in staged {
                 // An editor takes no lock.
@@ -243,6 +254,7 @@ impl Directory {
             }
             list(&ledger.root, &lock, &gate, &after)?;
             attributes(&ledger.root, &lock, &gate)?;
+            // Last: until the new list is there, the old one knows the files.
             if ledger.old_name { ledger.root.remove(manifest::OLD) } else { Ok(()) }
         };
         finish().map_err(|error| Error::Partly { error: Box::new(error), written })

@@ -57,6 +57,7 @@ impl Root {
     /// Creates the directory and those above it.
     pub(super) fn create(&self) -> Result<(), Error> {
         fs::create_dir_all(&self.0).map_err(|error| {
+            // The system's error names the path, and not the file in the middle of it.
             let in_the_way = self.0.ancestors().find(|above| above.exists() && !above.is_dir());
             in_the_way.map_or_else(
                 || Error::io("create", &self.0, error),
@@ -68,6 +69,7 @@ impl Root {
     /// Returns the entry at a path.
     pub(super) fn look(&self, relative: &str) -> Result<Found, Error> {
         let path = self.place(relative);
+        // Links in directories are refused before the entry itself is looked at.
         self.walk(relative, false)?;
         let data = match fs::symlink_metadata(&path) {
             Ok(data) => data,
@@ -77,6 +79,7 @@ impl Root {
         if !data.is_symlink() {
             return if data.is_file() { existing(path, false, data) } else { Ok(other(&data)) };
         }
+        // Both canonical: the root may be below a link, as /tmp of macOS is.
         let (Ok(target), Ok(root)) = (fs::canonicalize(&path), fs::canonicalize(&self.0)) else {
             return Ok(Found::Other("a symbolic link that leads nowhere"));
         };
@@ -133,6 +136,7 @@ impl Root {
                 Ok(metadata) if metadata.is_symlink() => return Err(Error::Link(place)),
                 Ok(metadata) if metadata.is_dir() => {}
                 Ok(_) => return Err(Error::NotADirectory(place)),
+                // Two runs may create one directory at once.
                 Err(error) if absent(&error) && make => match fs::create_dir(&place) {
                     Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                         return Err(Error::io("create", &place, error));
@@ -174,11 +178,13 @@ pub(super) fn inherit(new: &Path, old: &Path, data: &Metadata) -> Result<(), Err
         }
         let metadata = fs::metadata(new).map_err(|error| Error::io("read", new, error))?;
         let other = |ours: u32, old: u32| (ours != old).then_some(old);
+        // A user who is not root may set neither: only what differs is set.
         let (user, group) = (other(metadata.uid(), data.uid()), other(metadata.gid(), data.gid()));
         if (user.is_some() || group.is_some()) && chown(new, user, group).is_err() {
             return Err(Error::Owner(old.to_owned()));
         }
     }
+    // The mode is set last: chown clears the set-user-id bit.
     fs::set_permissions(new, data.permissions()).map_err(|error| Error::io("write", old, error))
 }
 
@@ -198,6 +204,7 @@ pub(super) fn unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), Error>
 
 /// Renames a finished file over another one, or to a name that must be free.
 pub(super) fn place(new: TempPath, target: &Path, replaces: bool) -> Result<(), Error> {
+    // A name that was free may be taken by now, and its content is somebody's.
     let placed = if replaces { new.persist(target) } else { new.persist_noclobber(target) };
     placed.map_err(|refused| Error::io("write", target, refused.error))
 }

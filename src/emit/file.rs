@@ -28,12 +28,14 @@ pub fn rewrite<E: From<Error>>(
         _ => Path::new("."),
     };
     let lock = Lock::take(directory, &mut || {})?;
+    // The file is read under the lock, so that no other run changes it in between.
     let old = metadata(&target)?;
     let before = match &old {
         Some(_) => Some(fs::read(&target).map_err(|error| Error::io("read", path, error))?),
         None => None,
     };
     let after = make(before.as_deref())?;
+    // Without a change the file keeps its time.
     if before.as_ref() == Some(&after) {
         return Ok(());
     }
@@ -72,6 +74,7 @@ pub fn generate(path: &Path, text: &str, mark: &str) -> Result<(), Error> {
 fn target(path: &Path) -> Result<PathBuf, Error> {
     match fs::canonicalize(path) {
         Ok(target) => metadata(&target).map(|_| target),
+        // A link that leads nowhere is not replaced by a file.
         Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
             Ok(path.to_owned())
         }

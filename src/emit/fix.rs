@@ -62,6 +62,7 @@ fn apply(
     for (id, chosen) in chosen(found, sources) {
         let source = sources.get(id);
         let path = Path::new(&*source.name);
+        // What was not named must not be changed either.
         if source.outside {
             outcome.left.push((id, Left::Outside));
             continue;
@@ -86,9 +87,12 @@ fn apply(
 pub fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
     file::rewrite(path, |bytes| {
+        // A file that is gone was changed as well.
         let bytes = bytes.ok_or(Left::Changed)?;
+        // The text was read without its mark, so places begin behind it.
         let mark: &[u8] = if bytes.starts_with(MARK) { MARK } else { b"" };
         if bytes[mark.len()..] != *text.as_bytes() {
+            // A file in UTF-16 has the text, and other bytes.
             return Err(if std::str::from_utf8(bytes).is_ok() {
                 Left::Changed
             } else {
@@ -105,11 +109,13 @@ pub fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
 /// type, and then has the letters that were written or those of its value; a key may change where
 /// it is edited. A text that cannot be read has no values to compare.
 fn keeps_values(id: SourceId, text: &str, edits: &[&Edit]) -> bool {
+    // The repaired text may be the larger one, and the limit has been met by the first.
     let limits = Limits { nodes: usize::MAX, ..Limits::default() };
     let read = |text: &str| -> Vec<Option<Node>> {
         let parts = split(id, text).value.into_iter();
         parts.map(|part| parse(id, text, part, &limits).value).collect()
     };
+    // `meets` searches for the first one by its place.
     let mut spans: Vec<Span> = edits.iter().map(|edit| edit.span).collect();
     spans.sort();
     let changed = edited(text, edits.iter().copied());
@@ -117,6 +123,7 @@ fn keeps_values(id: SourceId, text: &str, edits: &[&Edit]) -> bool {
     before.len() == after.len()
         && before.iter().zip(&after).all(|pair| match pair {
             (Some(before), Some(after)) => is_same(before, after, text, &spans),
+            // A text that was broken may become readable; the other way it must not.
             (before, after) => before.is_none() || after.is_some(),
         })
 }
@@ -128,6 +135,7 @@ fn is_same(before: &Node, after: &Node, text: &str, edited: &[Span]) -> bool {
             one.len() == other.len()
                 && one.iter().zip(other).all(|(one, other)| {
                     let at_key = one.key_origin.span();
+                    // A key that is misspelled is what such a repair changes.
                     (one.key == other.key || at_key.is_some_and(|span| meets(edited, span)))
                         && is_same(&one.node, &other.node, text, edited)
                 })
@@ -142,6 +150,7 @@ fn is_same(before: &Node, after: &Node, text: &str, edited: &[Span]) -> bool {
                 return false;
             };
             let written = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+            // `on` may become `true`, its value, or `"on"`, its letters.
             let now = after.scalar_text();
             now.is_some_and(|now| before.scalar_text().as_ref() == Some(&now) || now == written)
         }
@@ -150,12 +159,14 @@ fn is_same(before: &Node, after: &Node, text: &str, edited: &[Span]) -> bool {
 
 /// Whether one of some places in order is in another.
 fn meets(edited: &[Span], span: Span) -> bool {
+    // Ends that touch count: an insertion has no length.
     let first = edited.partition_point(|edit| edit.end < span.start);
     edited.get(first).is_some_and(|edit| edit.start <= span.end)
 }
 
 /// The repairs that can be made together, by file: positions of their findings.
 pub fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, Vec<usize>> {
+    // By source in order, so that files are written in the order of their names.
     let mut chosen: BTreeMap<SourceId, Vec<usize>> = BTreeMap::new();
     // Ends by start, of edits that do not meet.
     let mut taken: BTreeMap<SourceId, BTreeMap<u32, u32>> = BTreeMap::new();
@@ -173,6 +184,7 @@ pub fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, V
                 .and_then(|taken| taken.range(..=edit.span.end).next_back())
                 .is_some_and(|(_, end)| *end >= edit.span.start)
         };
+        // What has no file of its own, or is context, is not written.
         if source.kind != SourceKind::File
             || !source.reported
             || !finding.fix.iter().all(fits)

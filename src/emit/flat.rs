@@ -42,11 +42,13 @@ impl Flat {
     /// # Errors
     /// The file system's, a name that leads elsewhere.
     pub fn create(&self, name: &str, text: &str) -> Result<Placed, Error> {
+        // The name is that of an object in a file, and may have separators.
         if !is_plain(name) {
             return Err(Error::Name(name.to_owned()));
         }
         let relative = format!("{name}.yaml");
         self.0.create()?;
+        // Two runs may make one file at once: the second one finds it.
         let lock = Lock::take(self.0.directory(), &mut || {})?;
         match self.0.look(&relative)? {
             Found::File(found) if found.content == text.as_bytes() => Ok(Placed::Same),

@@ -10,6 +10,7 @@ pub(super) fn write(out: &mut String, node: &Node, depth: usize) {
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Int(number) => number_text(out, number),
         Value::Big(number) => number_text(out, number),
+        // NaN and infinities are no JSON; YAML may have them.
         Value::Float(number) => match serde_json::Number::from_f64(*number) {
             Some(number) => number_text(out, &number),
             None => out.push_str("null"),

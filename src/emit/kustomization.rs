@@ -26,6 +26,7 @@ pub(super) fn all(objects: &BTreeSet<&str>, layout: Layout) -> Vec<(String, Stri
     let mut files = Vec::new();
     let mut namespaces: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in objects {
+        // Paths have the namespace first, since `path_of` made them.
         let (namespace, rest) = path.split_once('/').unwrap_or(("", path));
         namespaces.entry(namespace).or_default().push(rest);
     }
@@ -33,6 +34,7 @@ pub(super) fn all(objects: &BTreeSet<&str>, layout: Layout) -> Vec<(String, Stri
         Layout::Single => files.push((KUSTOMIZATION.to_owned(), text(objects.iter().copied()))),
         Layout::Namespace => {
             files.push((KUSTOMIZATION.to_owned(), text(namespaces.keys().copied())));
+            // Resources of a list are relative to its own directory.
             files.extend(namespaces.iter().map(|(namespace, paths)| {
                 (format!("{namespace}/{KUSTOMIZATION}"), text(paths.iter().copied()))
             }));

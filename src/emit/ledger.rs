@@ -62,6 +62,8 @@ impl Ledger {
         let mut read = |name| match root.look(name)? {
             Found::Nothing => Ok(false),
             Found::File(file) if !file.is_link => {
+                // A list that cannot be read ends the run: without it, no file could be told from a
+                // user's.
                 let text = String::from_utf8(file.content).map_err(|error| error.to_string());
                 text.and_then(|text| {
                     manifest::parse(&text, &mut before)?;
@@ -73,9 +75,11 @@ impl Ledger {
             }
             Found::File(_) | Found::Other(_) => Err(Error::InTheWay(root.place(name))),
         };
+        // Both names: a run before may have been killed between the two.
         read(manifest::NAME)?;
         let old_name = read(manifest::OLD)?;
         let written = manifest::write(&before);
+        // Another order, or a file twice: the list is written again even if no file changes.
         let is_merged = texts.iter().any(|text| !same_text(text.as_bytes(), written.as_bytes()));
         Ok(Self { root, options, before, old_name, is_merged, now: BTreeMap::new() })
     }
@@ -92,6 +96,7 @@ impl Ledger {
         service: &str,
     ) -> Result<String, Error> {
         let mut path = path_of(object, namespace, service, false)?;
+        // Kinds of two groups may have one name; the first keeps the short path.
         if self.now.contains_key(&path) {
             path = path_of(object, namespace, service, true)?;
         }
@@ -106,6 +111,7 @@ impl Ledger {
     pub(super) fn wrote(&self, path: &str, content: &[u8]) -> Option<bool> {
         let sums = self.before.get(path)?;
         let has = |content: &[u8]| sums.contains(&sha256(content));
+        // Git may have given the file other ends of lines, and the sum is of ours.
         Some(has(content) || without_returns(content).is_some_and(|content| has(&content)))
     }
 
@@ -139,6 +145,7 @@ impl Ledger {
     /// Nothing goes unless the `whole` input was read.
     pub(super) fn rest(&self, whole: bool) -> (Vec<&String>, Vec<&String>) {
         let (go, mut stay): (Vec<_>, Vec<_>) = self.unwanted().partition(|_| whole);
+        // Files of services that were not asked for stay, whatever was read.
         stay.extend(self.left().filter(|path| !self.is_requested(path)));
         (stay, go)
     }
@@ -156,6 +163,7 @@ impl Ledger {
         match &self.options.prune {
             Prune::Everything => true,
             Prune::Services(services) => {
+                // Paths begin with namespace and service.
                 let mut parts = path.split('/').map(ToOwned::to_owned);
                 let service = parts.next().zip(parts.next());
                 service.is_some_and(|service| services.contains(&service))

@@ -70,6 +70,7 @@ impl Lock {
                 }
                 Err(TryLockError::WouldBlock) => {}
             }
+            // Another run is done in an instant mostly, and a message would only be noise.
             if !waited && start.elapsed() > PAUSE * 20 {
                 waited = true;
                 waiting();
@@ -81,6 +82,7 @@ impl Lock {
     /// Removes the temporary files of a killed run, and starts a new list.
     fn begin(directory: &Path, mut file: File) -> Result<Self, Error> {
         let path = directory.join(NAME);
+        // A signal between the list and its first line would leave a file that looks like a user's.
         let mut held = gate();
         let mut text = Vec::new();
         let read = file.read_to_end(&mut text);
@@ -98,6 +100,7 @@ impl Lock {
                 let _ = fs::remove_file(&path);
                 Error::io("write", &path, error)
             })?;
+        // From here on a signal removes the lock, so that it must be one that is held.
         held.push(directory.to_owned());
         drop(held);
         #[cfg(unix)]
@@ -117,6 +120,8 @@ impl Lock {
                 return Err(ErrorKind::AlreadyExists.into());
             }
             let name = path.file_name().unwrap_or_default();
+            // The name is on the list before the file exists: a kill in between leaves nothing
+            // unknown.
             (&self.file).write_all(format!("{}\n", name.display()).as_bytes())?;
             File::create_new(path)
         };
@@ -171,6 +176,7 @@ fn sweep(directory: &Path, text: &str) {
             .and_then(|rest| rest.strip_suffix(SUFFIX))
             .is_some_and(|id| id.len() == 6 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
     };
+    // The first line is the mark.
     for name in text.lines().skip(1).filter(ours) {
         let _ = fs::remove_file(directory.join(name));
     }

@@ -27,6 +27,7 @@ pub(super) type Files = BTreeMap<String, BTreeSet<String>>;
 /// # Errors
 /// The error: other text, or a path that leads out of the directory.
 pub(super) fn parse(text: &str, found: &mut Files) -> Result<(), String> {
+    // Conflict marks are no JSON, so that a merged list is looked for first.
     if let Some(files) = merged(text) {
         return files.into_iter().try_for_each(|(path, sum)| add(&path, &sum, found));
     }
@@ -44,6 +45,7 @@ pub(super) fn parse(text: &str, found: &mut Files) -> Result<(), String> {
 }
 
 fn add(path: &str, sha256: &str, found: &mut Files) -> Result<(), String> {
+    // A list may come from anyone, and files are removed by it.
     if !is_ours(path) {
         return Err(format!("`{path}` is not a path of the form NAMESPACE/SERVICE/KIND-NAME.yaml"));
     }
@@ -60,6 +62,7 @@ fn merged(text: &str) -> Option<Vec<(String, String)>> {
         let value = line.strip_prefix(&format!("\"{key}\": "))?.trim_end_matches(',');
         serde_json::from_str(value).ok()
     };
+    // By lines: what git put together has no structure beyond them.
     let (mut files, mut paths, mut path) = (Vec::new(), 0, None);
     let (mut is_marked, mut is_list) = (false, false);
     for line in text.lines() {
@@ -79,6 +82,7 @@ fn merged(text: &str) -> Option<Vec<(String, String)>> {
             return None;
         }
     }
+    // A union merge may leave valid JSON with a sum that belongs to no path.
     let is_whole = || serde_json::from_str::<serde_json::Value>(text).is_ok();
     (is_list && (is_marked || paths != files.len() || !is_whole())).then_some(files)
 }

@@ -17,19 +17,23 @@ pub fn path_of(
     let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
     let (kind, name) = (text(&["kind"]), text(&["metadata", "name"]));
     let group = text(&["apiVersion"]).split_once('/').map_or("core", |(group, _)| group);
+    // A name with a separator would lead elsewhere.
     for part in [namespace, service, kind, name, group] {
         if !is_plain(part) {
             return Err(Error::Name(part.to_owned()));
         }
     }
     let kind = if grouped { format!("{kind}.{group}") } else { kind.to_owned() };
+    // In lower case, since two names that differ in case are one file on macOS and Windows.
     Ok(format!("{namespace}/{service}/{kind}-{name}.yaml").to_lowercase())
 }
 
 /// Whether a text can be one part of a path on every system.
 pub(super) fn is_plain(part: &str) -> bool {
     !part.is_empty()
+        // The longest name that an API server takes.
         && part.len() <= 253
+        // Files with a dot are hidden, and `..` leads out.
         && !part.starts_with('.')
         && !part.chars().any(|c| c.is_control() || matches!(c, '/' | '\\' | ':'))
 }

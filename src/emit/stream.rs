@@ -55,6 +55,7 @@ impl Stream {
         if self.format == Format::Yaml {
             return;
         }
+        // Nothing began the list yet.
         if self.written == 0 {
             out.push_str(HEAD);
             out.push_str("]\n}\n");

@@ -136,6 +136,7 @@ pub struct Hub {
 impl Hub {
     /// Nothing is sent yet.
     pub fn new(options: Options) -> Result<Self, Refusal> {
+        // A slash at the end would be doubled in every address.
         let endpoint = options.endpoint.trim_end_matches('/').to_owned();
         let is_secure = endpoint.starts_with("https://");
         let rest = endpoint.split_once("://").map_or("", |(_, rest)| rest);
@@ -149,6 +150,7 @@ impl Hub {
                 _ => None,
             });
             let found: Vec<_> = found.collect();
+            // Without any, the usual ones would be trusted instead, against the setting.
             if found.is_empty() {
                 return Err(Refusal::Certificates);
             }
@@ -176,6 +178,7 @@ impl Hub {
     ) -> Result<Option<String>, Refusal> {
         let revision = revision.unwrap_or("main");
         let endpoint = &self.options.endpoint;
+        // A branch may have a slash, which would end the part of the path.
         let url = format!("{endpoint}/{id}/resolve/{}/{file}", revision.replace('/', "%2F"));
         let mut response = self.call(url).map_err(|error| self.refusal(id, file, &error))?;
         let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
@@ -183,6 +186,7 @@ impl Hub {
         let asked_with_token = self.options.token.is_some();
         match (response.status().as_u16(), code.unwrap_or_default()) {
             (200, _) => {}
+            // The Hub hides private repositories: 401 and 404 mean the same without a token.
             (401 | 404, "RepoNotFound") => {
                 return Err(Refusal::Repository {
                     place: place(),
@@ -193,6 +197,7 @@ impl Hub {
             (404, "RevisionNotFound") => {
                 return Err(Refusal::Revision { id: id.into(), revision: revision.into() });
             }
+            // The repository and the revision are there, so the file is what is missing.
             (404, _) => return Ok(None),
             (status @ (401 | 403), _) => {
                 return Err(Refusal::Access {
@@ -212,6 +217,7 @@ impl Hub {
         response
             .body_mut()
             .with_config()
+            // The limit of ureq is an error like any other; the one below has its own sentence.
             .limit(u64::MAX)
             .reader()
             .take(limit.saturating_add(1))
@@ -228,11 +234,13 @@ impl Hub {
     /// files elsewhere need no token, and another port of a host is elsewhere (RFC 6454, The Web
     /// Origin Concept, section 4).
     fn call(&self, mut url: String) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
+        // The time is for the file: each redirect gets what the ones before left.
         let begun = Instant::now();
         for _ in 0..=MOST_REDIRECTS {
             let left = self.options.timeout.saturating_sub(begun.elapsed());
             let mut request = self.agent.get(&url).config().timeout_global(Some(left)).build();
             let token = self.options.token.as_ref();
+            // A file may lie with another host, which must not see the token.
             if let Some(token) = token.filter(|_| origin(&url) == origin(&self.options.endpoint)) {
                 request = request.header("Authorization", format!("Bearer {token}"));
             }
@@ -281,6 +289,7 @@ fn origin(url: &str) -> Option<(String, String, u16)> {
 
 /// Where a redirect leads (RFC 3986, Reference Resolution, without dot segments).
 fn resolved(url: &str, next: &str) -> String {
+    // Only HTTP addresses come here, and a broken one is asked as it is.
     let scheme = url.split_once("://").map_or("https", |(scheme, _)| scheme);
     let start = scheme.len() + "://".len();
     let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
@@ -302,6 +311,7 @@ fn is_timeout(error: &ureq::Error) -> bool {
         ureq::Error::Timeout(_) => true,
         ureq::Error::Io(error) => {
             error.kind() == std::io::ErrorKind::TimedOut
+                // A timeout within a read is wrapped in an error of I/O.
                 || error
                     .get_ref()
                     .and_then(|inner| inner.downcast_ref::<ureq::Error>())
@@ -316,6 +326,7 @@ fn shown(address: &str) -> String {
     match address.split_once("://") {
         Some((scheme, rest)) => {
             let end = rest.find('/').unwrap_or(rest.len());
+            // A name may hold `@`, so the last one ends it.
             let start = rest[..end].rfind('@').map_or(0, |at| at + 1);
             format!("{scheme}://{}", &rest[start..])
         }

@@ -36,6 +36,7 @@ pub fn hides(name: &str, value: &str) -> bool {
 /// The secrets in a text at a place of a document.
 pub fn pieces(place: Place, text: &str) -> Vec<&str> {
     match place {
+        // Everything in a Secret is its secret, whatever it looks like.
         Place::Data => vec![text],
         Place::Named(doubt) if doubt.hides(text) => vec![text],
         Place::User => text.split_once(':').map(|(_, password)| password).into_iter().collect(),
@@ -121,6 +122,7 @@ impl Place {
         let mut place = Self::default();
         let mut node = Some(root);
         for segment in &path.0 {
+            // Below a field that is not there, the place of the last one holds.
             let Some(here) = node else { break };
             place = place.step(here, segment);
             node = here.select(&FieldPath(vec![segment.clone()])).first().copied();
@@ -131,9 +133,11 @@ impl Place {
     /// The position of a child of `node` by key or index.
     pub fn step(self, node: &Node, segment: &Segment) -> Self {
         match (self, segment, &node.value) {
+            // Nothing below leaves a Secret, not even a list or a map in it.
             (Self::Data, ..) => Self::Data,
             (_, Segment::Field(key), Value::Map(map)) => self.of_field(map, key),
             (_, Segment::Index(index), Value::List(items)) => {
+                // A list hands on the place of its name: each item of `tokens` is one.
                 follows_flag(items, *index).unwrap_or(self)
             }
             _ => Self::Plain,
@@ -144,6 +148,7 @@ impl Place {
         let text = |key: &str| map.get(key).and_then(Node::as_str);
         // A kind that is misspelled is a Secret still.
         let is_secret = || {
+            // A field that only Secrets have shows one, too, whose kind is missing.
             map.get("stringData").is_some()
                 || text("kind").is_some_and(|kind| {
                     kind.eq_ignore_ascii_case("secret") || kind.eq_ignore_ascii_case("secrets")
@@ -155,10 +160,13 @@ impl Place {
             _ if self == Self::Tags && key.starts_with("checksum/") => None,
             // The key of a Secret that is named beside it, or that an ExternalSecret fills.
             "secretKey" if is_key_of_secret(map) => None,
+            // Of a variable, the name that counts is in the field beside the value.
             "value" => text("name").and_then(names::of_variable),
+            // The prefix of an annotation is a domain, whose words say nothing about the value.
             _ if self == Self::Tags => names::of_variable(key.rsplit('/').next().unwrap_or(key)),
             _ => names::of_field(key),
         };
+        // Asked last, since it looks at all fields, and first in rank, since it hides the most.
         if !IDENTITY.contains(&key) && is_secret() {
             Self::Data
         } else if let Some(doubt) = named {
@@ -179,6 +187,7 @@ impl Place {
     fn masked(self, node: &Node) -> Option<Node> {
         let value = match (&node.value, self) {
             (Value::Map(map), _) => {
+                // The copy is made at the first secret: a tree without one is never copied.
                 let mut out = None;
                 for (at, entry) in map.iter().enumerate() {
                     let place = self.step(node, &Segment::Field(entry.key.clone()));
@@ -198,11 +207,14 @@ impl Place {
                 }
                 Value::List(out?)
             }
+            // Null and booleans tell nothing about a value, and masks would hide mistakes.
             (Value::Null | Value::Bool(_), _) => return None,
             (_, Self::Data) => Value::Str(MASK.into()),
             (Value::Str(text), Self::Named(doubt)) if doubt.hides(text) => Value::Str(MASK.into()),
             (Value::Str(text), Self::User) => {
                 let (user, password) = text.split_once(':')?;
+                // Without a name for the user, numbers are ids: `--user 1000:1000` of a container
+                // engine.
                 let is_number =
                     |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
                 if names::is_reference(password) || (is_number(user) && is_number(password)) {
@@ -232,12 +244,14 @@ fn follows_flag(arguments: &[Node], index: usize) -> Option<Place> {
     let flag = text(index.checked_sub(1)?);
     let name = flag.trim_start_matches('-');
     if name.len() == flag.len() || text(index).starts_with('-') {
+        // The next flag follows: this one is a switch without a value.
         return None;
     }
     let program = |back: usize| index.checked_sub(back).map(text).unwrap_or_default();
     match flag {
         "-u" | "-U" | "--user" | "--proxy-user" => Some(Place::User),
         "-p" if program(2) == "sshpass" => Some(Place::Named(Doubt::None)),
+        // The host and port of redis-cli may stand between it and `-a`.
         "-a" if (2..6).any(|back| program(back) == "redis-cli") => Some(Place::Named(Doubt::None)),
         _ => names::of_variable(name).map(Place::Named),
     }

@@ -53,12 +53,14 @@ impl Doubt {
     /// Whether a value is a secret, by itself.
     pub fn hides(self, value: &str) -> bool {
         let is_switch = |word: &str| value.eq_ignore_ascii_case(word);
+        // Flags such as `--enable-token` name a switch, whose value is not worth hiding.
         if is_reference(value) || SWITCHES.iter().any(|word| is_switch(word)) {
             return false;
         }
         match self {
             Self::None => true,
             Self::Mode => !MODES.contains(&value.to_ascii_lowercase().as_str()),
+            // Of a path, the last part: directories before it are long words as well.
             Self::Random => is_random(value.rsplit('/').next().unwrap_or(value)),
         }
     }
@@ -66,6 +68,7 @@ impl Doubt {
 
 /// Whether a text is one long word of letters and digits.
 pub(super) fn is_random(text: &str) -> bool {
+    // Passwords that are words are not found so, and file names and licenses stay readable.
     text.len() >= 20
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'='))
         && text.bytes().any(|byte| byte.is_ascii_digit())
@@ -191,11 +194,13 @@ pub fn of_variable(name: &str) -> Option<Doubt> {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (last, rest) = words.split_last()?;
+    // These are decided by their last word, before it is taken as a description.
     if let Some(doubt) = ending(&words) {
         return Some(doubt);
     }
     let any = |words: &[&str]| {
         (0..words.len()).any(|at| {
+            // A public key is meant to be known.
             let is_public = at > 0 && words[at - 1] == "public";
             is_secret(words, at) || (words[at] == "key" && !is_public)
         })
@@ -217,17 +222,20 @@ pub(super) fn of_field(name: &str) -> Option<Doubt> {
     if !name.contains(|c: char| c.is_ascii_lowercase()) {
         return of_variable(name);
     }
+    // Fields are asked for by the thousand, and their words cost an allocation each.
     if name.is_ascii() && !may_end(name) {
         return None;
     }
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let Some(doubt) = ending(&words) {
+        // `license` as a field of a model is a name such as `mit`.
         return Some(doubt).filter(|_| words.last() != Some(&"license"));
     }
     let last = words.len().checked_sub(1)?;
     let opens = |at: usize| at > 0 && OPENING.contains(&words[at - 1]);
     match words[last] {
+        // Of other fields, `key` and `secret` name things: `topologyKey`, `secret` of a volume.
         "secret" | "secrets" | "key" | "keys" => opens(last),
         _ => is_secret(&words, last),
     }
@@ -240,6 +248,7 @@ fn ending(words: &[&str]) -> Option<Doubt> {
     let behind = |owner: &str| OWNERS.contains(&owner);
     match *last {
         "pass" | "sas" => Some(Doubt::None),
+        // Alone these words mean other things: `PWD` is a directory.
         "pwd" | "salt" | "sig" if !rest.is_empty() => Some(Doubt::None),
         "auth" => Some(Doubt::Mode),
         word if word.starts_with("licen") => Some(Doubt::Random),
@@ -258,6 +267,7 @@ fn ending(words: &[&str]) -> Option<Doubt> {
 fn is_secret(words: &[&str], at: usize) -> bool {
     let before = at.checked_sub(1).map_or("", |at| words[at]);
     let word = words[at];
+    // The `s` of `pass` and of `access` is no plural.
     let one = word.strip_suffix('s').filter(|one| !one.ends_with('s')).unwrap_or(word);
     let is_plural = one.len() < word.len();
     match one {
@@ -268,6 +278,7 @@ fn is_secret(words: &[&str], at: usize) -> bool {
         _ if WORDS.contains(&one) => true,
         _ => ENDS.iter().any(|end| {
             let owner = one.strip_suffix(end).filter(|owner| !owner.is_empty());
+            // `maxtokens` and `eostoken` are of a text.
             owner.is_some_and(|owner| *end != "token" || (!is_plural && !OF_TEXT.contains(&owner)))
         }),
     }
@@ -296,6 +307,7 @@ fn may_end(name: &str) -> bool {
         "apikey",
         "sig",
     ];
+    // Behind the letters there may be a number, as in `token_1`.
     let name = name.trim_end_matches(|c: char| !c.is_ascii_alphabetic()).as_bytes();
     let ends = |name: &[u8], last: &str| {
         name.len()
@@ -312,6 +324,8 @@ fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower = false;
     for c in name.chars() {
+        // Upper case begins a word only behind lower case: `HFToken` stays one word, which `ENDS`
+        // finds.
         if !c.is_alphanumeric() || (c.is_uppercase() && lower) {
             words.push(String::new());
         }

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 /// Where secrets are in a text, in order, each within a line.
 pub fn in_text(text: &str) -> Vec<Range<usize>> {
+    // Most files have no hint at all, and are not parsed a second time.
     if !may_hold(text) {
         return Vec::new();
     }
@@ -56,6 +57,7 @@ impl Secrets {
             let known = before.ranges.get(id.0 as usize).filter(|_| same.contains(&id));
             known.cloned().unwrap_or_default()
         });
+        // The sets of texts start empty: they cost little where the ranges are there.
         Self { ranges: sought.collect(), ..Self::new(sources) }
     }
 
@@ -83,6 +85,8 @@ impl Secrets {
         }
         let path = finding.path.as_ref().map(|path| format!("`{path}`"));
         let Some(path) = path else { return self.redact_values(finding, sources) };
+        // Values are shorter than paths at times: `a` in `spec.a` is a part of the path, not of the
+        // value.
         said(finding).for_each(|said| *said = said.replace(&path, PATH));
         self.redact_values(finding, sources);
         said(finding).for_each(|said| *said = said.replace(PATH, &path));
@@ -93,6 +97,7 @@ impl Secrets {
         for span in spans {
             let source = sources.get(span.source);
             if source.outside {
+                // Of a file outside, every quotation could be its content.
                 said(finding).for_each(|said| hide_quoted(said, |part| source.text.contains(part)));
                 finding.fix.clear();
                 continue;
@@ -100,6 +105,7 @@ impl Secrets {
             let text = &*source.text;
             let lines = lines_of(text, span);
             let secrets = self.of(sources, span.source);
+            // Sources may have thousands of secrets, and a finding has a line or two.
             let first = secrets.partition_point(|own| own.end <= lines.start);
             let near = secrets[first..].iter().take_while(|own| own.start < lines.end);
             for secret in near {
@@ -110,6 +116,7 @@ impl Secrets {
             if secrets[first..].first().is_some_and(|own| own.start < lines.end) {
                 finding.message = sentence(&finding.message).into_owned();
             }
+            // A finding may quote a value of another line, such as the first definition of a name.
             let all = self.texts(sources, span.source);
             said(finding).for_each(|said| hide_quoted(said, |part| all.contains(part)));
         }
@@ -135,6 +142,7 @@ fn said(finding: &mut Diagnostic) -> impl Iterator<Item = &mut String> {
 /// Hides what a sentence quotes and a text holds.
 fn hide_quoted(said: &mut String, holds: impl Fn(&str) -> bool) {
     let parts: Vec<&str> = said.split('`').collect();
+    // Every second part is between two backquotes.
     let quoted = |(at, part): (usize, &&str)| at % 2 == 1 && !part.is_empty() && holds(part);
     if parts.iter().enumerate().any(quoted) {
         let shown = |own: (usize, &&str)| if quoted(own) { MASK } else { *own.1 }.to_owned();
@@ -145,6 +153,7 @@ fn hide_quoted(said: &mut String, holds: impl Fn(&str) -> bool) {
 
 /// The lines of a place, as far as they are near it.
 fn lines_of(text: &str, span: Span) -> Range<usize> {
+    // A minified file is one line of megabytes.
     const NEAR: usize = 4096;
     let bytes = text.as_bytes();
     let start = (span.start as usize).min(bytes.len());
@@ -178,10 +187,12 @@ fn in_document(source: SourceId, text: &str, part: Part, found: &mut Vec<Range<u
     {
         differences(node, &shown, text, found);
     }
+    // Ranges are of the document, and places of the whole text are wanted.
     let moved = |found: Range<usize>| found.start + range.start..found.end + range.start;
     let document = &text[range.clone()];
     found.extend(in_comments(document).map(moved));
     let broken = checked.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
+    // A tree that lacks a part of the text hides secrets in that part only by chance.
     if checked.value.is_none() || broken {
         found.extend(secrets(document).into_iter().map(moved));
         if is_secret_document(document) {
@@ -200,6 +211,7 @@ fn in_comments(text: &str) -> impl Iterator<Item = Range<usize>> {
         let mark = line
             .match_indices('#')
             .map(|(mark, _)| mark)
+            // Within a word, as in `a#b`, YAML begins no comment.
             .find(|mark| line[..*mark].chars().next_back().is_none_or(char::is_whitespace));
         let own = mark.map(|mark| (start + mark, secrets(&line[mark..])));
         own.into_iter().flat_map(|(start, found)| {
@@ -229,9 +241,11 @@ fn differences(node: &Node, shown: &Node, text: &str, found: &mut Vec<Range<usiz
                 found.push(span);
             } else {
                 let moved = |found: Range<usize>| found.start + span.start..found.end + span.start;
+                // As a whole: the search of the text finds less than the tree hides.
                 found.extend(within.into_iter().map(moved));
             }
         }
+        // A value that is hidden as a whole has no parts to find.
         (_, Value::Str(shown), Some(span)) if shown == MASK => found.push(span),
         _ => {}
     }
@@ -240,6 +254,7 @@ fn differences(node: &Node, shown: &Node, text: &str, found: &mut Vec<Range<usiz
 /// Whether a text holds a Secret: one that cannot be read as a whole, or one in a string.
 pub(super) fn is_secret_document(text: &str) -> bool {
     text.match_indices("kind").any(|(at, kind)| {
+        // The text may be JSON in a string, with escaped quotes.
         let rest = text[at + kind.len()..].trim_start_matches(['"', '\'', ' ', '\\']);
         rest.strip_prefix(':').is_some_and(|rest| {
             let value = rest.trim_start_matches([' ', '"', '\'', '\\']);
@@ -257,6 +272,7 @@ fn values(text: &str) -> impl Iterator<Item = Range<usize>> {
         let start = at;
         at += line.len();
         let content = line.trim();
+        // Items and comments are read as values of the key above, or by their own search.
         if content.is_empty() || content.starts_with(['#', '-']) {
             return None;
         }
@@ -272,10 +288,12 @@ fn values(text: &str) -> impl Iterator<Item = Range<usize>> {
 /// Places in order, each once, none of more than a line and none with the blanks around it.
 fn in_lines(text: &str, mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found.sort_by_key(|range| (range.start, range.end));
+    // Ranges may overlap, as those of a tree and of the comments in its blocks.
     let mut lines: Vec<Range<usize>> = Vec::new();
     for range in found {
         let mut at = range.start;
         for line in text.get(range).unwrap_or_default().split_inclusive('\n') {
+            // Blanks stay, so that the indentation of a line is seen behind the mask.
             let start = at + line.len() - line.trim_start().len();
             let end = at + line.trim_end().len();
             at += line.len();

@@ -92,6 +92,7 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
 
 /// A sentence without the secrets in what it quotes; its own words stay.
 pub fn sentence(text: &str) -> Cow<'_, str> {
+    // A sentence without a quotation has words of the program alone.
     if !text.contains('`') || !may_hold(text) {
         return Cow::Borrowed(text);
     }
@@ -129,6 +130,7 @@ const fn hint(at: usize) -> &'static str {
 /// Whether a text is worth a search. Most sources are not.
 pub(super) fn may_hold(text: &str) -> bool {
     let bytes = text.as_bytes();
+    // One pass for all hints: a search for each would read the text seventy times.
     bytes.iter().enumerate().any(|(at, byte)| {
         let mut starts = STARTS[*byte as usize];
         while starts != 0 {
@@ -137,6 +139,7 @@ pub(super) fn may_hold(text: &str) -> bool {
             if bytes.is_some_and(|candidate| candidate.eq_ignore_ascii_case(existing)) {
                 return true;
             }
+            // Clears the lowest bit, which was tried.
             starts &= starts - 1;
         }
         false
@@ -162,6 +165,7 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     // Of `name: X` and `value: Y` beside each other, X is what names Y.
     let mut named = None;
+    // Words are visited in order, and behind each secret the search goes on after it.
     while let Some(word) = next_word(text, at) {
         at = word.end;
         let name = &text[word.clone()];
@@ -174,6 +178,7 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
             }
             "value" if named.is_some() => after(text, &word, Separator::Colon)
                 .filter(|value| named.is_some_and(|doubt| doubt.hides(&text[value.clone()]))),
+            // The name may come after its value, since keys are sorted in JSON.
             "value" => named_after(text, &word),
             _ => value(text, &word)
                 .or_else(|| in_address(text, &word))
@@ -181,6 +186,7 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
                 .or_else(|| private_key(text, &word)),
         };
         if let Some(secret) = secret {
+            // What is in a secret is not searched: its words are no names.
             at = secret.end;
             found.push(secret);
         }
@@ -194,6 +200,7 @@ fn is_token(word: &str) -> bool {
         word.strip_prefix(start).is_some_and(|rest| *enough || is_marked(rest))
     };
     // A JSON Web Token is JSON in base64url: `{"` is `eyJ`.
+    // Shorter words that begin so are names, such as `eyJ.txt`.
     let is_jwt = word.starts_with("eyJ") && word.len() > 30 && word.contains('.');
     is_jwt || (word.len() >= SHORTEST && TOKENS.iter().any(starts))
 }
@@ -202,6 +209,7 @@ fn is_token(word: &str) -> bool {
 fn named_after(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let value = after(text, word, Separator::Colon)?;
     let next = next_word(text, value.end)?;
+    // Anything else between the two means that they are of different objects.
     let between = text[value.end..next.start].trim_matches(['"', '\'', '\\', ',', ' ', '\n', '\r']);
     if !between.is_empty() || &text[next.clone()] != "name" {
         return None;
@@ -234,6 +242,7 @@ fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
         return (!is_none).then(|| value.end - password.len()..value.end);
     }
     let last = |program: &str| before().trim_end_matches([' ', '"', '\'', ',']).ends_with(program);
+    // The words of a command are near each other; a search of the whole would be quadratic.
     let within = |program: &str| tail(before(), 256).contains(program);
     let is_password = match name {
         "-p" => last("sshpass") || within("docker login") || within("podman login"),
@@ -245,6 +254,7 @@ fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
         && let Some(value) = after(text, word, Separator::Equals)
     {
         let message = &text[value.clone()];
+        // A port, a file or an address: the short flag means many things.
         let is_plain = message.contains(['/', ':', '.']) || message.parse::<f64>().is_ok();
         return (!is_plain && !is_reference(message)).then_some(value);
     }
@@ -253,6 +263,7 @@ fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
 
 /// The end of a text, of about so many bytes.
 fn tail(text: &str, length: usize) -> &str {
+    // The cut may be within a character.
     let start = text.len().saturating_sub(length);
     (start..text.len()).find_map(|at| text.get(at..)).unwrap_or_default()
 }
@@ -268,6 +279,7 @@ fn private_key(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let start = word.end + label + RULE.len();
+    // A key that is cut off at the end of the text is hidden to the end.
     let end = text[start..].find("-----END").map_or(text.len(), |length| start + length);
     (start < end).then_some(start..end)
 }
@@ -306,6 +318,7 @@ fn value(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
         let value = after(text, word, Separator::Equals);
         hidden(value.or_else(|| after(text, word, Separator::Blank).filter(|_| is_flag))?, doubt)
     };
+    // Parameters with these names sign an address; as variables they are plain words.
     let signed = || {
         let is_parameter = text[..word.start].ends_with(['?', '&'])
             || text[..word.start].ends_with("&amp;")
@@ -331,6 +344,7 @@ fn after(text: &str, word: &Range<usize>, separator: Separator) -> Option<Range<
         let blanks = run(at, &[' ', '\t', ',', '\n', '\r']);
         at += blanks + if text[at + blanks..].starts_with("- ") { 2 } else { 0 };
         let quoted = text[at..].starts_with(['"', '\'', '\\']);
+        // Another flag, or an assignment, follows: the flag has no value of its own.
         if blanks == 0 || text[at + usize::from(quoted)..].starts_with(['-', '=', ':', ']', '}']) {
             return None;
         }
@@ -347,6 +361,7 @@ fn after(text: &str, word: &Range<usize>, separator: Separator) -> Option<Range<
             _ => return None,
         };
     }
+    // Escaped quotes end where quotes with as many backslashes are.
     let slashes = run(at, &['\\']);
     let end = match text[at + slashes..].chars().next()? {
         quote @ ('"' | '\'') => {
@@ -358,8 +373,10 @@ fn after(text: &str, word: &Range<usize>, separator: Separator) -> Option<Range<
             end_of_block(text, word.start, at)
         }
         open @ ('[' | '{') if separator == Separator::Colon => end_of_brackets(text, at, open),
+        // A plain scalar may have blanks; one in a flow mapping ends at the next entry.
         _ if separator == Separator::Colon => end_before(text, at, &['\n', '\r', ',', '}', '"']),
         _ if spaced => end_before(text, at, &['\n', '\r', ',', ';', '}', ']', '"', '\'']),
+        // An argument of a shell ends at a blank or a sign of the shell.
         _ => end_before(
             text,
             at,
@@ -377,6 +394,7 @@ fn end_before(text: &str, start: usize, ends: &[char]) -> usize {
 
 /// Where the lines end that are indented more than a name.
 fn end_of_block(text: &str, name: usize, start: usize) -> usize {
+    // A block belongs to its key, so its lines are deeper than the key.
     let column = name - text[..name].rfind('\n').map_or(0, |feed| feed + 1);
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let lines = text[start..].split_inclusive('\n');
@@ -407,6 +425,7 @@ fn end_of_quoted(text: &str, start: usize, quote: char, slashes: usize) -> usize
     for (at, c) in text[start..].char_indices() {
         match c {
             '\\' => run += 1,
+            // Without a backslash before the first quote, pairs of them are escaped backslashes.
             c if c == quote && (run == slashes || (slashes == 0 && run % 2 == 0)) => {
                 return start + at - slashes;
             }
@@ -429,6 +448,7 @@ fn in_address(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
         let user = &authority[..at];
         let scheme = &text[word.clone()];
         return match user.split_once(':') {
+            // GitHub takes a token as the user, with an empty or a fixed password.
             Some((name, "" | "x-oauth-basic")) => Some(start..start + name.len()),
             Some((name, password)) if !is_reference(password) => {
                 Some(start + name.len() + 1..start + at)
@@ -436,6 +456,7 @@ fn in_address(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
             Some(_) => None,
             None => {
                 let is_token =
+                    // `git` is the user of every SSH address, and names no one.
                     (scheme.starts_with("http") && user != "git") || names::is_random(user);
                 (is_token && !is_reference(user)).then_some(start..start + at)
             }
@@ -446,6 +467,7 @@ fn in_address(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let path = path.split(['?', '#']).next().unwrap_or(path);
     let (_, before) = WEBHOOKS.iter().find(|(name, before)| {
         let is_host =
+            // A name that only ends so, as `evilslack.com`, is another host.
             host.strip_suffix(name).is_some_and(|sub| sub.is_empty() || sub.ends_with('.'));
         is_host && path.starts_with(before)
     })?;
