@@ -22,6 +22,7 @@ pub fn files() -> &'static [(&'static str, &'static str)] {
         let mut files = Vec::new();
         collect("runtimes", &RUNTIMES, &mut files);
         collect("accelerator-classes", &ACCELERATOR_CLASSES, &mut files);
+        // The order of the directory is that of the build machine.
         files.sort_unstable();
         files
     })
@@ -59,6 +60,7 @@ fn entries(
             }
         })
     });
+    // The file begins with the mark, without the line feed that the others have.
     text.split("\n#: ").filter_map(|entry| {
         let entry = entry.strip_prefix("#: ").unwrap_or(entry);
         let (head, text) = entry.split_once('\n')?;

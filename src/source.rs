@@ -109,6 +109,7 @@ fn beginnings(bytes: &[u8]) -> usize {
 pub fn definition_head(document: &str) -> Option<(&str, usize)> {
     let at = document.find("\nspec:")? + 1;
     let head = &document[..at];
+    // The first line of the document has no line feed before it.
     let has = |line: &str| head.starts_with(&line[1..]) || head.contains(line);
     let is_one =
         has("\nkind: CustomResourceDefinition\n") && has("\napiVersion: apiextensions.k8s.io/");
@@ -130,6 +131,7 @@ pub fn is_aside(directory: &str) -> bool {
 /// or from there.
 pub fn below_root<'d>(directory: &'d str, root: &str) -> &'d str {
     let directory = directory.trim_start_matches("./").trim_end_matches('/');
+    // `./infra` and `infra` are the same directory to users.
     let below = directory.strip_prefix(root.trim_start_matches("./"));
     below.map_or(directory, |rest| rest.trim_start_matches('/'))
 }
@@ -158,6 +160,7 @@ impl Source {
             "." => Some(path),
             root => str::strip_prefix(path, root).map(|rest| rest.trim_start_matches('/')),
         };
+        // The output of a build lies where its kustomization does, whatever its name is.
         let directory = match self.overlay.as_deref() {
             Some(overlay) => Some(below(overlay)?).filter(|own| !own.is_empty()),
             None => below(&self.name)?.rsplit_once('/').map(|(directory, _)| directory),
@@ -178,6 +181,7 @@ impl Source {
         if asked.is_some_and(|asked| self.is_in(asked)) {
             return None;
         }
+        // The outermost directory of copies is named: it has all of them.
         let below = directory.split('/').position(|part| ASIDE.contains(&part))?;
         let below: Vec<&str> = directory.split('/').take(below + 1).collect();
         let below = below.join("/");
@@ -218,6 +222,7 @@ impl Source {
     /// Returns the number of characters between two byte offsets.
     fn characters(&self, start: usize, end: usize) -> usize {
         let bytes = self.text.as_bytes();
+        // Most lines are short, and the sums of the blocks are never needed.
         if end - start <= BLOCK {
             return beginnings(&bytes[start..end]);
         }
@@ -256,6 +261,7 @@ impl Source {
         let (line, column) = self.line_column(offset);
         let (start, _) = self.line(line - 1).unwrap_or_default();
         let end = (offset as usize).clamp(start, self.text.len());
+        // Characters of four bytes are two units in UTF-16, and only those.
         let wide = self.text.as_bytes()[start..end].iter().filter(|byte| **byte >= 0xf0).count();
         (line - 1, column - 1 + u32::try_from(wide).unwrap_or(u32::MAX))
     }
@@ -283,6 +289,7 @@ impl Source {
         let line = starts.partition_point(|start| *start <= offset).max(1);
         let start = starts[line - 1] as usize;
         let mut end = (offset as usize).min(self.text.len());
+        // An offset may be within a character, as those of broken text are.
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
@@ -346,6 +353,7 @@ impl SourceMap {
     pub fn again(&mut self, before: &Self) -> HashSet<SourceId> {
         let mut same = HashSet::new();
         for (at, (new, old)) in self.sources.iter_mut().zip(&before.sources).enumerate() {
+            // Ids are by position: a text at another position computes its lines again.
             if new.kind == old.kind && new.text == old.text {
                 new.lines = old.lines.clone();
                 same.insert(SourceId(u32::try_from(at).unwrap_or(u32::MAX)));

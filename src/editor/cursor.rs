@@ -20,6 +20,7 @@ pub fn at(root: &Node, place: Span) -> Option<Cursor> {
     let is_at = |origin: Origin| {
         let span = origin.span()?;
         let here = span.source == place.source && span.start <= place.start;
+        // The end counts: a cursor behind the last letter is still in the word.
         (here && place.start <= span.end).then_some(span)
     };
     let mut path = FieldPath::root();
@@ -29,6 +30,7 @@ pub fn at(root: &Node, place: Span) -> Option<Cursor> {
         let inner = match &node.value {
             Value::Map(map) => map.iter().find_map(|entry| {
                 let step = Segment::Field(entry.key.clone());
+                // The key first: it ends where the value may begin.
                 let key = is_at(entry.key_origin).map(|span| (true, span));
                 let found = key.or_else(|| is_at(entry.node.origin).map(|span| (false, span)))?;
                 Some((step, &entry.node, found))
@@ -43,6 +45,7 @@ pub fn at(root: &Node, place: Span) -> Option<Cursor> {
         };
         path.0.push(step);
         (node, span) = (next, place);
+        // A key has nothing inside.
         if on_key {
             return Some(Cursor { path, span, on_key });
         }

@@ -53,6 +53,7 @@ impl<'t> Line<'t> {
     fn parse(line: &'t str) -> Option<Self> {
         let mut column = line.len() - line.trim_start_matches(' ').len();
         let mut dashes = Vec::new();
+        // `- - a` opens two lists on one line.
         while let Some(rest) = line[column..].strip_prefix('-') {
             if !(rest.is_empty() || rest.starts_with(' ')) {
                 break;
@@ -61,6 +62,7 @@ impl<'t> Line<'t> {
             column = line.len() - rest.trim_start_matches(' ').len();
         }
         let content = line[column..].trim_end();
+        // An empty dash is an element that is being typed.
         if content.starts_with('#') || (content.is_empty() && dashes.is_empty()) {
             return None;
         }
@@ -74,11 +76,13 @@ impl<'t> Line<'t> {
 
 /// The key at the start of a line, and the text after its colon.
 fn key_of(content: &str) -> Option<(&str, &str)> {
+    // A colon in a quoted key does not end it.
     if let Some(quote) = content.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let (key, rest) = content[1..].split_once(quote)?;
         return Some((key, rest.trim_start().strip_prefix(':')?));
     }
     let end = content.match_indices(':').map(|(at, _)| at).find(|at| {
+        // `image:tag` has no key: a colon needs a blank behind it.
         let behind = &content[at + 1..];
         behind.is_empty() || behind.starts_with([' ', '\t'])
     })?;
@@ -99,6 +103,7 @@ pub fn typing(text: &str, offset: usize) -> Option<Typing> {
     let line = text[start..end].trim_end_matches('\r');
     let cursor = offset - start;
     let typed = line.get(..cursor)?;
+    // In a comment nothing is completed.
     if typed.trim_start().starts_with('#') || typed.contains(" #") {
         return None;
     }
@@ -106,6 +111,7 @@ pub fn typing(text: &str, offset: usize) -> Option<Typing> {
     let above: Vec<&str> = text[document.start.min(start)..start].lines().collect();
     let below: Vec<&str> = text[end..document.end.max(end)].lines().skip(1).collect();
     let current = Line::parse(line);
+    // A cursor before the content is at its own column: the indentation chooses the parent.
     let (column, dashes) = current
         .as_ref()
         .map_or((cursor, &[][..]), |line| (line.column.min(cursor), line.dashes.as_slice()));
@@ -119,6 +125,7 @@ pub fn typing(text: &str, offset: usize) -> Option<Typing> {
     let mut limit = column;
     if let Some(first) = dashes.first() {
         reversed.extend(dashes.iter().map(|_| Segment::All));
+        // The parent of an element may have the column of its dash.
         limit = first + 1;
     }
     climb(&above, limit, dashes.is_empty(), &mut reversed);
@@ -128,6 +135,7 @@ pub fn typing(text: &str, offset: usize) -> Option<Typing> {
         let value = &line[behind..];
         let from = behind + (value.len() - value.trim_start().len());
         let from = from.min(cursor);
+        // A comment behind the value is no part of the word.
         from..from + line[from..].split(" #").next().unwrap_or_default().trim_end().len()
     } else {
         let from = column;
@@ -142,6 +150,7 @@ pub fn typing(text: &str, offset: usize) -> Option<Typing> {
     };
     let (mut api_version, mut kind, mut namespace) = (String::new(), String::new(), None);
     let mut within = "";
+    // All lines of the document, since the kind may stand below the cursor.
     for line in text[document].lines() {
         let Some(line) = Line::parse(line) else { continue };
         let Some(key) = line.key else { continue };
@@ -178,6 +187,7 @@ fn document(text: &str, line: usize) -> Range<usize> {
 /// dash is further up.
 fn climb(above: &[&str], mut limit: usize, mut open: bool, found: &mut Vec<Segment>) {
     for line in above.iter().rev().filter_map(|line| Line::parse(line)) {
+        // A line at the same column is a sibling, whose dash may open the list.
         let parent = line.column < limit && line.key.is_some();
         let sibling = line.column == limit && open;
         if !(parent || sibling) {
@@ -199,6 +209,7 @@ fn climb(above: &[&str], mut limit: usize, mut open: bool, found: &mut Vec<Segme
             (limit, open) = (line.column, true);
         }
         if let Some(first) = line.dashes.first() {
+            // Behind the dash of the list, only its parent is looked for.
             found.extend(line.dashes.iter().map(|_| Segment::All));
             (limit, open) = (first + 1, false);
         }
@@ -212,6 +223,7 @@ fn climb(above: &[&str], mut limit: usize, mut open: bool, found: &mut Vec<Segme
 fn siblings(above: &[&str], below: &[&str], column: usize, open: bool) -> Vec<String> {
     let mut keys = Vec::new();
     if open {
+        // Upward to the dash that begins the element, or to the parent.
         for line in above.iter().rev().filter_map(|line| Line::parse(line)) {
             if line.column == column {
                 keys.extend(line.key.map(ToOwned::to_owned));
@@ -225,6 +237,7 @@ fn siblings(above: &[&str], below: &[&str], column: usize, open: bool) -> Vec<St
     }
     for line in below.iter().filter_map(|line| Line::parse(line)) {
         let dash = line.dashes.first().is_some_and(|dash| *dash < column);
+        // A dash at a smaller column begins the next element.
         if line.column < column || dash {
             break;
         }

@@ -67,6 +67,7 @@ pub fn namings<'a>(catalog: &'a Catalog, planned: &[Planned<'a>]) -> Vec<Naming<
         let target = catalog.model(&scope, &name.value).map(|model| &model.object);
         add(name.span(), target);
     }
+    // The field is read alike in both modes.
     for class in catalog.classes(crate::api::Semantics::Documented) {
         let Some(name) = &class.kueue_flavor else { continue };
         let target = catalog.flavor(&name.value).map(|flavor| &flavor.object);
@@ -83,7 +84,9 @@ pub fn namings<'a>(catalog: &'a Catalog, planned: &[Planned<'a>]) -> Vec<Naming<
             add(quotas.flavor.span(), target);
         }
     }
+    // A component and its service may have read one name twice.
     found.sort_by_key(|naming| naming.span);
+    // By place alone: one place names one object.
     found.dedup_by_key(|naming| naming.span);
     found
 }
@@ -95,6 +98,7 @@ fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<N
     };
     if let Some(model) = &service.model {
         let target = planned.resolution.model.map(|model| &model.object);
+        // The resolution has looked it up, in the right namespace.
         add(model.name.span(), target);
         for weight in &model.fine_tuned {
             let target = catalog.fine_tuned_weight(&weight.value).map(|weight| &weight.object);
@@ -164,6 +168,7 @@ const FIELDS: &[(&str, &str, &str, Named)] = &[
 
 /// Returns the kind that a field refers to.
 pub fn field_names(schema: &Schema, path: &FieldPath) -> Option<Named> {
+    // Indices of lists do not matter to the table.
     let fields = path.0.iter().filter(|step| matches!(step, crate::yaml::Segment::Field(_)));
     let plain = FieldPath(fields.cloned().collect()).to_string();
     let row = FIELDS.iter().find(|(group, kind, field, _)| {
@@ -205,6 +210,7 @@ pub fn names<'a>(
         Scope::Namespace(scope) => scope == namespace || system == Some(scope),
     };
     let mut seen: Vec<&Object> = objects.into_iter().filter(is_seen).collect();
+    // An object of the input hides the built-in one of its name.
     let key = |object: &&Object| (object.builtin, object.id.name.clone());
     seen.sort_by_key(key);
     seen.dedup_by(|a, b| a.id.name == b.id.name);

@@ -27,6 +27,7 @@ pub fn proposals(
     sources: &SourceMap,
     describe: impl Fn(&schema::Field) -> String,
 ) -> Vec<Proposal> {
+    // Before the schema: without a kind there is none yet.
     if typing.part == Part::Value
         && let [Segment::Field(key)] = typing.path.0.as_slice()
         && let Some(words) = identity(key, typing)
@@ -80,6 +81,7 @@ fn identity(key: &str, typing: &Typing) -> Option<Vec<Proposal>> {
             .map(|schema| (schema.kind, schema.api_version))
             .collect(),
         "apiVersion" => {
+            // With an unknown kind, every version may be meant.
             let is_of = |schema: &&Schema| {
                 schema.kind == typing.kind || !schema::kinds().iter().any(|k| k.kind == typing.kind)
             };
@@ -140,6 +142,7 @@ fn values(
     };
     let choices = rules.iter().flat_map(|rules| &rules.choices);
     choices
+        // Choices are written as JSON, in quotes.
         .map(|choice| choice.trim_matches('"'))
         .filter(|choice| !choice.is_empty())
         .map(|choice| word_of(choice, "accepted value"))

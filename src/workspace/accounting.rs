@@ -143,11 +143,14 @@ impl Accounting {
             kinds: BTreeMap::new(),
         });
         row.count += 1;
+        // The best of all objects: a kind is passed over only if each of its objects is.
         row.handling = row.handling.min(handling);
         let Some(object) = object else { return };
+        // Pods of planned services are counted by their plans, and would be counted twice.
         if matches!(handling, Handling::Workload | Handling::Checked | Handling::Unread) {
             devices(&object.node, &mut row.devices);
         }
+        // Three examples are enough for a reader; a dump may have thousands.
         if row.examples.len() < NAMED {
             row.examples.push(Example {
                 namespace: object.id.scope.namespace().cloned(),
@@ -167,6 +170,7 @@ impl Accounting {
         };
         let (foreign, mut rows): (Vec<_>, Vec<_>) = self.rows.into_values().partition(is_foreign);
         if !foreign.is_empty() {
+            // A cluster has hundreds of kinds that no reader of this table looks for.
             let mut kinds: BTreeMap<EcoString, usize> = BTreeMap::new();
             for row in &foreign {
                 *kinds.entry(row.kind.clone()).or_default() += row.count;
@@ -230,6 +234,7 @@ pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
             for entry in map {
                 if entry.key == "containers" {
                     for container in entry.node.items() {
+                        // A list of this name in another object may be something else.
                         let is_container =
                             ["name", "image"].iter().all(|key| container.get(key).is_some());
                         if let Some(resources) = container.get("resources").filter(|_| is_container)
@@ -241,6 +246,7 @@ pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
                     && ["requests", "limits"].iter().any(|layer| entry.node.get(layer).is_some())
                 {
                     of_resources(&entry.node, sum);
+                // Not below resources: their own maps have no containers.
                 } else {
                     devices(&entry.node, sum);
                 }
@@ -252,6 +258,7 @@ pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
 
 fn of_resources(resources: &Node, sum: &mut BTreeMap<EcoString, i64>) {
     let mut entries: BTreeMap<EcoString, i64> = BTreeMap::new();
+    // Limits are read last and win: of devices, the server requires both to be equal.
     for layer in ["requests", "limits"] {
         let Some(map) = resources.get(layer).and_then(Node::as_map) else {
             continue;
@@ -266,6 +273,7 @@ fn of_resources(resources: &Node, sum: &mut BTreeMap<EcoString, i64>) {
     }
     for (resource, count) in entries {
         let all = sum.entry(resource).or_default();
+        // A count in a manifest may be any number, and a sum must not wrap.
         *all = all.saturating_add(count);
     }
 }
@@ -274,6 +282,7 @@ fn of_resources(resources: &Node, sum: &mut BTreeMap<EcoString, i64>) {
 pub(super) fn findings(rows: &[InputRow]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for row in rows {
+        // Without an object there is no place to point at: the finding of its text stands for it.
         let Some(first) = row.examples.first() else { continue };
         let names = names(row);
         if row.requests_uncounted_devices() {

@@ -50,6 +50,7 @@ pub(crate) fn completions(
         names: HashMap::new(),
         matched: false,
     };
+    // Only OME has an agent that reads the files of a model (pkg/modelagent).
     let models = documents.iter().enumerate().filter(|(_, document)| {
         matches!(document.kind.as_str(), "BaseModel" | "ClusterBaseModel")
             && document.group() == "ome.io"
@@ -76,6 +77,7 @@ impl Run<'_> {
     fn complete(&mut self, document: &Document) -> Completion {
         let hub = HubId::of_model(&document.node);
         let mut completion =
+            // The command is kept even where nothing is completed: a finding names it.
             Completion { import: Some(self.command(document, hub)), ..Completion::default() };
         if models::keeps_agent_out(&document.node) {
             return completion;
@@ -90,6 +92,7 @@ impl Run<'_> {
             return completion;
         }
         let spec = document.node.get("spec");
+        // In order of precedence, so that a value that is there is never replaced.
         for (evidence, facts) in layers.iter() {
             completion.parameters = completion.parameters.or(facts.parameters);
             completion.stored = completion.stored.or(facts.stored);
@@ -99,6 +102,7 @@ impl Run<'_> {
             if completion.dimensions.is_none() {
                 completion.dimensions = facts.dimensions.map(Box::new);
             }
+            // What the manifest sets is never refined, although the agent would name it otherwise.
             if completion.finest_quantization.is_none()
                 && is_open(spec, "quantization")
                 && let Some(fact) = &facts.quantization
@@ -123,6 +127,7 @@ impl Run<'_> {
 
     /// The value of a fact with its origin, and its evidence.
     fn value(&mut self, fact: &Fact, layer: Evidence) -> (Node, Evidence) {
+        // A config on the machine is evidence by itself; the basis grades the table alone.
         let evidence = match (layer, fact.evidence.basis) {
             (Evidence::Config, _) => Evidence::Config,
             (_, Basis::Assumed) => Evidence::Assumed,
@@ -146,9 +151,11 @@ impl Run<'_> {
 
     fn layers(&mut self, hub: HubId<'_>, document: &Document) -> std::rc::Rc<Layers> {
         let key = (hub.id.into(), hub.revision.map(EcoString::from));
+        // Many manifests may name one repository, and a config with its index may be large.
         if let Some(existing) = self.cached.get(&key) {
             return existing.clone();
         }
+        // An id is surer than a name, which models of several owners may have.
         let config = self.config(hub).or_else(|| self.named(document));
         let config = config.map(|facts| (Evidence::Config, facts));
         let table = models::published(hub.id)
@@ -198,12 +205,14 @@ impl Run<'_> {
         let is_in = |directory: &std::path::PathBuf| path.starts_with(directory);
         self.matched |= self.given.files.directory.as_ref().is_some_and(is_in);
         let config = self.json(path)?;
+        // The index has the sizes of the weights, which count where the config has no number.
         let path = path.with_file_name("model.safetensors.index.json");
         let index = if path.is_file() { self.json(&path) } else { None };
         let checked = models::of_config(&config, index.as_ref(), None);
         // If counting fails, the size comes from the table; without it there, the model is
         // incomplete.
         self.diagnostics.extend(
+            // Notes about the config itself would repeat in each run.
             checked.diagnostics.into_iter().filter(|found| found.severity > Severity::Info).map(
                 |found| match found.code {
                     Code::ParameterCountUnknown => found.severity(Severity::Warning),

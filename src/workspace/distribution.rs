@@ -38,7 +38,9 @@ pub fn distributions(
     let of = |api: Api| {
         let operator = operators::operator(api)?;
         let services = operator.services()?;
+        // The built-in catalog is that of the project itself, so it shows no distribution.
         let read = || documents.iter().filter(|document| !document.builtin);
+        // Without an object of the operator, a distribution changes nothing.
         if apis.contains(&api) || !read().any(|document| document.group() == operator.group()) {
             return None;
         }
@@ -49,6 +51,7 @@ pub fn distributions(
             let name = text("name").unwrap_or_default();
             Some(Distribution { policy, seen: eco_format!("{evidence} of {kind}/{name}") })
         });
+        // An input that shows none is compared with one: both are of one platform.
         distribution.or_else(|| {
             distributions.iter().find(|distribution| distribution.policy.api == api).cloned()
         })

@@ -91,6 +91,7 @@ impl Evidence {
         mut images: impl Iterator<Item = (&'a Document, &'a str)>,
     ) -> Option<(&'a Document, &'a str)> {
         let first = images.next()?;
+        // A cluster has one controller that runs; files with two versions are of several clusters.
         (self == Self::Cluster || images.all(|(_, tag)| tag == first.1)).then_some(first)
     }
 }
@@ -118,6 +119,7 @@ fn tag_of(image: &str, api: Api) -> Option<&str> {
 /// The last part of an image's repository and its tag, without a digest.
 fn name_and_tag(image: &str) -> Option<(&str, &str)> {
     let (image, _) = image.split_once('@').unwrap_or((image, ""));
+    // The digest is cut first: `name@sha256:…` would be split at its colon.
     let (repository, tag) = image.rsplit_once(':')?;
     Some((repository.rsplit('/').next()?, tag))
 }
@@ -182,12 +184,14 @@ fn is_newer(tag: &str, releases: &[Release]) -> bool {
 /// Returns the nearest known release of a tag: the same, else the newest one before it, else the
 /// oldest; for a tag that is not a version, the default.
 fn nearest(tag: &str, api: Api, releases: &[Release]) -> Option<Release> {
+    // As versions first: `v1.2.0` and `1.2.0` are one release.
     if let Some(same) = releases.iter().find(|release| {
         version(release.tag).is_some_and(|semver| version(tag) == Some(semver))
             || release.tag == tag
     }) {
         return Some(*same);
     }
+    // A build of a branch has no order, so the default is as near as any.
     let Some(seen) = version(tag) else {
         let default = operators::default_tag(api.as_str());
         let is_default = |release: &&Release| Some(release.tag) == default;
@@ -222,6 +226,7 @@ pub(super) fn by_definitions(
             versions.items().iter().any(has_spec).then_some((kind, versions))
         })
         .collect();
+    // Stripped CRDs fit every release, so they would all be the oldest.
     if definitions.is_empty() {
         return None;
     }
@@ -234,6 +239,7 @@ pub(super) fn by_definitions(
             schemas.any(|schema| holds(schema, unknown.path))
         })
     };
+    // Oldest first: fields only tell that a release is not older than they are.
     let fits = existing.iter().find(|(_, unknown)| !unknown.iter().any(has));
     let (release, _) = fits?;
     let place = eco_format!("fields of the CRDs of {group}");
@@ -243,6 +249,7 @@ pub(super) fn by_definitions(
         place,
         followed: release.tag,
         known: release.known,
+        // Newer fields are not looked for, so nothing can be claimed about them.
         newer: false,
         span: None,
     })
@@ -253,6 +260,7 @@ fn holds(schema: &Node, path: &str) -> bool {
     if path.is_empty() {
         return true;
     }
+    // A schema that leaves its fields open has none of them for certain.
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     let Some(fields) = schema.get("properties") else { return false };
     if step == "*" {

@@ -62,6 +62,7 @@ pub(super) fn stored(
             );
         });
     }
+    // Without a finding: the field is accepted, and no release ever had an effect of it.
     for retired in release.retired.iter().filter(of_kind) {
         remove(node, retired.path, "", &mut |_, _| {});
     }
@@ -78,9 +79,11 @@ fn remove(
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     let Value::Map(map) = &mut node.value else { return };
     if step == "*" {
+        // The keys are copied, since the loop changes the map.
         let keys: Vec<EcoString> = map.iter().map(|entry| entry.key.clone()).collect();
         for key in keys {
             let at = below(&key);
+            // Scalars below a wildcard are values of users, not objects with fields.
             if let Some(child) = map.get_mut(&key).filter(|child| child.as_map().is_some()) {
                 remove(child, rest, &at, removed);
             }
@@ -94,6 +97,7 @@ fn remove(
         if let Some(child) = map.get_mut(step) {
             remove(child, rest, &below(step), removed);
         }
+    // An absent field must not have the map copied, which other documents may share.
     } else if map.contains_key(step)
         && let Some(entry) = map.remove(step)
     {

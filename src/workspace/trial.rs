@@ -35,6 +35,7 @@ pub fn bare(node: &Node) -> Node {
 impl World {
     /// Returns the objects to read again.
     pub fn ground(&self) -> Ground<'_> {
+        // Services are added one by one, so that each trial decides about one only.
         let service = |object: &&Object| !is_service(&object.id.kind);
         let documents = self.catalog.objects().filter(service).map(|object| {
             let document = document(bare(&object.node), object.builtin);
@@ -51,10 +52,12 @@ impl Ground<'_> {
         let mut documents: Vec<Document> = kept.map(|(_, document)| document.clone()).collect();
         let added = others.values().flatten();
         documents.extend(added.map(|node| document(node.clone(), false)));
+        // All changed objects refer to one text without content.
         let mut sources = SourceMap::new();
         sources.add(Source::new("", SourceKind::File, ""));
         let loaded = Loaded { sources, documents, ..Loaded::default() };
         let mut world = read(loaded, &self.world.given);
+        // The flags of the catalog are set after a read, and so are not in its options.
         world.catalog.set_accelerator_options(self.world.catalog.accelerator_options().clone());
         world
     }

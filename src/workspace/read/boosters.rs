@@ -16,6 +16,7 @@ const REVISION: &str = "workload.serving.volcano.sh/revision";
 /// Leaves one of two ModelServings of a name when one is written for a ModelBooster that owns the
 /// other.
 pub(super) fn unite(documents: &mut [ReadDocument]) {
+    // Only written boosters: the ModelServing of a dump has owners and no booster of its own.
     let mut written: HashMap<ObjectRef, usize> = HashMap::new();
     for (at, document) in documents.iter().enumerate() {
         if let Some(serving) = serving(document).filter(|serving| serving.booster.is_some()) {
@@ -31,6 +32,7 @@ pub(super) fn unite(documents: &mut [ReadDocument]) {
         };
         let Some(&other) = written.get(&live.object.id) else { continue };
         let Some(serving) = serving(&documents[other]) else { continue };
+        // The owner must be this booster; another object may just have the name.
         let Some(booster) = serving.booster.clone().filter(|booster| {
             let owners = live.object.metadata("ownerReferences").map_or(&[][..], Node::items);
             owners.iter().any(|owner| {
@@ -41,6 +43,7 @@ pub(super) fn unite(documents: &mut [ReadDocument]) {
         }) else {
             continue;
         };
+        // The controller would not touch the live one, so that it is kept, with its booster.
         if revision(live) == revision(serving) && !booster.objects.is_empty() {
             documents[other].typed = None;
             if let Some(Read::Item(Item::ModelServing(live))) = &mut documents[at].typed {

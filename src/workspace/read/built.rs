@@ -23,6 +23,7 @@ pub(super) fn complete(found: &mut Vec<Diagnostic>, kustomized: &Kustomized) {
         !(is_filled || (kustomized.names_namespace && is_namespace))
     });
     let may_be_filled = |finding: &&mut Diagnostic| {
+        // Notes and warnings stay as they are: only a mistake is softened.
         finding.severity == Severity::Error
             && matches!(
                 finding.code,
@@ -58,6 +59,7 @@ pub(crate) fn is_part(file: &str) -> bool {
     let names = [path.file_stem(), directory].into_iter().flatten();
     names.filter_map(|name| name.to_str()).any(|name| {
         let mut parts = name.split(['-', '_', '.']);
+        // Whole words: `dispatch.yaml` is no patch.
         parts.any(|part| WORDS.iter().any(|name| part.eq_ignore_ascii_case(name)))
     })
 }

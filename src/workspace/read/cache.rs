@@ -36,6 +36,7 @@ pub struct Kept {
 
 /// The positions of documents in their texts.
 pub(super) fn places(documents: &[Document]) -> Vec<Place> {
+    // By count: a document that moves in its text changes the text, and is read again.
     let mut counts: HashMap<SourceId, usize> = HashMap::new();
     let place = |document: &Document| {
         let count = counts.entry(document.source).or_default();
@@ -68,12 +69,14 @@ impl Kept {
             read.map(|(place, read)| (place, read.clone())).collect();
         let ids: HashSet<SourceId> = read.keys().map(|(id, _)| *id).collect();
         let text = |id: SourceId| (id, sources.get(id).text.clone());
+        // Options have no equality of their own, and their text has every field.
         Self { given: format!("{given:?}"), texts: ids.into_iter().map(text).collect(), read }
     }
 
     /// Returns the unchanged documents.
     pub(super) fn same(&self, given: &ReadOptions, sources: &SourceMap) -> Same<'_> {
         let mut same = HashSet::new();
+        // Other options may change each document, even one of the same text.
         if self.given == format!("{given:?}") {
             let texts = sources
                 .iter()

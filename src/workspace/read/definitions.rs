@@ -49,6 +49,7 @@ impl Definitions {
                 )
             };
             let name = || (text(&["spec", "group"]), text(&["spec", "names", "kind"]));
+            // With a definition of the cluster beside it, a copy is one of several.
             if documents
                 .iter()
                 .all(|document| sources.get(document.source).copies(within).is_some())
@@ -57,9 +58,11 @@ impl Definitions {
             }
             let places: Vec<Place> =
                 documents.iter().map(|document| Place::of(sources.get(document.source))).collect();
+            // Objects that lie near none of the definitions are checked by this one.
             if let Some(at) = catalog::preferred(&places, within) {
                 shared.add(&documents[at].node);
             }
+            // All are in one place: no object is nearer to one of them than to another.
             if places.iter().all(|place| *place == places[0]) {
                 continue;
             }
@@ -92,6 +95,7 @@ impl Definitions {
         let variants = self.variants.iter().find(is_of).filter(|_| !self.is_within);
         let Some(variants) = variants else { return &self.shared };
         let here = source.directory().unwrap_or_default();
+        // By whole names of directories: `prod/` and `production/` have nothing in common.
         let shared = |(directory, _): &&(String, schema::Definitions)| {
             let parts = directory.split('/').zip(here.split('/'));
             parts.take_while(|(a, b)| a == b).count()
@@ -112,6 +116,7 @@ impl Definitions {
             .iter()
             .filter(|defined| shared(defined) == most)
             .map(|(_, defined)| defined);
+        // Where none takes the object, the first one says what is wrong.
         let first = near.clone().next();
         near.find(takes).or(first).unwrap_or(&self.shared)
     }

@@ -56,12 +56,14 @@ pub(super) fn typed(
     let Schemas { own: definitions, judged } = definitions;
     let definition = definitions.of(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
+    // Before the schema, which knows only the spelling of the CRD.
     if is_model_serving {
         kthena::prepare(&mut document.node, servings::followed(&given.releases), diagnostics);
     }
     if definition.is_none() && booster::is_model_booster(&document.api_version, &document.kind) {
         booster::prepare(&mut document.node, servings::followed(&given.releases), diagnostics);
     }
+    // Before the check: what the server prunes is neither unknown nor invalid to it.
     if let Some(release) = followed(api_of(document.group()), given) {
         if !pruning::is_known(&document.kind, release) {
             diagnostics.push(pruning::unknown_kind(&document.kind, document.span, release));
@@ -82,6 +84,7 @@ pub(super) fn typed(
             .help("`ome convert` writes it in the version that is served, and names what is lost"),
         );
     }
+    // A version that is not served has another schema, whose findings would mislead.
     if let Some(schema) = schema.filter(|_| retired.is_none()) {
         // Kthena has a second group, for its routes.
         let owner = match document.group() {
@@ -93,6 +96,7 @@ pub(super) fn typed(
             Api::Kthena => servings::followed(&given.releases).admits_as_server(),
             api => given.semantics.of(api) == Semantics::Controller,
         };
+        // A text in a ConfigMap is decoded by its reader, and no API server checks it.
         let strictness = if server && !document.embedded {
             schema::Strictness::Server
         } else {
@@ -115,9 +119,11 @@ pub(super) fn typed(
         newer::grade(&mut found, owner, server, given);
         newer::grade_platform(&mut found, document.group());
         if let Some(definition) = definition {
+            // The definition in the input is what the cluster has; the tables are of one release.
             by_definition(definition, &document.node, server, &mut found);
         }
         diagnostics.append(&mut found);
+        // A field that is null is not set, and readers below must not tell the two apart.
         schema.drop_nulls(&mut document.node);
     }
     if let Some(definition) = definition.filter(|_| schema.is_none() && judged && !document.builtin)
@@ -128,6 +134,7 @@ pub(super) fn typed(
         kthena::check(&document.node, servings::followed(&given.releases), diagnostics);
     }
     let object = object(document, schema, given, sources, diagnostics)?;
+    // A release before or after the known ones writes other objects for the kind.
     let shape = definition.map(|own| own.has("spec.backend"));
     if let Some(finding) = shape.and_then(|own| booster::of_another_shape(&object, own)) {
         diagnostics.push(finding);
@@ -159,10 +166,12 @@ fn by_definition(
                 own.push(path.to_owned());
                 false
             }
+            // A field that the definition lacks cannot be required in that cluster.
             Code::RequiredField => definition.has(path),
             _ => true,
         }
     });
+    // Under the documents the definition adds only what concerns its own fields.
     if !server && own.is_empty() {
         return;
     }
@@ -171,6 +180,7 @@ fn by_definition(
     definition.check(node, &mut more);
     found.extend(more.into_iter().filter(|finding| {
         let is_new =
+            // Two findings at one place would be the same mistake in two sentences.
             finding.code != Code::UnknownField && !said.contains(&finding.span()) && server;
         let path = finding.path.as_deref().unwrap_or_default();
         is_new || own.iter().any(|own| path.starts_with(own.as_str()))
@@ -189,6 +199,7 @@ fn read(
     let semantics = given.semantics.of(object.api);
     let operator = operators::services(object.api);
     let kinds = operators::operator(object.api).map(Operator::kinds).unwrap_or_default();
+    // Without a table of the kind the objects are those of another version.
     let is_kueue = has_schema && object.api_version.split('/').next() == Some(kueue::GROUP);
     let item = match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
@@ -233,6 +244,7 @@ fn read(
         (Api::Cluster, "LocalQueue") if is_kueue => {
             Item::LocalQueue(Box::new(kueue::local_queue(object)))
         }
+        // Both operators read a ConfigMap of this name; keys tell which of them it belongs to.
         (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
             let settings = if kserve::is_config(&object) {
                 Settings::KServe(Box::new(kserve::config(&object, diagnostics)))
@@ -277,6 +289,7 @@ pub(super) const ORCHESTRATOR: [&str; 4] = [
 pub(super) fn without_orchestrator(object: &Object) -> Object {
     let mut object = object.clone();
     let is_own = |key: &str| !ORCHESTRATOR.iter().any(|prefix| key.starts_with(prefix));
+    // Most objects have none, and a copy of the tree is spared.
     if object.annotations().iter().all(|entry| is_own(&entry.key)) {
         return object;
     }
@@ -303,6 +316,7 @@ pub(super) fn services(
             .releases
             .policy(object.api, semantics)
             .expect("services are only read for APIs that decide");
+        // The second reading would repeat each finding.
         let mut quiet = Vec::new();
         let sink = if semantics == given.semantics.of(object.api) {
             &mut *diagnostics
@@ -310,6 +324,7 @@ pub(super) fn services(
             &mut quiet
         };
         let mut service = operator.read(object.clone(), policy, sink);
+        // Set after the read, so that the flag stands over whatever the service has.
         if let Some(protocol) = &given.protocol {
             service.protocol = Some(Field::new(protocol.clone(), Origin::Flag(&PROTOCOL_FLAG)));
         }

@@ -35,12 +35,14 @@ pub(super) fn namespaces(documents: &[Document], sources: &SourceMap) -> HashMap
     let is_homeless = |document: &Document| {
         document.kind == "ServingRuntime" && !document.builtin && namespace(document).is_none()
     };
+    // Most inputs have none, and the services are not looked through.
     if !documents.iter().any(is_homeless) {
         return HashMap::new();
     }
     let directory = |document: &Document| sources.get(document.source).directory();
     let mut services: HashMap<(EcoString, String, EcoString), Services<'_>> = HashMap::new();
     for document in documents.iter().filter(|document| document.kind == "InferenceService") {
+        // Without a directory, on standard input, nothing tells that two objects belong together.
         let (Some(directory), Some(runtime)) = (directory(document), runtime(document)) else {
             continue;
         };
@@ -57,6 +59,7 @@ pub(super) fn namespaces(documents: &[Document], sources: &SourceMap) -> HashMap
             let name = document.node.at(&["metadata", "name"])?.as_str()?;
             let here =
                 services.get(&(document.group().into(), directory(document)?, name.into()))?;
+            // One service without a namespace may be in any, so that the runtime may, too.
             let mut namespaces = here.namespaces.iter().filter(|_| !here.is_open);
             let (Some(only), None) = (namespaces.next(), namespaces.next()) else { return None };
             Some((index, EcoString::from(*only)))

@@ -20,6 +20,7 @@ fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
     else {
         return;
     };
+    // The value is gone in the tree: `y` became true, and only the text has the letters.
     if let (Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_), Some(span)) =
         (&name.value, name.origin.span())
     {
@@ -77,6 +78,7 @@ fn identified(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Object {
     let metadata = document.node.get("metadata");
+    // The server treats an empty namespace as none.
     let written = metadata
         .and_then(|metadata| metadata.get("namespace"))
         .filter(|namespace| namespace.as_str().is_some_and(|text| !text.is_empty()));
@@ -127,6 +129,7 @@ fn identified(
 fn check_metadata(object: &Object, diagnostics: &mut Vec<Diagnostic>) {
     let mut refuse =
         |problems: Vec<String>, what: &str, value: &str, origin: Origin, path: String| {
+            // The first problem is enough: the others often follow from it.
             if let Some(problem) = problems.into_iter().next() {
                 diagnostics.push(
                     Diagnostic::new(
@@ -148,6 +151,7 @@ fn check_metadata(object: &Object, diagnostics: &mut Vec<Diagnostic>) {
         };
         refuse(valid, "name", &object.id.name, name.origin, "metadata.name".into());
     }
+    // Only a namespace that is written has a place to point at.
     if let (Scope::Namespace(namespace), Some(node)) =
         (&object.id.scope, object.metadata("namespace"))
     {

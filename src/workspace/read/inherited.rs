@@ -39,6 +39,7 @@ pub(super) fn merge(
     };
     let parent =
         |document: &Document| document.node.at(&["metadata", "annotations", ANNOTATION]).cloned();
+    // The later of two definitions counts, as with `kubectl apply`.
     let mut runtimes: HashMap<Key, usize> = HashMap::new();
     for (at, document) in documents.iter().enumerate() {
         if let Some(key) = key(document) {
@@ -48,11 +49,13 @@ pub(super) fn merge(
     let children: Vec<usize> = (0..documents.len())
         .filter(|at| key(&documents[*at]).is_some() && parent(&documents[*at]).is_some())
         .collect();
+    // Chains are merged from the documents as written: a merged parent would be merged twice.
     let mut merged: Vec<(usize, Node)> = Vec::new();
     for child in children {
         match chain(documents, child, &runtimes, &key, &parent) {
             Ok(chain) => {
                 let spec = |at: &usize| documents[*at].node.get("spec");
+                // From the farthest parent to the runtime itself, so that nearer values win.
                 let all = chain.iter().filter_map(spec).rev().cloned();
                 if let Some(spec) = all.reduce(over) {
                     merged.push((child, spec));
@@ -92,6 +95,7 @@ fn chain(
     let mut last = child;
     while let Some(named) = parent(&documents[last]) {
         let wanted: EcoString = named.as_str().unwrap_or_default().into();
+        // The namespace goes before the cluster, as with runtimes that a service names.
         let found = runtimes
             .get(&(namespace.clone(), wanted.clone()))
             .or_else(|| runtimes.get(&(EcoString::new(), wanted.clone())));
@@ -113,6 +117,7 @@ fn chain(
 /// A spec merged over another: mappings field by field, everything else as a whole.
 fn over(below: Node, above: Node) -> Node {
     let origin = above.origin;
+    // What is in one of the two only is kept with its own origin.
     match (below.value, above.value) {
         (Value::Map(mut below), Value::Map(above)) => {
             for entry in &above {

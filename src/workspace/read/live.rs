@@ -33,6 +33,7 @@ pub(super) fn is_live(documents: &[Document], sources: &SourceMap) -> bool {
     let mut all: HashMap<(Option<&str>, SourceId), Held> = HashMap::new();
     for document in documents.iter().filter(|document| !document.builtin) {
         let root = sources.get(document.source).root.as_deref();
+        // Files that were named one by one are judged one by one; a directory is one whole.
         let source = if root.is_some() { SourceId(0) } else { document.source };
         let held = all.entry((root, source)).or_default();
         let exported = is_exported(&document.node);
@@ -40,6 +41,7 @@ pub(super) fn is_live(documents: &[Document], sources: &SourceMap) -> bool {
         held.deciding[usize::from(!exported)] += usize::from(decides(document));
     }
     all.iter().any(|((root, _), held)| {
+        // A dump has a uid everywhere; in a repository, one exported object among others has one.
         let [exported, written] = held.deciding;
         held.exported > 0 && (root.is_none() || exported >= written)
     })

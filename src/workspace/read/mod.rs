@@ -156,6 +156,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     // Objects of a server have a uid: objects that such an input lacks are not in the cluster.
     let is_live = live::is_live(&documents, &sources);
     if is_live && given.builtin == BuiltinMode::Auto {
+        // A cluster has its own runtimes: one that is missing there is missing.
         documents.retain(|document| !document.builtin);
     }
     stock::leave_out(&mut documents, &sources);
@@ -166,6 +167,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     let newest_object = if is_live { newest_object(&documents) } else { None };
     let given = &given;
     let ome = given.releases.policy(Api::Ome, given.semantics);
+    // Before completion and typing, which read the merged spec.
     if ome.is_some_and(|release| release.ome().inherits) {
         inherited::merge(&mut documents, &given.namespace, &mut diagnostics);
     }
@@ -179,6 +181,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         .filter(|document| document.of_template)
         .map(|document| document.span)
         .collect();
+    // Before severities are set: a finding that is switched off still leaves out objects.
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
@@ -213,6 +216,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             }
             let (builtin, mut found) = (document.builtin, Vec::new());
             let completed = || completed.get(&index).cloned().unwrap_or_default();
+            // The document is moved, and its placeholders are needed after its check.
             let holes = std::mem::take(&mut document.placeholders);
             let source = sources.get(document.source);
             let (in_tree, kustomized) = (source.root.is_some(), source.kustomized.clone());
@@ -245,14 +249,17 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
                 built::allow_namespaces(&mut found);
             }
             template_numbers(&mut found, &sources);
+            // Values that are not there yet cannot be wrong.
             if !holes.is_empty() {
                 found.retain(|finding| !is_of_placeholder(finding, &holes));
             }
             ReadDocument { typed, builtin, found }
         })
         .collect();
+    // It borrows what is kept, which is replaced now.
     drop(same);
     if let Some(kept) = kept {
+        // Documents that were completed depend on files outside, and are read each time.
         let read = places.into_iter().zip(&typed).enumerate();
         let read = read.filter(|(index, _)| is_own(*index)).map(|(_, document)| document);
         *kept = Kept::new(given, &sources, read);
@@ -278,6 +285,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         };
         Place::of(sources.get(object.span.source)).standing(standing)
     };
+    // Built-in objects are reported only where the builder uses them.
     let mut found_builtin = Vec::new();
     let mut accounting = Accounting::default();
     let mut copies = Copies::default();
@@ -285,6 +293,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         typed.into_iter().zip(&listed)
     {
         if !is_context {
+            // Context is input of others, and is not counted as a part of this one.
             accounting.note(api_version, kind, typed.as_ref());
         }
         unread.extend(found.iter().filter(|finding| finding.code == Code::MissingName).cloned());
@@ -322,6 +331,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
     operators::prepare(&given.releases, &mut config);
+    // Services come last, since all settings must be known.
     for mut views in services {
         // What a webhook rejects depends on the settings, which can be in any file.
         let controller = &mut views.controller;
@@ -348,6 +358,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     let Built { catalog, views, diagnostics: found } = builder.finish(found_builtin);
     diagnostics.extend(found);
     let mut input = accounting.finish();
+    // The row of all other kinds stays the last one.
     let rest = input.iter().position(|row| row.kind == "*").unwrap_or(input.len());
     input.splice(rest..rest, accounting::overlays(&sources));
     diagnostics.extend(accounting::findings(&input));
@@ -424,6 +435,7 @@ fn running(
     let mut found = Vec::new();
     for operator in operators::OPERATORS {
         let (api, group) = (operator.api(), operator.group());
+        // A release that was named is followed whatever runs.
         if given.named.contains(&api) {
             continue;
         }
@@ -488,6 +500,7 @@ fn is_of_placeholder(finding: &Diagnostic, holes: &[Placeholder]) -> bool {
     let Some(span) = finding.span() else { return false };
     holes.iter().any(|hole| {
         span.source == hole.span.source
+            // An error about a whole may come from the value in it; a warning hardly does.
             && (hole.span.contains(span)
                 || (finding.severity == Severity::Error && span.contains(hole.span)))
     })

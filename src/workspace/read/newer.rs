@@ -15,6 +15,8 @@ pub(super) fn grade(found: &mut Vec<Diagnostic>, api: Api, server: bool, given: 
     found.retain(|finding| finding.code != Code::NewerThanKnown || !is_followed(finding, given));
     for finding in found.iter_mut() {
         match finding.code {
+            // The release that is followed drops such a field, and the object would not do what it
+            // says.
             Code::NewerThanKnown if server => {
                 let path = finding.path.clone().unwrap_or_default();
                 finding.code = Code::UnknownField;
@@ -44,6 +46,7 @@ pub(super) fn grade_platform(found: &mut [Diagnostic], group: &str) {
     const GROUPS: [&str; 2] =
         ["datasciencecluster.opendatahub.io", "dscinitialization.opendatahub.io"];
     let is_unknown =
+        // A finding with a fix is a misspelled name, which no newer release explains.
         |finding: &&mut Diagnostic| finding.code == Code::UnknownField && finding.fix.is_empty();
     for finding in found.iter_mut().filter(is_unknown).filter(|_| GROUPS.contains(&group)) {
         finding.code = Code::NewerThanKnown;
@@ -79,11 +82,13 @@ fn is_followed(finding: &Diagnostic, given: &ReadOptions) -> bool {
         let api = operators::released().find(|(operator, _)| *operator == name).map(|(_, api)| api);
         let policy = api.and_then(|api| given.releases.policy(api, Semantics::Controller));
         let is_controller = api.is_some_and(|api| given.semantics.of(api) == Semantics::Controller);
+        // Under the documents no release is followed, and the field is as new as it is.
         policy.filter(|_| is_controller).map(|policy| policy.id.tag)
     };
     let tags = tags(releases);
     let place = |tag: &str| tags.iter().position(|name| *name == tag);
     match (followed.and_then(place), place(newer.since)) {
+        // A release that is not in the list has no order with the others.
         (Some(followed), Some(since)) => followed >= since,
         _ => false,
     }

@@ -31,6 +31,8 @@ impl RelatedObjects {
         match (object.api, object.id.kind.as_str()) {
             (Api::KServe, "ClusterStorageContainer") => {
                 let mut object = object.clone();
+                // The release fills in defaults when it stores the object; documents show it as
+                // written.
                 if semantics == Semantics::Controller {
                     kserve::stored_container(&mut object);
                 }
@@ -48,6 +50,7 @@ impl RelatedObjects {
     }
 
     pub(super) fn into_settings(mut self, config: &mut KServeConfig) {
+        // In the order of names, so that the order of files decides nothing.
         self.storage_containers.sort_by(|a, b| a.id.name.cmp(&b.id.name));
         config.storage_containers = self.storage_containers;
         config.accounts = self.accounts;

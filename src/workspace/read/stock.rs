@@ -34,6 +34,7 @@ pub(super) fn leave_out(documents: &mut Vec<Document>, sources: &SourceMap) {
             let named = predictor.at(&["model", "modelFormat", "name"]).and_then(Node::as_str);
             // The older form has the format as field: `predictor.huggingface`.
             let keys = predictor.entries().map(|entry| entry.key.as_str());
+            // Names of formats are compared in lower case, as both sides are written freely.
             keys.chain(named).map(str::to_lowercase).collect::<Vec<_>>()
         })
         .filter(|format| !name.contains(format))
