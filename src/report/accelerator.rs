@@ -59,6 +59,7 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth, sources: &S
             })
             .collect::<Vec<_>>(),
     });
+    // A plan of a fleet would be mostly candidates.
     if depth == Depth::Explain {
         out["candidates"] =
             decision.candidates.iter().map(|found| candidate(found, sources)).collect();
@@ -117,6 +118,7 @@ pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
 
 /// [`fitting`] as a cell.
 pub(super) fn fits(component: &PlannedComponent) -> String {
+    // A component whose pods are not counted has no number, and `-` would claim that none fits.
     fitting(component).unwrap_or_else(|| {
         if component.is_counted() { "-".to_owned() } else { Count::UNKNOWN.to_string() }
     })
@@ -138,6 +140,7 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
         }));
     }
     if let Some(blocked) = blocked.filter(|_| hidden > 0) {
+        // Kinds that are shown are taken off, so that the counts of the others add up.
         let mut rest = blocked.counts().clone();
         for (first, nodes) in blocked.kinds().take(MISSING) {
             rest.entry(first.code).and_modify(|own| *own = own.saturating_sub(nodes));
@@ -147,6 +150,7 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
             rest.map(|(code, nodes)| format!("{code} on {nodes} more")).collect();
         lines.push(rest.join(", "));
     }
+    // Some placements fail as a whole, without a reason of one node.
     if lines.is_empty()
         && let Some(said) = super::together::said(component)
     {
@@ -162,6 +166,7 @@ pub(super) fn parts(
     sources: &SourceMap,
     out: &mut Sheet,
 ) {
+    // An operator without classes has nothing to say here.
     if decision.candidates.is_empty() && decision.notes.is_empty() {
         return;
     }
@@ -214,11 +219,13 @@ pub(super) fn parts(
             .candidates
             .iter()
             .partition(|candidate| candidate.verdict != Verdict::Rejected);
+        // With a choice the rejected ones are a detail; without one they are the answer.
         let nearest = match (detail, decision.chosen) {
             (Detail::Nearest, Some(_)) => NEAREST,
             (Detail::Nearest, None) => NEAREST_OF_NONE,
             (Detail::All | Detail::Comparisons, _) => rejected.len(),
         };
+        // The first candidate is the one that the others are compared with.
         let first = passed.first().copied();
         let passed =
             passed.iter().map(|candidate| self::eligible(candidate, first, decision, sources));
@@ -267,6 +274,7 @@ fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &m
 /// A value in a cell: lists without brackets.
 fn value(node: &Node) -> String {
     let text = match node.items() {
+        // A scalar has no items, so an empty list is shown as nothing.
         [] => node.scalar_text().unwrap_or_default().to_string(),
         items => items
             .iter()
@@ -291,6 +299,7 @@ fn place(origin: Origin, sources: &SourceMap) -> String {
 }
 
 fn requirement(requirement: &Requirement, sources: &SourceMap) -> Vec<Vec<String>> {
+    // Below the value that counts, those that it overrides.
     let row = |key: &str, node: &Node, layer: &str| {
         vec![key.to_owned(), value(node), layer.to_owned(), place(node.origin, sources)]
     };

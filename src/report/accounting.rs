@@ -16,6 +16,7 @@ fn of_row(row: &InputRow, sources: &SourceMap) -> Value {
         "count": row.count,
         "handling": row.handling.as_str(),
     });
+    // Fields that have no value are left out: the row of all other kinds has neither.
     if !row.api_version.is_empty() {
         out["apiVersion"] = row.api_version.as_str().into();
     }
@@ -67,10 +68,12 @@ pub fn kinds(rows: &[InputRow]) -> Option<String> {
     let mut others: Vec<(&EcoString, &usize)> =
         others.into_iter().flat_map(|row| &row.kinds).collect();
     others.retain(|(kind, count)| {
+        // A kind may be read in one group and foreign in another: it is named once.
         let same = rows.iter_mut().find(|row| row.kind == **kind);
         same.map(|row| row.count += **count).is_none()
     });
     let mut kinds: Vec<String> = rows.iter().map(named).collect();
+    // The sort keeps the order of names among equal counts.
     others.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let shown = others.iter().take(OTHERS).map(|(kind, count)| format!("{count} {kind}"));
     kinds.extend(shown);
@@ -86,6 +89,7 @@ pub fn kinds(rows: &[InputRow]) -> Option<String> {
 fn by_kind<'r>(rows: impl Iterator<Item = &'r InputRow>) -> Vec<InputRow> {
     let mut merged: Vec<InputRow> = Vec::new();
     for row in rows {
+        // The group tells two kinds apart only where it is shown.
         let is_alike = |input_row: &&mut InputRow| {
             input_row.kind == row.kind && input_row.foreign_group() == row.foreign_group()
         };
@@ -108,6 +112,7 @@ pub fn line(rows: &[InputRow]) -> Option<String> {
     let (passed, others): (Vec<&InputRow>, Vec<&InputRow>) =
         rows.iter().partition(|row| row.is_passed_over());
     let passed: Vec<String> = by_kind(passed.into_iter()).iter().map(names).collect();
+    // Pods of planned services are counted with their services.
     let uncounted = others.into_iter().filter(|row| row.requests_uncounted_devices());
     let uncounted: Vec<String> = by_kind(uncounted)
         .iter()

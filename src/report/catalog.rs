@@ -85,6 +85,7 @@ impl<'a> Item<'a> {
     /// it: singular or plural, in any case.
     pub fn is_of(&self, kind: &str) -> bool {
         let id = &self.object().id.kind;
+        // Kinds that end in `s` have another plural, as `AcceleratorClass`.
         let plural = if id.ends_with('s') { format!("{id}es") } else { format!("{id}s") };
         [id.as_str(), plural.as_str()].iter().any(|name| name.eq_ignore_ascii_case(kind))
             || names_kind(kind, &self.object().api_version, id)
@@ -134,6 +135,7 @@ impl<'a> Item<'a> {
 
     /// File name in the documentation's tables, of a built-in runtime.
     pub fn documented_name(&self) -> Option<&'a str> {
+        // The documents of KServe name runtimes by their objects, and not by files.
         if let Self::Runtime(runtime) = self
             && runtime.object.builtin
             && is_of_kserve(runtime)
@@ -179,6 +181,7 @@ impl<'a> Item<'a> {
             Self::Model(model) => model_fields(&mut out, model),
             Self::Accelerator(object) => accelerator_fields(&mut out, object, world),
         }
+        // Values of manifests are shown, and one of them may hold a token.
         crate::secret::shown_json(out)
     }
 }
@@ -208,6 +211,7 @@ fn image(runtime: &Runtime) -> Option<&Node> {
             .or_else(|| node.get("containers")?.items().first()?.get("image"))
             .cloned()
     };
+    // A leader without an image of its own takes that of the engine.
     let holder = engine.get("leader").filter(|leader| of(leader).is_some()).unwrap_or(engine);
     holder
         .at(&["runner", "image"])
@@ -239,6 +243,7 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
         let lists =
             |protocol: &str| runtime.protocols.iter().any(|listed| listed.value == protocol);
         out["v2"] = json!({ "rest": lists("v2"), "grpc": lists("grpc-v2") });
+        // KServe's documents write names of formats otherwise than the objects do.
         for format in out["formats"].as_array_mut().into_iter().flatten() {
             format["displayName"] = format["format"].as_str().and_then(display_name).into();
         }
@@ -317,9 +322,11 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
     }
     let mut rows: Vec<Vec<String>> =
         items.iter().map(|item| row(item, names, world).to_vec()).collect();
+    // One table if it fits: names can be compared over all kinds.
     if fits(&TITLES, rows.iter().cloned(), style) {
         return plain_table(&TITLES, rows, style);
     }
+    // The order within a kind stays, since the sort is stable.
     rows.sort_by(|one, other| one[0].cmp(&other[0]));
     let mut out = Page::default();
     for (place, row) in rows.chunk_by(|one, next| one[0] == next[0]).enumerate() {
@@ -327,6 +334,7 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
             out.end_line();
         }
         line!(out, "{}", row[0][0]);
+        // Objects of the cluster have no namespace to show.
         let first = if row.iter().all(|row| row[1] == "-") { 2 } else { 1 };
         let cells = row.iter().map(|row| row[first..].to_vec());
         out.draw(&plain_table(&TITLES[first..], cells, style));
@@ -431,6 +439,7 @@ fn in_words(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
         Value::Array(items) => list(items.iter().map(in_words).collect()),
+        // Only ranges have these two fields and no other.
         Value::Object(fields) => match (fields.get("min"), fields.get("max")) {
             (Some(Value::Null), Some(Value::Null)) => "-".to_owned(),
             (Some(min), Some(max)) if fields.len() == 2 => {
@@ -454,6 +463,7 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
     let mut out = Page::default();
     let rows: Vec<Vec<String>> = fields
         .iter()
+        // Formats have a table of their own below.
         .filter(|(key, value)| *key != "formats" && !value.is_null())
         .map(|(key, value)| vec![words_of(key), in_words(value)])
         .filter(|row| row[1] != "-")

@@ -9,6 +9,7 @@ use std::fmt::Write;
 pub fn one(doc: &CodeDoc) -> String {
     let entry = doc.entry();
     let mut out = format!("{} ({})\n\n{}.\n", doc.id, kind(doc), capitalized(doc.summary));
+    // The closure borrows the text, so that it is made twice around the example.
     let mut part = |title: &str, text: &str| {
         let _ = write!(out, "\n{title}\n{}", set_in(text));
     };
@@ -34,6 +35,7 @@ pub fn one(doc: &CodeDoc) -> String {
 /// Each code with its meaning.
 pub fn list(style: Style) -> String {
     let name = CODES.iter().map(|doc| doc.id.len()).max().unwrap_or(0);
+    // Lines of a long summary begin below the first one.
     let indent = " ".repeat(name + 2);
     let line = |doc: &CodeDoc| {
         wrapped(&format!("{:name$}  {}", doc.id, doc.summary), style.width, &indent)

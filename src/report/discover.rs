@@ -21,6 +21,8 @@ pub fn source(evidence: &Evidence, sources: &SourceMap) -> String {
     let nodes = |count: &usize| plural(*count, "node");
     match evidence {
         Evidence::Label { keys, values, nodes: count } => {
+            // Of several values the smallest counts, since a class promises it for each of its
+            // nodes.
             let least = if values.len() > 1
                 && keys.iter().any(|key| {
                     key.contains("memory") || key.contains("vram") || key.contains("compute")
@@ -40,6 +42,7 @@ pub fn source(evidence: &Evidence, sources: &SourceMap) -> String {
             let mut lines: Vec<String> = Vec::new();
             for (_, evidence) in all {
                 let line = source(evidence, sources);
+                // Elements of a list often have one source.
                 if !lines.contains(&line) {
                     lines.push(line);
                 }
@@ -130,6 +133,7 @@ pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
     let mut out = String::new();
     let mut message: Option<(usize, usize)> = None;
     yaml::write_with(&mut out, object, &mut |path, _| {
+        // The path of a leaf is below that of its fact.
         let index = facts.iter().position(|fact| path.0.starts_with(&fact.path.0))?;
         let fact = &facts[index];
         let element = match path.0.get(fact.path.0.len()) {
@@ -226,6 +230,7 @@ fn row(class: &Proposal, sources: &SourceMap) -> Vec<String> {
             .and_then(Node::scalar_text)
             .map_or_else(|| "-".to_owned(), |text| text.to_string())
     };
+    // A class that is in a file is found there; a new one by what its nodes show.
     let from = match class.written {
         Some(span) => sources.locate(span).to_string(),
         None => class

@@ -61,6 +61,7 @@ impl View<'_> {
     /// The bound in words.
     fn bound(&self) -> String {
         let position = self.drain.nodes.len();
+        // A bound is worth a word only where the search stopped below it, or reached it.
         match self.drain.bound {
             Some(bound) if self.drain.asked == Drained::Most && bound > position => {
                 format!("; no more than {bound} could")
@@ -100,6 +101,7 @@ impl View<'_> {
             many => format!("; {many} pods wait as before"),
         };
         let sentence = match &drain.asked {
+            // A drain that was asked for by name must place every pod; others choose their nodes.
             Drained::Named(_) => {
                 let placed = match (drain.moves.len(), waiting) {
                     (_, 0) => ", and every pod has a node",
@@ -154,6 +156,7 @@ impl View<'_> {
         } else if drain.blocked.is_some() {
             message.push("no single edit was found that gets the drain through".to_owned());
         }
+        // A guided drain needs more than one command, and its sentence says so.
         if !drain.nodes.is_empty() && drain.blocked.is_none() && !drain.guided {
             message.push(format!(
                 "kubectl drain {} --ignore-daemonsets --delete-emptydir-data",
@@ -163,6 +166,7 @@ impl View<'_> {
         message
     }
 
+    // Both tables are cut: a drain of a rack moves thousands of pods.
     fn moves(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         let cells =
             |step: &Move| vec![step.pod.to_string(), step.from.to_string(), step.to.to_string()];

@@ -80,6 +80,7 @@ fn line(field: &DriftField, sources: &SourceMap) -> String {
     let place = field.to.as_ref().and_then(|node| node.origin.span());
     let place = place.map_or(String::new(), |span| format!(", {}", sources.locate(span)));
     let (from, to) = values(field.shown, field.from.as_ref(), field.to.as_ref());
+    // What the operator does not write has no layer: someone added it.
     let Some(layer) = field.layer else {
         let by = field.manager.as_deref().map_or(String::new(), |manager| format!("  ({manager})"));
         return format!("{}: added: {} → absent{}", field.path, short(&from), printable(&by));
@@ -88,6 +89,7 @@ fn line(field: &DriftField, sources: &SourceMap) -> String {
 }
 
 impl View<'_> {
+    // A group is of services with one difference, so that each object counts for all of them.
     fn count(&self, action: Action) -> usize {
         let objects = self.drift.groups.iter().map(|group| {
             let same = group.objects.iter().filter(|object| object.action == action).count();
@@ -174,7 +176,9 @@ impl Answer for View<'_> {
             let mut lines = Vec::new();
             for object in &group.objects {
                 let (sign, what) = words(object.action);
+                // In a block of the language diff only `!` marks a change.
                 let sign = if sign == "~" { "!" } else { sign };
+                // Names come from a cluster, which may hold control characters.
                 lines.push(printable(&format!("{sign} {}: {what}", object.id)));
                 let fields = object.fields.iter().map(|field| line(field, self.sources));
                 lines.extend(fields.map(|field| printable(&format!("!   {field}"))));

@@ -59,6 +59,7 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
         if position > 0 {
             out.end_line();
         }
+        // Without a composed service neither its name nor its port is certain.
         let Some(protocol) = service.protocol.as_deref() else {
             line!(out, "{}/{}: not known: it was not rendered", service.namespace, service.name);
             continue;
@@ -94,6 +95,7 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
         }
         if !service.endpoints.is_empty() {
             let rows = service.endpoints.iter().map(|endpoint| {
+                // Without an external address the path is all that is known.
                 let place = endpoint.url.as_ref().unwrap_or(&endpoint.path);
                 vec![endpoint.verb.to_owned(), place.clone(), endpoint.purpose.to_owned()]
             });

@@ -53,6 +53,7 @@ impl miette::Diagnostic for Drawn<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        // One source can be drawn at a time; labels in others are lines below.
         let first = self.diagnostic.span()?.source;
         let canvas = &self.source.as_ref()?.canvas;
         Some(Box::new(
@@ -83,6 +84,7 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
 /// Findings next to an answer that matters more: drawn while they take a few lines, then a line each,
 /// and of many one line for each kind with its number and its first finding; errors first.
 pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
+    // Few findings are worth their lines, unless these push the answer off the screen.
     if found.len() <= LINES_BESIDE {
         let drawn = human(found, sources, color);
         if drawn.lines().count() <= LINES_BESIDE || found.len() == 1 {
@@ -91,6 +93,7 @@ pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String 
     }
     let mut kinds: Vec<(&Diagnostic, usize)> = Vec::new();
     for finding in found {
+        // A few are listed one by one, and many are counted by kind.
         let alike = found.len() > LINES_BESIDE;
         match kinds
             .iter_mut()
@@ -101,11 +104,13 @@ pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String 
             None => kinds.push((finding, 1)),
         }
     }
+    // The sort is stable: among equals the first of the input comes first.
     kinds.sort_by_key(|(first, _)| Reverse(first.severity));
     let mut out = String::new();
     for (first, count) in kinds {
         let text = line(first, sources);
         let help = first.help.as_ref().map(|help| printable(&format!("; {help}")));
+        // With many kinds, the help of one would not be that of the others.
         let help = help.filter(|_| found.len() <= LINES_BESIDE).unwrap_or_default();
         // Writing to a string cannot fail.
         let _ = match count - 1 {
@@ -152,6 +157,7 @@ impl<'a> Drawing<'a> {
     fn canvas(&mut self, id: SourceId) -> Arc<Canvas> {
         let Self { sources, secrets, canvases, .. } = self;
         let new = || Canvas::new(&sources.get(id).text, secrets.of(sources, id)).into();
+        // The text with masks is made once, since a file of many findings is drawn for each.
         canvases.entry(id).or_insert_with(new).clone()
     }
 
@@ -159,16 +165,19 @@ impl<'a> Drawing<'a> {
     pub fn draw(&mut self, diagnostic: &Diagnostic, out: &mut String) {
         let sources = self.sources;
         let wide = is_wide(diagnostic, sources);
+        // Of a wide line the location and an excerpt are shown instead.
         let source = diagnostic.span().filter(|_| !wide).map(|span| Excerpt {
             source: sources.get(span.source),
             canvas: self.canvas(span.source),
         });
         let drawn = Drawn { diagnostic, source };
         let start = out.len();
+        // A panic or a gap would hide the finding, whose message needs no drawing.
         if self.handler.render_report(out, &drawn).is_err() {
             out.truncate(start);
             out.push_str(&printable(&diagnostic.message));
         }
+        // A finding about a whole file has no line, and its message may not name the file.
         if let (None, Some(file)) = (
             diagnostic.span(),
             diagnostic.file.as_ref().filter(|file| !diagnostic.message.contains(file.as_str())),
@@ -226,6 +235,7 @@ const TALLEST: usize = 6;
 fn marked(canvas: &Canvas, span: Span) -> (usize, usize) {
     let range = canvas.range(span);
     let place = canvas.text.get(range.clone()).unwrap_or_default();
+    // The mark of a whole document would fill the screen.
     let length = if place.lines().nth(TALLEST).is_some() {
         place.find('\n').unwrap_or(place.len())
     } else {
@@ -256,6 +266,7 @@ fn is_wide(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
         let ends = |length: Option<usize>| length.is_some_and(|length| length <= WIDEST);
         // Backwards to the end of the second line above, and forwards to that of the line below.
         let mut at = start.min(text.len());
+        // The check must be cheap: a file of one line of megabytes is read only this far.
         for _ in 0..2 {
             let near = &text[at.saturating_sub(WIDEST + 1)..at];
             match near.iter().rposition(|byte| *byte == b'\n') {
@@ -289,6 +300,7 @@ fn excerpt(text: &str) -> String {
     const MOST: usize = 60;
     let line = text.lines().next().unwrap_or("");
     let cut: String = line.chars().take(MOST).collect();
+    // Bytes are compared, since a shorter text with wide letters is no longer one.
     if cut.len() < text.trim_end().len() { format!("{cut}…") } else { cut }
 }
 
@@ -333,6 +345,7 @@ impl Canvas {
     /// Offset in the drawn text of an offset in the source; inside a replaced range it is the start
     /// of the replacement.
     fn drawn(&self, offset: usize) -> usize {
+        // Both lists are in order, so that a search by halves finds the place.
         let next = self.replaced.partition_point(|(range, _)| range.start < offset);
         match next.checked_sub(1).map(|last| &self.replaced[last]) {
             None => offset,
@@ -373,6 +386,7 @@ impl miette::SourceCode for Excerpt<'_> {
     ) -> Result<Box<dyn SpanContents<'s> + 's>, MietteError> {
         let text = &*self.canvas.text;
         let (offset, end) = (span.offset(), span.offset() + span.len());
+        // The span is of the drawn text; one beyond it would be a place of another source.
         if end > text.len() {
             return Err(MietteError::OutOfBounds);
         }
@@ -385,6 +399,7 @@ impl miette::SourceCode for Excerpt<'_> {
         for _ in 0..before {
             start = if start == 0 { 0 } else { line_start(start - 1) };
         }
+        // The mark may end with a line feed, which belongs to the line that it ends.
         let mut stop = end.saturating_sub(1).max(offset);
         for _ in 0..=after {
             stop += text.as_bytes()[stop..]
@@ -393,6 +408,7 @@ impl miette::SourceCode for Excerpt<'_> {
                 .map_or(text.len() - stop, |feed| feed + 1);
         }
         let piece = &text.as_bytes()[start..stop.max(end)];
+        // Line and column are those of the file, which its reader has.
         let place = u32::try_from(self.canvas.original(start)).unwrap_or(u32::MAX);
         let (line, column) = self.source.line_column(place);
         let lines = piece.split(|byte| *byte == b'\n').count() - 1;

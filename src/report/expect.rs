@@ -36,6 +36,7 @@ impl Failure {
     /// The message, the reasons for the failure, and the edits that fix it.
     fn lines(&self) -> impl Iterator<Item = String> {
         let reasons = self.miss.reasons.iter().map(|(code, detail)| format!("{code}: {detail}"));
+        // The first line is the sentence; blank lines of the sheet part it from the edits.
         let flip = self.flip.lines().filter(|line| !line.is_empty()).map(ToOwned::to_owned);
         std::iter::once(self.miss.message.clone()).chain(reasons).chain(flip)
     }
@@ -95,6 +96,7 @@ impl Report {
                 "reasons": failure.miss.reasons.iter().map(|(code, detail)| json!({ "code": code, "detail": detail })).collect::<Vec<_>>(),
                 "edits": failure.edits,
             });
+            // An absent value and null are different answers.
             if let Some(got) = &failure.miss.got {
                 out["got"] = got.clone();
             }
@@ -180,6 +182,7 @@ impl Report {
         let mut out = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ome test\" {counts}>\n  <testsuite name=\"ome test\" {counts}>\n"
         );
+        // Texts may have control characters, which XML does not allow even escaped.
         let escaped = |text: &str| super::junit::escaped(&printable(text));
         for found in errors {
             let place = found.span().map_or_else(

@@ -26,6 +26,7 @@ pub fn service(
     let mut out = Sheet::default();
     let of = planned.service.api.behind_name();
     out.heading(format!("{}{of}  {}", planned.service, sources.locate(planned.service.place)));
+    // The answer stands first: a reader may stop there.
     out.answer(match &planned.error {
         Some(error) => failure(error, planned, sources),
         None => super::phrases::answer(planned),
@@ -136,6 +137,7 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
     let default = if protocol.default { " (default)" } else { "" };
     out.fact("protocol", format!("{}{default}", protocol.name));
     let by = decision.decided_by.map_or("", super::phrases::decided_by);
+    // The number of candidates says nothing where the service names its runtime.
     match (decision.chosen, decision.basis) {
         (Some(runtime), Basis::Explicit) => out.fact(
             "runtime",
@@ -180,6 +182,7 @@ fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap
         format!(
             "{}, {}, {} {} per replica{}{}",
             component.mode.as_str(),
+            // A maximum that equals the minimum is no range.
             match component.max_replicas.filter(|max| component.min_replicas != Count::from(*max)) {
                 Some(max) => format!("{} to {max} replicas", component.min_replicas),
                 None if component.min_replicas == Count::from(1) => "1 replica".to_owned(),
@@ -210,6 +213,7 @@ pub fn engines(planned: &Planned<'_>, sources: &SourceMap) -> Sheet {
     let mut out = Sheet::default();
     for component in &planned.components {
         let name = component.kind.as_str();
+        // An engine that starts and has no cache to compute has nothing to show.
         if component.cache.is_none() && component.stopped.is_none() {
             continue;
         }
@@ -226,6 +230,7 @@ pub fn engines(planned: &Planned<'_>, sources: &SourceMap) -> Sheet {
 pub fn flip(flip: &Flip, sources: &SourceMap) -> Sheet {
     let mut out = Sheet::default();
     match &flip.edits {
+        // No edits are a success: it is selected already.
         Ok(edits) if edits.is_empty() => {
             out.lines(["already selected; no change needed".to_owned()]);
         }
@@ -294,6 +299,7 @@ fn row(
     let object = &candidate.runtime.object;
     let notes = || candidate.notes.iter().map(ToString::to_string);
     let (rule, detail, place) = if let Some(rejection) = candidate.reasons.first() {
+        // The first reason is shown, and the number of the others: all are in `--comparisons`.
         let more = candidate.reasons.len() - 1;
         let more = if more == 0 { String::new() } else { format!(" (+{more})") };
         (
@@ -324,6 +330,7 @@ fn row(
 
 fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, out: &mut Sheet) {
     let id = std::iter::once(candidate.runtime.object.id.to_string());
+    // The object stands above its comparisons, since rows do not name it.
     let reasons = candidate.reasons.iter();
     out.lines(id.chain(
         reasons.map(|rejection| {

@@ -24,7 +24,9 @@ pub(super) fn fill(
     make_printable(&mut data);
     let failed = |error: minijinja::Error| format!("cannot fill {name}: {error:#}");
     let mut environment = Environment::new();
+    // A name that is misspelled in a template would leave a gap that no reader notices.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // Parts of this program, which must not be escaped.
     for (name, text) in
         [("style", include_str!("page/style.css")), ("script", include_str!("page/script.js"))]
     {

@@ -28,6 +28,7 @@ pub fn html(
     summary: &str,
 ) -> Result<String, String> {
     let mut by_file: IndexMap<String, Vec<Value>> = IndexMap::new();
+    // The page has colors of its own, so the drawing has none.
     let mut drawing = findings::Drawing::new(sources, false);
     for (at, finding) in found.iter().enumerate() {
         let place = finding.span().map(|span| sources.locate(span));
@@ -46,10 +47,12 @@ pub fn html(
             "code": finding.code.as_str(),
             "message": finding.message,
             "line": place.map(|place| place.line),
+            // A drawn finding has its help in the drawing.
             "help": if is_drawn { None } else { finding.help.as_ref() },
             "drawn": drawn.trim_end().lines().collect::<Vec<_>>(),
         }));
     }
+    // The page opens with the sign of its worst finding.
     let worst = found.iter().map(|finding| finding.severity).max();
     let (sign, class) = worst.map_or(("✓", Meaning::Good.class()), sign);
     let files_shown = by_file.into_iter().map(|(name, findings)| {

@@ -15,6 +15,7 @@ use super::screen::{Page, line, put};
 /// duplicates. The same finding at the same place is one, even if an alias of YAML puts that place
 /// at several paths of an object.
 pub fn settle(found: &mut Vec<Diagnostic>, sources: &SourceMap, secrets: &Secrets) {
+    // Before the sort, since messages are a part of its key.
     for finding in &mut *found {
         secrets.redact(finding, sources);
     }
@@ -33,7 +34,9 @@ pub fn settle(found: &mut Vec<Diagnostic>, sources: &SourceMap, secrets: &Secret
         )
     };
     found.sort_by_cached_key(key);
+    // Sorted by place and message, equal findings are neighbors.
     found.dedup_by(|later, first| {
+        // The paths are taken out, so that the comparison of all fields does not see them.
         let paths = (later.path.take(), first.path.take());
         let is_same = later == first && (first.span().is_some() || paths.0 == paths.1);
         (later.path, first.path) = paths;
@@ -89,6 +92,7 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
         "objects": diagnostic.objects,
         "fix": fix(diagnostic, sources),
     });
+    // The first label is the place of the finding itself.
     if diagnostic.labels.len() > 1 {
         out["related"] = diagnostic.labels[1..]
             .iter()
@@ -159,6 +163,7 @@ pub fn by_code(found: &[Diagnostic], shown: Severity) -> String {
     for (severity, word) in
         [(Severity::Error, "errors"), (Severity::Warning, "warnings"), (Severity::Info, "info")]
     {
+        // A few can be counted by eye, but those that are hidden cannot be seen.
         if few && severity >= shown {
             continue;
         }

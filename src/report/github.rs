@@ -45,6 +45,7 @@ pub fn commands(found: &[Diagnostic], places: &Places<'_>) -> String {
 
 /// Escapes a printable text for a command.
 pub(super) fn data(text: &str) -> String {
+    // `%` first: the escapes have it.
     text.replace('%', "%25").replace('\n', "%0A")
 }
 

@@ -23,6 +23,7 @@ pub fn report(found: &[Diagnostic], places: &Places<'_>) -> Value {
             finding.path.as_deref().unwrap_or_default(),
             finding.message
         );
+        // Two equal findings of one file must not have one fingerprint: GitLab keeps one of them.
         let earlier = seen.entry(identity.clone()).or_default();
         let fingerprint = hex(&format!("{identity}\0{earlier}"));
         *earlier += 1;

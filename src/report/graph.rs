@@ -19,6 +19,7 @@ struct Graph {
 }
 
 impl Graph {
+    // Labels are texts of the input, so boxes have numbers as names.
     fn new_box(&mut self, label: &str, chosen: bool) -> usize {
         let id = self.boxes;
         self.boxes += 1;
@@ -40,6 +41,7 @@ impl Graph {
 
 /// Escapes a text between quotes with the entities of Mermaid.
 fn quoted(text: &str) -> String {
+    // `#` first: the entities begin with it.
     printable(text)
         .replace('#', "#35;")
         .replace('"', "#quot;")
@@ -66,6 +68,7 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
         graph.arrow(count, model_box, "model");
     }
     let decision = &planned.resolution.runtime;
+    // Without a runtime, classes and errors hang from the service itself.
     let mut runtime = count;
     let mut rejected = 0;
     for candidate in &decision.candidates {
@@ -87,6 +90,7 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
                 let other = graph.new_box(&name, false);
                 graph.dotted(count, other, "eligible");
             }
+            // The nearest ones only: a graph of a whole catalog cannot be read.
             Verdict::Rejected if rejected < NEAREST => {
                 rejected += 1;
                 let other = graph.new_box(&name, false);

@@ -18,6 +18,7 @@ pub fn yaml(model: &Node, facts: &Facts, sources: &SourceMap) -> String {
 }
 
 fn fact_at<'a>(path: &FieldPath, facts: &'a Facts) -> Option<&'a Fact> {
+    // Paths of facts begin below `spec`.
     let below = path.0.strip_prefix(&FieldPath::root().field("spec").0[..])?;
     facts.values.iter().find(|fact| fact.path.0 == below)
 }
@@ -102,6 +103,7 @@ pub struct Changed {
 
 /// The values of the fields that were changed.
 pub fn changed(facts: &Facts, changed: &[FieldPath], sources: &SourceMap) -> Vec<Changed> {
+    // A change of a whole group has its values below it.
     let is_changed = |fact: &&Fact| changed.iter().any(|path| fact.path.0.starts_with(&path.0));
     let row = |fact: &Fact| Changed {
         path: fact.path.to_string(),

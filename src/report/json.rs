@@ -64,6 +64,8 @@ impl Serialize for Plan<'_> {
                 self.planned.iter().enumerate().map(|(index, planned)| {
                     let mut out = service(planned, self.depth, named, self.sources);
                     if let Some(found) = self.flips.get(index) {
+                        // Flips and merges are made for one command, and the lists are empty in the
+                        // others.
                         out["flip"] = flip(found, self.sources);
                     }
                     if let Some(found) = self.merges.get(index) {
@@ -135,6 +137,7 @@ fn totals(totals: &Totals) -> Value {
         "gpus": totals.gpus.iter().map(|(name, count)| (name.to_string(), (*count).into())).collect::<Map<_, Value>>(),
         "byClass": super::accelerator::by_class(totals),
     });
+    // Keys that are often absent are left out: zero pods of others need no reader.
     if totals.others.pods > 0 {
         out["others"] = json!({ "pods": totals.others.pods, "gpus": totals.others.gpus });
     }
@@ -235,6 +238,7 @@ fn graph(planned: &Planned<'_>) -> Vec<[&'static str; 2]> {
     };
     if explainer {
         edges.push(["client", "explainer"]);
+        // The explainer asks the predictor itself, past the transformer.
         edges.push(["explainer", "predictor"]);
     }
     edges
@@ -297,6 +301,7 @@ fn component(
     if let Some(cache) = &component.cache {
         out["kvCache"] = super::kv_cache::json(cache, sources);
     }
+    // Only KServe decides a mode by rules that have a name.
     if let Some(basis) = component.mode_basis {
         out["deploymentModeBasis"] = basis.into();
         out["scaleToZero"] = (component.mode == DeploymentMode::Serverless
@@ -336,6 +341,7 @@ pub(super) fn candidate(candidate: &Candidate<'_>, sources: &SourceMap) -> Value
     out["source"] = if object.builtin { "builtin".into() } else { "user".into() };
     out["at"] = sources.locate(object.name_span()).to_string().into();
     if let Some(rank) = &candidate.rank {
+        // A score is shown only where an entry gave one; 0 would look like a bad score.
         if candidate.scored_entry.is_some() {
             out["score"] = rank.score.into();
             out["scoredEntry"] = candidate.scored_entry.into();

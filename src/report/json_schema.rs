@@ -39,9 +39,11 @@ pub fn field(schema: &Schema, path: &FieldPath) -> Option<Value> {
     let mut of = None;
     for segment in &path.0 {
         ty = match (segment, ty) {
+            // A map takes any key, so that its fields are not looked up by name.
             (Segment::Field(_), Type::Map(item)) => &item.ty,
             (Segment::Field(name), ty) => {
                 let inner = ty.item().map_or(ty, |item| &item.ty);
+                // A field below a list is one of its elements.
                 let Type::Object(definition) = inner else { return None };
                 let found = definition.server().fields.iter().find(|field| field.name == *name)?;
                 of = Some(found);
@@ -123,6 +125,7 @@ pub fn openapi<'a>(schemas: impl IntoIterator<Item = &'a Schema>) -> Value {
         .map(|schema| {
             let version = schema.api_version.rsplit('/').next().unwrap_or_default();
             let mut name: Vec<&str> = schema.group().split('.').rev().collect();
+            // The name of a definition is the group backwards, as kube-openapi names them.
             if schema.group().is_empty() {
                 name = vec!["io", "k8s", "api", "core"];
             }
@@ -148,9 +151,11 @@ fn head() -> Map<String, Value> {
 fn root(schema: &Schema, reader: For) -> Map<String, Value> {
     let mut out = of_type(schema.root(), reader, &mut Vec::new());
     let names = [("apiVersion", schema.api_version), ("kind", schema.kind)];
+    // A schema without these two would be closed against them.
     if let Some(properties) = out.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, value) in names {
             let properties = properties.entry(name).or_insert_with(|| json!({ "type": "string" }));
+            // Kustomize reads types and merges, and `const` is no part of OpenAPI 2.
             if reader == For::Validators {
                 properties["const"] = value.into();
             }
@@ -158,6 +163,7 @@ fn root(schema: &Schema, reader: For) -> Map<String, Value> {
     }
     let mut required: Vec<Value> = names.iter().map(|(name, _)| (*name).into()).collect();
     let listed = out.get("required").and_then(Value::as_array).into_iter().flatten();
+    // Both are in the list already, in the order of all objects.
     required.extend(listed.filter(|name| *name != "apiVersion" && *name != "kind").cloned());
     if reader == For::Validators {
         out.insert("required".into(), required.into());
@@ -252,6 +258,7 @@ fn of_list(item: &Item, reader: For, within: &mut Vec<&'static str>) -> Map<Stri
     out.insert("type".into(), "array".into());
     out.insert("items".into(), of_type(&item.ty, reader, within).into());
     out.extend(of_rules(&item.rules, "minItems", "maxItems"));
+    // A set is one to the server alone: Kustomize merges by its own keys.
     if item.rules.set && reader == For::Validators {
         out.insert("uniqueItems".into(), true.into());
     }
@@ -266,6 +273,7 @@ fn of_definition(
     let mut out = Map::new();
     out.insert("type".into(), "object".into());
     describe(&mut out, definition.description());
+    // A recursive definition would never end.
     if within.contains(&definition.name) {
         return out;
     }
@@ -287,10 +295,12 @@ fn of_definition(
         .filter(|field| field.needed())
         .map(|field| field.name.into())
         .collect();
+    // Patches are partial objects, in which nothing is required.
     if reader == For::Validators && !required.is_empty() {
         out.insert("required".into(), required.into());
     }
     out.insert("properties".into(), properties.into());
+    // Fields of later releases must pass through Kustomize.
     if reader == For::Validators && !object.open {
         out.insert("additionalProperties".into(), false.into());
     }
@@ -306,6 +316,7 @@ fn describe(schema: &mut Map<String, Value>, sentence: Option<&str>) {
 fn of_field(field: &Field, reader: For, within: &mut Vec<&'static str>) -> Map<String, Value> {
     let mut out = of_type(&field.ty, reader, within);
     if reader == For::Kustomize {
+        // Only lists have a strategy that differs from that of their type.
         if matches!(field.ty, Type::List(_)) && field.patch.merge {
             if let Some(key) = field.patch.key {
                 out.insert("x-kubernetes-patch-merge-key".into(), key.into());

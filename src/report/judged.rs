@@ -64,6 +64,7 @@ pub(super) fn listing(
     nearest: usize,
     out: &mut Sheet,
 ) {
+    // The nearest come first, so that those that are cut off are the least alike.
     let hidden = rejected.len().saturating_sub(nearest);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (code, _) in rejected.iter().skip(nearest) {

@@ -11,10 +11,12 @@ use std::fmt::Write;
 pub fn suites(found: &[Diagnostic], places: &Places<'_>, least: Severity) -> String {
     let mut cases: BTreeMap<String, Vec<&Diagnostic>> = BTreeMap::new();
     let read = places.sources().iter().map(|(_, source)| source);
+    // Files without a finding are test cases as well: they passed.
     for source in read.filter(|source| source.reported && source.is_input()) {
         cases.entry(places.file(&source.name)).or_default();
     }
     for finding in found {
+        // A finding without a file is one about the whole run.
         let file = places.file_of(finding).unwrap_or_else(|| "ome".to_owned());
         cases.entry(file).or_default().push(finding);
     }
@@ -33,6 +35,7 @@ pub fn suites(found: &[Diagnostic], places: &Places<'_>, least: Severity) -> Str
             continue;
         }
         let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"ome.validate\">");
+        // Findings below the bar must be seen and must not fail a pipeline.
         let (fatal, mild): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
             found.iter().partition(|finding| finding.severity >= least);
         // Readers count failures by test case, so each has one failure with every error of the
@@ -87,6 +90,7 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            // Tabs are control characters, too, and none is left in a printable text.
             '\n' => out.push('\n'),
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),

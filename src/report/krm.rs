@@ -24,6 +24,7 @@ pub fn answer(items: &[&Node], results: &[Json]) -> Node {
     let list = Node::list(items.iter().map(|item| (*item).clone()), origin);
     if let Some(map) = root.as_map_mut() {
         map.insert("items", list);
+        // An absent list is the form of a function without results.
         if !results.is_empty() {
             map.insert("results", Node::from_json(&Json::from(results), origin));
         }
@@ -48,6 +49,8 @@ fn result(finding: &Diagnostic, objects: &[&Node]) -> Json {
     });
     // The first label in an object of the input: the primary label may be in the built-in catalog.
     let place = finding.labels.iter().find_map(|label| {
+        // An object that has another within it does not exist: the first that holds the place is
+        // its own.
         let at = |node: &&&Node| node.origin.span().is_some_and(|whole| whole.contains(label.span));
         objects.iter().find(at).map(|object| (*object, label.span))
     });
@@ -90,6 +93,7 @@ fn field(finding: &Diagnostic, object: &Node, span: Span) -> Option<String> {
         .as_ref()
         .filter(|path| FieldPath::parse(path).is_ok_and(|path| !object.select(&path).is_empty()));
     let marked = || Some(path_of(object, span).to_string()).filter(|path| !path.is_empty());
+    // The name is marked for want of a better place.
     let marked = || marked().filter(|path| path != "metadata.name");
     named.cloned().or_else(marked).or_else(|| finding.path.clone())
 }
@@ -123,6 +127,7 @@ fn path_of(object: &Node, span: Span) -> FieldPath {
 fn file(object: &Node) -> Option<Json> {
     let annotations = object.at(&["metadata", "annotations"])?;
     let text = |name: &str| {
+        // The prefix has changed between versions of Kustomize, and both are in use.
         ["internal.config.kubernetes.io/", "config.kubernetes.io/"].iter().find_map(|prefix| {
             annotations.get(&format!("{prefix}{name}")).and_then(Node::scalar_text)
         })

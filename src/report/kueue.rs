@@ -100,6 +100,7 @@ fn left_alone<'a>(
     skipped: impl Iterator<Item = (&'a str, &'static str)>,
     style: Style,
 ) {
+    // By reason, since most flavors of a cluster are left out for one.
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, reason) in skipped {
         by_reason.entry(reason).or_default().push(name);
@@ -161,6 +162,7 @@ pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> St
             style,
         ));
     }
+    // A new class is shown by its row; an update needs its changes.
     for one in classes.classes.iter().filter(|one| one.action == Action::Update) {
         listed(&mut out, &one.name, &one.changes);
     }
@@ -211,6 +213,7 @@ pub fn pairs_table(diffed: &Diffed, style: Style) -> String {
         |name: Option<&ecow::EcoString>| name.map_or_else(|| "-".to_owned(), ToString::to_string);
     if !diffed.pairs.is_empty() {
         let rows = diffed.pairs.iter().map(|pair| {
+            // The missing side is shown by the name that it would have.
             let missing = |name: &Option<ecow::EcoString>| {
                 pair.wanted.as_ref().filter(|_| name.is_none()).map(|wanted| format!("({wanted})"))
             };

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
     let mut out = Page::default();
     line!(out, "KV cache of {name}");
+    // The closure adds a column for the names to the macro of this name.
     let mut line = |what: &str, text: String| {
         line!(out, "  {what:<12}{text}");
     };
@@ -54,6 +55,7 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
         line("weights", format!("{} = {}", gib(weights.value), weights.from));
     }
     if let Some(found) = &fit.estimate {
+        // Weights have a line of their own above.
         let besides = found.terms.iter().filter(|term| term.what != "weights");
         let terms: Vec<String> =
             besides.map(|term| format!("{:.2} GiB {}", term.gib, term.what)).collect();
@@ -61,6 +63,7 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
             line("reserved", format!("{} on each accelerator", terms.join(", ")));
         }
     }
+    // Only with all operands: a number from a part of them would be a promise.
     if let (Some(left), Some(requests)) = (left(fit), fit.requests()) {
         let copies = if fit.copies > 1 {
             format!(", {} copies of the engine", fit.copies)
@@ -78,6 +81,7 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
         line("left", format!("{left}{copies}{limits}"));
         line("fits", requests_in_words(fit, requests));
     } else {
+        // The first operand that is missing is the one to add.
         let missing = match (&fit.memory, &fit.weights, &fit.estimate, &fit.context) {
             (None, ..) => "the memory of the accelerators",
             (_, None, ..) => "the size of the model",
@@ -115,6 +119,7 @@ fn requests_in_words(fit: &CacheFit, requests: u64) -> String {
     const SHORT: u64 = 8192;
     let is_long = fit.context.as_ref().is_some_and(|context| context.value > SHORT);
     let short = fit.requests_of(SHORT).filter(|_| is_long);
+    // The full context does not fit, so the longest that does is the useful answer.
     if let (0, Some(longest)) = (requests, fit.longest()) {
         format!(
             "no request of the full context; the longest has {} tokens",

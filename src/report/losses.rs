@@ -29,6 +29,7 @@ pub fn text(loss: &Loss, lost: &[Lost]) -> String {
     let mut out = Page::default();
     let names: Vec<String> = lost.iter().map(ToString::to_string).collect();
     let ran = match loss.pods {
+        // A pod without a controller is gone, so that no answer about room concerns it.
         0 if loss.gone == 0 => "nothing changes: no pod ran there".to_owned(),
         0 => "no pod that a controller creates again ran there".to_owned(),
         pods if loss.pending == 0 => {
@@ -54,6 +55,7 @@ pub fn text(loss: &Loss, lost: &[Lost]) -> String {
             plural(loss.gone, "pod")
         );
     }
+    // A loss can push out pods elsewhere: those of lower priority make room.
     if loss.new > 0 {
         let pods = plural(loss.new, "pod");
         let before = match loss.waited {
@@ -163,6 +165,7 @@ impl View<'_> {
             name.split_once('=').map_or(name.clone(), |(_, name)| name.to_owned())
         };
         let sentence = match rows.len() {
+            // Nothing was tried, and neither answer would be true.
             _ if *tried == 0 => return format!("! no {each} to lose{more_fields}"),
             0 => format!("the fleet survives the loss of any {each} ({tried} tried)"),
             count if count == *tried => {
@@ -174,6 +177,7 @@ impl View<'_> {
             ),
         };
         let mark = match rows.is_empty() {
+            // An input that was not read as a whole proves no survival.
             false => "✗",
             true if self.fails => "✗",
             true if unknown => "!",

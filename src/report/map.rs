@@ -48,6 +48,7 @@ pub(super) fn picture(nodes: &[NodeUse], waiting: &[Pending]) -> Option<Value> {
             (name, units.values().sum(), counts.collect::<Vec<_>>().join(" and "))
         })
         .collect();
+    // Negative, so that the most come first and names go from a to z.
     services.sort_by_key(|(name, devices, _)| (-devices, *name));
     let (colored, others) = services.split_at(services.len().min(COLORS));
     let hues: BTreeMap<&EcoString, usize> =
@@ -135,6 +136,7 @@ fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value
     json!({
         "name": node.node.as_str(),
         "closed": node.closed.as_deref(),
+        // Even the smallest node has a bar that can be seen.
         "percent": (node.gpus * 100 / widest.max(1)).max(4),
         "label": labels.join("; "),
         "free": format!("{} of {} free", node.free(), node.gpus),
@@ -170,6 +172,7 @@ type Waiting<'a> = IndexMap<(&'a EcoString, &'a EcoString), usize>;
 
 /// Pending replicas by reason; the message of many services is given once.
 fn pending(pending: &[Pending]) -> Vec<Value> {
+    // By reason first: many services wait for one.
     let mut reasons: IndexMap<(&str, &EcoString), Waiting<'_>> = IndexMap::new();
     for pending in pending {
         let components = reasons.entry((pending.code, &pending.message)).or_default();

@@ -13,6 +13,7 @@ pub(super) fn text(text: &str) -> String {
     let text = printable(text);
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
+        // A word's own underscores stay, since names of fields have them.
         let inner = before.is_alphanumeric() && rest.peek().is_some_and(|c| c.is_alphanumeric());
         match c {
             '&' => out.push_str("&amp;"),
@@ -36,6 +37,7 @@ pub(super) fn code(text: &str) -> String {
     let text = printable(text);
     match longest_run(&text) {
         0 => format!("`{text}`"),
+        // A span may hold backquotes if its fence has more of them; blanks part the two.
         run => {
             let fence = "`".repeat(run + 1);
             format!("{fence} {text} {fence}")
@@ -50,6 +52,7 @@ pub(super) fn code_cell(text: &str) -> String {
 
 /// The fence of a block that contains these lines.
 pub(super) fn fence<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
+    // At least three make a block.
     "`".repeat(lines.into_iter().map(longest_run).max().unwrap_or(0).max(2) + 1)
 }
 

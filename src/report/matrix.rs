@@ -60,6 +60,7 @@ fn word(cell: &Cell) -> String {
 }
 
 fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
+    // The cells are in rows; without a class there are none, and `chunks` takes no 0.
     let width = matrix.classes.len().max(1);
     matrix.models.iter().map(ecow::EcoString::as_str).zip(matrix.cells.chunks(width))
 }
@@ -118,6 +119,7 @@ pub fn html(matrix: &Matrix) -> Result<String, String> {
             MatrixOutcome::Tie(_) => 1,
             MatrixOutcome::Misfit(..) => 3,
             MatrixOutcome::Hole(reason) => {
+                // By reason: a catalog has hundreds of pairs and a few reasons.
                 let pairs = holes.entry(reason).or_default();
                 pairs.push(format!("{} on {}", cell.model, cell.class));
                 2

@@ -24,6 +24,7 @@ impl Meaning {
             "✓" | "+" => Some(Self::Good),
             "✗" | "-/+" => Some(Self::Bad),
             "!" | "~" => Some(Self::Attention),
+            // A dash within a sentence is a dash.
             "-" | "default" if !text.contains(' ') => Some(Self::Faint),
             _ => None,
         }
@@ -100,6 +101,7 @@ pub(super) fn with_signs(drawn: &str, color: bool) -> String {
     let mut meaning = None;
     for letter in drawn.chars() {
         let next = Meaning::of_group(letter);
+        // Runs of one meaning share their escapes: a table has thousands of signs.
         if next != meaning {
             out.push_str(&meaning.map_or_else(|| run.clone(), |meaning| meaning.painted(&run)));
             run.clear();

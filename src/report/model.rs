@@ -43,6 +43,7 @@ fn fact(model: &Model, policy: &Policy, field: &str, sources: &SourceMap) -> Opt
 /// counts if they differ.
 pub(super) fn lines(model: &Model, policy: &Policy, sources: &SourceMap) -> Vec<String> {
     let mut lines = Vec::new();
+    // Quantized weights store fewer elements than the model has parameters.
     if let (Some(parameters), Some(stored)) = (model.known.parameters, model.known.stored)
         && parameters != stored
     {
@@ -64,6 +65,7 @@ pub(super) fn lines(model: &Model, policy: &Policy, sources: &SourceMap) -> Vec<
             continue;
         }
         let source = match origin {
+            // The line within a config is in JSON; the file is enough in a sentence.
             Origin::File(span) => format!("config: {}", sources.get(span.source).name),
             origin => places::origin(origin, sources).unwrap_or_default(),
         };
@@ -92,6 +94,7 @@ fn whole<'f>(fields: &[&'f str]) -> Vec<&'f str> {
 
 /// The value of a field with its origin, in the form that a policy compares.
 fn value(model: &Model, policy: &Policy, field: &str) -> Option<(Value, Origin)> {
+    // The name that is compared may be finer than that in the manifest.
     if field == "quantization" {
         let name = policy.quantization_of(model)?;
         return Some((name.value.as_str().into(), name.origin));

@@ -20,6 +20,7 @@ pub(super) fn at(at: At) -> &'static str {
 /// `1 pod`, `2 pods`.
 pub fn plural(count: impl Display, one: &str) -> String {
     let mut text = format!("{count} {one}");
+    // `1` alone has no plural, and `11` has one.
     if !text.starts_with("1 ") {
         text.push('s');
     }
@@ -126,6 +127,7 @@ fn next_class(decision: &AcceleratorDecision<'_>) -> Option<String> {
     let next =
         decision.candidates.iter().find(|candidate| candidate.verdict == Verdict::Eligible)?;
     let name = next.class.map_or_else(|| next.name.clone(), |class| class.object.shown_name());
+    // A score tells more than its rule, if it decided.
     let behind = match (next.score, chosen.score) {
         (Some(value), Some(first)) if value < first => format!(": score {value:.2} < {first:.2}"),
         _ => next

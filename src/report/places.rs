@@ -58,6 +58,7 @@ impl<'a> Places<'a> {
                 part => path.push(part),
             }
         }
+        // A file outside of the repository keeps the name that was given.
         path.strip_prefix(root).map_or_else(|_| plain(), slashes)
     }
 

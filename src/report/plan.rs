@@ -165,6 +165,7 @@ impl<'a> Plan<'a> {
     pub fn markdown(&self) -> String {
         let mut out = Page::default();
         put!(out, "**ome plan** (mode: {})\n\n", self.semantics);
+        // A comment has no terminal, so it has every service.
         let shown: Vec<&Planned<'_>> = self.planned.iter().collect();
         if self.planned.is_empty() {
             out.push_str("No services.\n");
@@ -199,6 +200,7 @@ impl<'a> Plan<'a> {
 
     /// Whether any component has a fit, which requires a node that reports its resources.
     fn shows_fits(&self) -> bool {
+        // Without a node that reports its resources, the column would be empty in every row.
         let mut components = self.planned.iter().flat_map(|planned| &planned.components);
         components.any(|component| component.placement.is_some())
     }
@@ -225,6 +227,7 @@ impl<'a> Plan<'a> {
             return self.planned.iter().collect();
         }
         let gpus = |planned: &Planned<'_>| {
+            // An unknown number counts as 0: nothing shows that it is large.
             let components =
                 planned.components.iter().filter_map(|component| component.least_gpus().known());
             components.fold(0_i64, i64::saturating_add)
@@ -233,9 +236,11 @@ impl<'a> Plan<'a> {
             let planned = &self.planned[*at];
             (planned.error.is_none(), !waits(planned), std::cmp::Reverse(gpus(planned)), *at)
         };
+        // Errors first, then what waits: both need someone, and large services cost the most.
         let mut places: Vec<usize> = (0..self.planned.len()).collect();
         places.sort_by_cached_key(key);
         places.truncate(WORST);
+        // Back in the order of the input, which is the order of all other pages.
         places.sort_unstable();
         places.into_iter().map(|at| &self.planned[at]).collect()
     }
@@ -266,7 +271,9 @@ impl<'a> Plan<'a> {
         draw: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         let titles = self.titles();
+        // Without a terminal a width is assumed, so that a log has the table that a screen has.
         let limited = Style { width: style.width.or(Some(UNLIMITED)), ..style };
+        // Counted no further than needed: the rows of a fleet are made by their names.
         let few = self.rows(shown).take(FEW).count() < FEW;
         let (constant, kept) = if few && table::fits(&titles, self.rows(shown), limited) {
             (Vec::new(), (0..titles.len()).collect())
@@ -281,6 +288,7 @@ impl<'a> Plan<'a> {
         } else {
             Some(shortened(&titles, rows().collect(), style))
         };
+        // Blocks read the rows once more, so nothing was drawn yet.
         if is_narrow || matches!(shortened, Some(None)) {
             let is_mixed = self.is_mixed();
             for planned in shown {
@@ -291,6 +299,7 @@ impl<'a> Plan<'a> {
         }
         let shortened = shortened.flatten();
         if !constant.is_empty() {
+            // A row in error has no values, and the sentence must not claim them for it.
             let failed = shown.iter().filter(|planned| planned.error.is_some()).count();
             let which = if failed > 0 && failed < shown.len() {
                 "in every row without an error"
@@ -303,6 +312,7 @@ impl<'a> Plan<'a> {
             paragraph(out, line, style);
         }
         out.end_line();
+        // The head is drawn before the rows: of a large fleet the first lines come at once.
         draw(&std::mem::take(out).finish())?;
         match shortened {
             Some((titles, rows, _)) => {
@@ -340,6 +350,7 @@ impl<'a> Plan<'a> {
         };
         shown.iter().flat_map(move |planned| {
             let mut rows = rows_of(planned, is_mixed, shows_fits);
+            // Rows of a service are alike in what concerns the service as a whole.
             wide(planned, &mut rows);
             rows
         })
@@ -392,6 +403,7 @@ impl<'a> Plan<'a> {
             let message = accelerator::message(error, planned, self.sources);
             let place =
                 error.span.map_or(String::new(), |span| format!("  {}", self.sources.locate(span)));
+            // By sentence: one wrong runtime can fail hundreds of services.
             let cause = causes
                 .entry(format!("{}: {message}", error.code.as_str()))
                 .or_insert_with(|| (error, Vec::new()));
@@ -400,6 +412,7 @@ impl<'a> Plan<'a> {
         let mut found = Vec::new();
         for (sentence, (error, mut services)) in causes {
             let count = services.len();
+            // The names are cut, and the count is of all.
             let more = count.saturating_sub(NAMED);
             if more > 0 {
                 services.truncate(NAMED);
@@ -447,6 +460,7 @@ fn shortened(
     let mut lines = Vec::new();
     lines.extend(mode.map(|mode| format!("mode {mode} unless the component names another")));
     let mut dropped = Vec::new();
+    // One more try than columns to leave out: the first is made with all of them.
     for title in LEAVE_OUT.iter().map(Some).chain([None]) {
         if let Some(rows) = with_short_names(&titles, &rows, style) {
             if !dropped.is_empty() {
@@ -505,12 +519,14 @@ fn in_few_words(
     let commonest = commonest.map(|(mode, _)| mode);
     for row in &mut rows {
         let text = row.remove(mode);
+        // The mode of others goes to the component, whose mode it is.
         if text != "-" && commonest.as_ref() != Some(&text) {
             let cell = &mut row[component - usize::from(mode < component)];
             cell.push(' ');
             cell.push_str(&text);
         }
     }
+    // After the rows, whose cells were found by the place of the column.
     titles.remove(mode);
     (titles, rows, commonest)
 }
@@ -526,10 +542,12 @@ fn with_short_names(
         NAMES.iter().filter_map(|title| titles.iter().position(|name| name == title)).collect();
     let lengths = rows.iter().flat_map(|row| names.iter().map(|at| row[*at].width()));
     let longest = lengths.max().unwrap_or(SHORTEST).max(SHORTEST);
+    // From the longest: most tables need a few characters less.
     (SHORTEST..=longest).rev().find_map(|most| {
         let cut = rows.iter().map(|row| {
             let mut row = row.clone();
             for at in &names {
+                // The code of an error is what a reader looks for, and is not cut.
                 if !row[*at].starts_with('✗') {
                     row[*at] = without_middle(&row[*at], most);
                 }
@@ -552,6 +570,7 @@ fn without_middle(name: &str, most: usize) -> String {
     if count <= most {
         return name.to_owned();
     }
+    // The end has what differs: names of a family begin alike.
     let (head, tail) = ((most - 1) / 2, most - 1 - (most - 1) / 2);
     let first = name.chars().take(head);
     first.chain(std::iter::once('…')).chain(name.chars().skip(count - tail)).collect()
@@ -594,6 +613,7 @@ fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<S
         runtime(planned),
         decided_by(planned),
     ];
+    // A refused service has its components all the same: the server refuses only its pods.
     let is_shown = planned.error.is_none() || planned.refused;
     if planned.components.is_empty() || !is_shown {
         let rest = TITLES.len() - lead.len() - usize::from(!shows_fits);
@@ -630,6 +650,7 @@ pub(super) fn model(planned: &Planned<'_>) -> String {
 }
 
 pub(super) fn runtime(planned: &Planned<'_>) -> String {
+    // ModelMesh is named by the service, and selects nothing.
     if let Some(Unplanned::ModelMesh(Some(named))) = &planned.unplanned {
         return named.to_string();
     }
@@ -659,6 +680,7 @@ pub fn hint(planned: &Planned<'_>) -> Option<String> {
     let by = decided_by(planned);
     let by = if by.is_empty() { by } else { format!(" · {by}") };
     Some(match decision.eligible {
+        // A runtime that is named by the service was not chosen among others.
         0 => format!("{name}{by}"),
         eligible => format!("{name}{by} · 1 of {eligible} eligible"),
     })

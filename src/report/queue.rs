@@ -30,6 +30,7 @@ fn head(decision: &QueueDecision) -> String {
     let cluster =
         decision.cluster_queue.as_ref().map_or(String::new(), |cluster| format!(" ({cluster})"));
     let answer = match (&decision.flavor, &decision.obstacle) {
+        // Without the queue's objects any answer about a flavor would be a guess.
         _ if !decision.known && decision.cluster_queue.is_some() => {
             "flavor unknown, the ClusterQueue was not read".to_owned()
         }
@@ -53,6 +54,7 @@ fn head(decision: &QueueDecision) -> String {
 /// ` (1 x gpu-h100, 1 x gpu-a100 borrowed, 1 waiting for quota)`; empty if all replicas get the
 /// same flavor.
 fn replicas(decision: &QueueDecision) -> String {
+    // One flavor for all replicas is in the line already.
     if decision.admitted.len() <= 1 && decision.waiting == 0 {
         return String::new();
     }

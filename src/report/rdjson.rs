@@ -33,6 +33,7 @@ fn diagnostic(finding: &Diagnostic, places: &Places<'_>) -> Value {
     }
     if let Some(span) = finding.span() {
         out["location"]["range"] = range(span, places);
+        // Suggestions are edits at the place of the finding; reviewdog takes none for another file.
         let here = |edit: &&crate::diag::Edit| edit.span.source == span.source;
         let fixes: Vec<Value> = finding
             .fix
@@ -63,6 +64,7 @@ fn range(span: Span, places: &Places<'_>) -> Value {
     let source = places.sources().get(span.source);
     let position = |offset: u32| {
         let (line, _) = source.line_column(offset);
+        // The format counts columns in bytes.
         json!({ "line": line, "column": source.byte_column(offset) })
     };
     json!({ "start": position(span.start), "end": position(span.end.max(span.start)) })

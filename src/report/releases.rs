@@ -24,6 +24,7 @@ impl ReleaseRow {
     /// As JSON.
     pub fn json(&self) -> Value {
         let Release { tag, date, commit, known: existing } = self.release;
+        // A release that is read was not recorded, and names what was not read of it.
         let (services, unread) = match existing {
             Knowledge::Recorded(services) => (Some(services).filter(|count| *count > 0), &[][..]),
             Knowledge::Read(unread) => (None, unread),

@@ -78,6 +78,7 @@ pub(super) fn json(component: &ComponentRollout, sources: &SourceMap) -> Value {
         "peakGpus": component.peak_gpus,
     });
     if component.end == RollEnd::Depends {
+        // Which of the two it is hangs on a choice that the scheduler may make otherwise each time.
         out["ends"] = [RollEnd::Complete, RollEnd::Stuck].map(RollEnd::as_str).to_vec().into();
     }
     if let Some(stuck) = &component.stuck {
@@ -101,6 +102,7 @@ pub(super) fn end_json(component: &ComponentRollout, sources: &SourceMap) -> Val
 /// The group of a ModelServing whose pod has no node, together with everything else.
 pub fn stuck_group(components: &[ComponentRollout], serving: &str) -> Option<i64> {
     let stuck = components.iter().find(|component| component.end == RollEnd::Stuck)?;
+    // The name of a serving may be the beginning of another, so the dash must follow.
     let rest = stuck.stuck.as_ref()?.pod.strip_prefix(serving)?.strip_prefix('-')?;
     rest.split('-').next()?.parse().ok()
 }
@@ -108,6 +110,7 @@ pub fn stuck_group(components: &[ComponentRollout], serving: &str) -> Option<i64
 /// A sentence without ✓ where a part of the input was not read.
 pub(super) fn unconfirmed(sentence: String, incomplete: bool) -> String {
     match sentence.strip_prefix("✓ ") {
+        // What was not read could take the nodes that this update needs.
         Some(rest) if incomplete => rest.to_owned(),
         _ => sentence,
     }
@@ -165,6 +168,7 @@ pub(super) fn title(component: &ComponentRollout) -> String {
 
 /// How it ends, and the edits that would complete it, one sentence each.
 pub fn sentences(component: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
+    // Both kinds replace groups, whose pods are ready together or not at all.
     let groups = matches!(component.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
     let cost = |lowest: i64, peak: i64| {
@@ -190,6 +194,7 @@ pub fn sentences(component: &ComponentRollout, sources: &SourceMap) -> Vec<Strin
         (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".to_owned()),
         (RollEnd::Waits, stuck) => {
             let pending =
+                // The last stage is where it stops.
                 component.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending);
             let waits = if pending == 1 { "waits" } else { "wait" };
             out.push(format!(
@@ -221,6 +226,7 @@ pub fn sentences(component: &ComponentRollout, sources: &SourceMap) -> Vec<Strin
     }
     out.extend(component.fix.iter().map(|fix| {
         let cost = cost(fix.lowest_ready, fix.peak_gpus);
+        // A fix that only decides a choice is certain, and the other one would help.
         let would = if component.end == RollEnd::Depends { "completes" } else { "would complete" };
         format!("{would} with {}: {cost}", words(fix, sources))
     }));

@@ -41,6 +41,7 @@ pub struct All<'a> {
 fn name(own: &ServiceRollout) -> String {
     let kind = own.components.first().map_or("-", |own| own.kind);
     match own.api {
+        // Names of plain workloads are unique by kind only.
         Api::Cluster if kind != "-" => format!("{kind}/{}/{}", own.namespace, own.name),
         _ => format!("{}/{}", own.namespace, own.name),
     }
@@ -73,6 +74,7 @@ impl All<'_> {
                 .map(move |component| (rollout, component))
         });
         let line = |(service, rollout): (&ServiceRollout, &ComponentRollout)| {
+            // The only component of a workload has its name.
             let component = format!(" {}", rollout.component);
             let component = if service.api.is_of_operator() { component.as_str() } else { "" };
             let stuck = rollout.stuck.as_ref().map_or("", |stuck| stuck.message.as_str());
@@ -95,6 +97,7 @@ impl All<'_> {
         let all: Vec<String> = self
             .services
             .iter()
+            // A service that changes is in the table, with its pods that wait.
             .filter(|own| Self::waits(own) && !Self::is_changed(own))
             .map(name)
             .collect();
@@ -121,6 +124,7 @@ impl All<'_> {
         };
         let depends = self.services.iter().filter(|own| roll::depends(&own.components)).count();
         let symbol = match depends {
+            // Errors outweigh everything: no ✓ may stand in one line with them.
             _ if failed > 0 || self.failed || self.stuck() > 0 || self.lost() > 0 => "✗",
             // Pods without a node are not confirmed, although nothing of them changes.
             0 if !self.services.iter().any(Self::waits) => "✓",
@@ -139,6 +143,7 @@ impl All<'_> {
             1 => out.push_str("; 1 no longer fits"),
             lost => _ = write!(out, "; {lost} no longer fit"),
         }
+        // One reason is enough, and an unread part explains errors that follow from it.
         if self.incomplete {
             out.push_str("; a part of the input was not read");
         } else if self.failed && failed == 0 {
@@ -192,6 +197,7 @@ impl Answer for All<'_> {
             let lost = roll::is_displaced(&rollout.components);
             Self::is_changed(rollout) || Self::waits(rollout) || lost || rollout.error.is_some()
         });
+        // Workloads of no operator are listed only if they lose a node.
         let others = self.services.iter().filter(|rollout| !rollout.api.is_of_operator());
         let other = |rollout: &ServiceRollout| {
             let component = rollout.components.first();

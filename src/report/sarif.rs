@@ -82,6 +82,7 @@ fn result(finding: &Diagnostic, rules: &[&CodeDoc], sources: &Places<'_>) -> Val
     let mut out = json!({
         "ruleId": id,
         "ruleIndex": rules.iter().position(|doc| doc.id == id),
+        // Viewers find the rule by its index, and most of them by nothing else.
         "level": level(finding.severity),
         "message": { "text": printable(&text) },
         "locations": places(finding, sources),
@@ -108,6 +109,7 @@ fn result(finding: &Diagnostic, rules: &[&CodeDoc], sources: &Places<'_>) -> Val
                 })
             })
             .collect();
+        // A fix has one description for all of its changes.
         out["fixes"] = json!([{ "description": { "text": finding.help.as_deref().unwrap_or("repair") }, "artifactChanges": changes }]);
     }
     out
@@ -145,10 +147,12 @@ fn region(place: &Location) -> Value {
 fn uri(path: &str) -> String {
     let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
     for byte in path.strip_prefix("./").unwrap_or(path).bytes() {
+        // A path is bytes: whatever is no plain letter is escaped byte by byte.
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 out.push(char::from(byte));
             }
+            // Windows separates by backslashes, and a URI does not.
             b'\\' => out.push('/'),
             // Writing to a string cannot fail.
             byte => {

@@ -14,6 +14,7 @@ pub fn page(schema: &Schema, path: &FieldPath) -> Option<Sheet> {
     if !path.0.is_empty() {
         let _ = write!(heading, "  {path}");
     }
+    // The field knows more than its type: whether it is required, and its default.
     let holder = holder(schema, path).map_or_else(|| word(ty), summary);
     let rules = rules(ty).into_iter().map(|rule| format!(", {rule}"));
     sheet.heading(format!("{heading}  {holder}{}", rules.collect::<String>()));
@@ -34,6 +35,7 @@ fn holder(schema: &Schema, path: &FieldPath) -> Option<&'static Field> {
     let (Segment::Field(name), above) = path.0.split_last()? else { return None };
     let holder = schema.root().select(&FieldPath(above.to_vec()))?;
     match holder {
+        // The path of a field below a list has no index here.
         Type::List(item) => item.ty.field(name),
         holder => holder.field(name),
     }
@@ -77,6 +79,7 @@ fn remarks(field: &Field) -> String {
         let _ = write!(out, "  default {default}");
     }
     if let Some(key) = field.patch.key.filter(|_| field.patch.merge) {
+        // Only lists that are merged have a key in merges.
         let _ = write!(out, "  merged by {key}");
     }
     if field.documented {
@@ -93,6 +96,7 @@ fn word(ty: &Type) -> String {
             .map(|rules| format!(" ({})", rules.choices.join(", ")))
     };
     match ty {
+        // Types that are written in place have no name of their own.
         Type::Object(definition) if definition.name.contains('/') => "object".into(),
         Type::Object(definition) => definition.name.to_owned(),
         Type::Map(item) => format!("map of {}", word(&item.ty)),

@@ -55,6 +55,7 @@ impl Document {
         let root = of_type(self.ty, &mut used);
         let mut definitions = Map::new();
         let mut waiting: Vec<&str> = used.iter().copied().collect();
+        // Types refer to each other, and some to themselves.
         while let Some(name) = waiting.pop() {
             if definitions.contains_key(name) {
                 continue;
@@ -63,6 +64,7 @@ impl Document {
             definitions.insert(name.to_owned(), definition(name, &mut used));
             waiting.extend(used);
         }
+        // Independent of the order in which types were found.
         definitions.sort_keys();
         let mut out = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -82,6 +84,7 @@ impl Document {
 fn paragraph(name: &str) -> Option<(&'static str, impl Iterator<Item = &'static str>)> {
     let mut lines = TABLE
         .lines()
+        // The name must end there: `ServiceError` begins with `Service`.
         .skip_while(move |line| line.strip_prefix(name).is_none_or(|rest| !rest.starts_with(' ')));
     let text = lines.next()?.split_once(' ')?.1;
     Some((text, lines.take_while(|line| line.starts_with(' '))))
@@ -139,11 +142,13 @@ fn of_type(ty: &'static str, used: &mut BTreeSet<&'static str>) -> Value {
     let mut choices: Vec<Value> = parts(ty, '|').into_iter().map(|one| of_one(one, used)).collect();
     if is_nullable {
         // A plain type accepts null in addition.
+        // Two types of one schema could not both be `type`, so that others get a further choice.
         match choices.as_mut_slice() {
             [Value::Object(only)] if only.get("type").is_some_and(Value::is_string) => {
                 if let Some(value) = only.get_mut("type") {
                     *value = json!([value.take(), "null"]);
                 }
+                // An enumeration must list null, or null is refused although the type allows it.
                 if let Some(Value::Array(words)) = only.get_mut("enum") {
                     words.push(Value::Null);
                 }
@@ -158,6 +163,7 @@ fn of_type(ty: &'static str, used: &mut BTreeSet<&'static str>) -> Value {
 }
 
 fn of_one(one: &'static str, used: &mut BTreeSet<&'static str>) -> Value {
+    // The longest forms first: brackets may hold any of the others.
     if let Some(item) = one.strip_prefix("[]") {
         return json!({ "type": "array", "items": of_one(item, used) });
     }

@@ -34,6 +34,7 @@ pub fn printable(text: &str) -> String {
 
 /// The text with unsafe characters escaped; `None` if it has none.
 fn spelled_out(text: &str) -> Option<String> {
+    // Nearly every text is ASCII, and bytes are tested faster than characters.
     let plain = if text.is_ascii() {
         !text.bytes().any(|byte| byte.is_ascii_control())
     } else {
@@ -55,6 +56,7 @@ fn spelled_out(text: &str) -> Option<String> {
 pub(super) fn undrawable(text: &str, part: Range<usize>) -> impl Iterator<Item = (usize, char)> {
     let bytes = text.as_bytes();
     let ends_line = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
+    // The line end of Windows is drawn as one.
     let start = part.start;
     text[part]
         .char_indices()
@@ -86,6 +88,8 @@ impl Page {
         // Writing to a string cannot fail.
         let _ = self.0.write_fmt(filled);
         let own = template.trim_matches('\n');
+        // A template of line ends alone counts as an end only: counted twice, the range would be
+        // reversed.
         let before = if own.is_empty() {
             0
         } else {
@@ -93,6 +97,7 @@ impl Page {
         };
         let after = template.len() - template.trim_end_matches('\n').len();
         let (start, end) = (start + before, self.0.len() - after);
+        // Only the inserted values can have such characters: the template has none.
         if let Some(spelled) = self.0.get(start..end).and_then(spelled_out) {
             self.0.replace_range(start..end, &spelled);
         }
@@ -159,6 +164,7 @@ pub fn unobeyed(text: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len() + 8);
     for line in text.split_inclusive('\n') {
+        // The runner trims a line before it looks for a command.
         match line.trim_start().strip_prefix("::") {
             Some(rest) => {
                 out.push_str(&line[..line.len() - rest.len() - "::".len()]);
@@ -177,6 +183,7 @@ pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {
     let kept = |at: usize, c: char| match c {
         '\n' | '\t' => true,
         '\u{1b}' => colored && colors(&text[at..]),
+        // Output for programs has other characters than a terminal obeys.
         _ => !c.is_control(),
     };
     if text.is_ascii()

@@ -25,6 +25,7 @@ impl<'a> Notes<'a> {
     pub fn of(found: &'a [Diagnostic]) -> Self {
         let mut notes: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
         for finding in found.iter().filter(|finding| finding.severity == Severity::Info) {
+            // The first object is the subject; others are mentioned.
             if let Some(object) = finding.objects.first() {
                 notes.entry(object).or_default().push(finding);
             }
@@ -48,10 +49,12 @@ fn note(finding: &Diagnostic, sources: &SourceMap) -> String {
 pub fn json(planned: &PlannedServing<'_>, sources: &SourceMap) -> Value {
     let serving = planned.serving;
     let groups = serving.replicas.value;
+    // Saturating: numbers of a manifest may be of any size.
     let gang_total = planned.gang.as_ref().map_or(0, |gang| gang.min_member.saturating_mul(groups));
     let mut out = json!({
         "name": serving.name().as_str(),
         "namespace": serving.namespace.as_str(),
+        // Of a refused ModelServing no pod is created.
         "pods": if planned.refused.is_some() { 0 } else { serving.pods() },
         "gpus": if planned.refused.is_some() { 0.into() } else { planned.gpus() },
         "gangTotal": if planned.refused.is_some() { 0 } else { gang_total },
@@ -191,6 +194,7 @@ pub fn explain(
     let groups = serving.replicas.value;
     let named = |ordinal| names::group(serving.name(), ordinal);
     let range = match groups {
+        // Without groups there is no first and no last name.
         0 => "none".to_owned(),
         1 => named(0).to_string(),
         _ => format!("{} to {}", named(0), named(groups - 1)),
@@ -208,6 +212,7 @@ pub fn explain(
     let rows = serving.roles.iter().enumerate().map(|(index, role)| {
         let minimum = match &planned.gang {
             None => "-".to_owned(),
+            // A role without a minimum takes no part in the gang.
             Some(gang) => match gang.roles.get(index).copied().flatten() {
                 Some(minimum) => format!("{minimum} of {}", role.replicas.value),
                 None => "none".to_owned(),
@@ -270,6 +275,7 @@ fn answer(planned: &PlannedServing<'_>) -> String {
         (Some(code), _) => format!(" · ✗ {}", code.as_str()),
         (None, None) => String::new(),
         (None, Some((fit, all))) => {
+            // Groups are gangs: a part of them is no success.
             let sign = if fit == all { "✓" } else { "✗" };
             format!(" · {sign} {fit} of {all} groups fit the nodes")
         }

@@ -43,12 +43,14 @@ impl Sheet {
 
     /// Adds a line to the last fact.
     pub(super) fn more(&mut self, text: impl Into<String>) {
+        // Without a fact before it the line has no subject.
         if let Some(Part::Fact(_, lines)) = self.0.last_mut() {
             lines.push(text.into());
         }
     }
 
     pub(super) fn table(&mut self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+        // A table stands apart from what is above it, as in each other page.
         self.gap();
         let header = header.iter().map(ToString::to_string).collect();
         self.0.push(Part::Table(header, rows.into_iter().collect()));
@@ -145,6 +147,7 @@ impl Sheet {
                     markdown::table(&mut out, &header, rows.iter());
                 }
                 Part::Lines(lines) => {
+                    // Indentation is the list's own.
                     markdown::list(&mut out, lines.iter().map(|text| text.trim()));
                 }
                 Part::Gap => out.end_line(),

@@ -54,9 +54,11 @@ fn laid_out(
         widen(&mut widths, &cells);
         cells
     });
+    // All rows are needed before the first is drawn, since the widest decides.
     let rows: Vec<Vec<String>> = widened.collect();
     if !fit(&widths, style) {
         return match fitting(&widths, style) {
+            // Blocks part the cells of one row, which a matrix does not need to have together.
             columns if columns > 0 && keeps_columns => stacked(header, &rows, columns, style),
             _ => blocks(header, &rows, style),
         };
@@ -67,6 +69,8 @@ fn laid_out(
     }
     for (column, (word, whole)) in table.column_iter_mut().zip(widths) {
         column.set_padding((0, PADDING));
+        // A column that is short enough is never wrapped; one of prose may shrink to its longest
+        // word.
         column.set_constraint(if whole <= word.max(PROSE) {
             ColumnConstraint::ContentWidth
         } else {
@@ -107,6 +111,7 @@ pub(super) fn fits_unwrapped(
 fn fit(widths: &[(usize, usize)], style: Style) -> bool {
     let Some(width) = style.width else {
         let whole = widths.iter().map(|(_, whole)| whole + usize::from(PADDING));
+        // Without a terminal the limit is that of the library's numbers.
         return whole.sum::<usize>() <= WIDEST;
     };
     let least = widths.iter().map(|(word, whole)| (*whole).min((*word).max(PROSE)));
@@ -128,6 +133,7 @@ fn fitting(widths: &[(usize, usize)], style: Style) -> usize {
 fn stacked(header: &[&str], rows: &[Vec<String>], columns: usize, style: Style) -> String {
     let first = rows.iter().map(|cells| cells[..columns].to_vec());
     let drawn = table(&header[..columns], first, style);
+    // The drawing is a line for each row, since every cell is on one line.
     let mut lines = drawn.lines();
     let mut out = String::new();
     let mut put = |line: &str| {
@@ -157,6 +163,7 @@ fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -
         let count = before.width() + cell.width();
         let meaning = style.color.then(|| Meaning::of(cell)).flatten();
         let paint =
+            // Painted last: escapes have no width, and the layout counts characters.
             |text: &str| meaning.map_or_else(|| text.to_owned(), |meaning| meaning.painted(text));
         match lines.last_mut() {
             Some(line) if width + GAP.len() + count <= most => {
@@ -170,6 +177,7 @@ fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -
             _ => {
                 let text = wrapped(&format!("  {before}{cell}"), style.width, "    ");
                 lines.extend(text.lines().map(paint));
+                // A wrapped cell fills its last line by chance, so nothing is put behind it.
                 width = most;
             }
         }
@@ -212,9 +220,11 @@ pub(super) fn pieces<R: Iterator<Item = Vec<String>>, E>(
     style: Style,
     mut draw: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<(), E> {
+    // With a limit, widths are shared among columns, for which all rows must be known.
     if style.width.is_some() || rows().nth(PIECE).is_none() {
         return draw(&table(header, rows(), style));
     }
+    // One pass for the widths and one for the drawing: memory stays that of one piece.
     let mut widths = filled(header, [], style).column_max_content_widths();
     let mut all = rows().peekable();
     while all.peek().is_some() {
@@ -249,6 +259,7 @@ fn filled(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: S
         }
     }
     if style.color {
+        // The library looks for a terminal by itself, and its answer would depend on where it runs.
         table.enforce_styling();
     } else {
         table.force_no_tty();
@@ -278,6 +289,7 @@ fn printed(row: &[String]) -> Vec<String> {
 
 /// The beginning of a long text, and its length.
 fn capped(text: String) -> String {
+    // Characters are counted only where the bytes leave a doubt.
     if text.len() <= LONGEST || text.chars().nth(LONGEST).is_none() {
         return text;
     }
@@ -288,6 +300,7 @@ fn capped(text: String) -> String {
 fn lines(table: &Table) -> String {
     let mut out = String::new();
     for line in table.lines() {
+        // The padding of the last column is of no use.
         out.push_str(line.trim_end());
         out.push('\n');
     }
@@ -325,6 +338,7 @@ fn colored(text: String, style: Style) -> Cell {
 /// Wraps words into lines of at most `columns` characters, with all lines after the first indented;
 /// no word is broken.
 pub fn wrapped(text: &str, columns: Option<u16>, indent: &str) -> String {
+    // A name that is broken cannot be searched for or copied.
     let options = textwrap::Options::new(columns.map_or(usize::MAX, usize::from))
         .break_words(false)
         .word_separator(textwrap::WordSeparator::AsciiSpace)

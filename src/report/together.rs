@@ -103,6 +103,7 @@ pub(super) fn json(together: &Together) -> Value {
         let one = |judged: &NotJudged| json!({ "what": judged.what.as_str(), "pods": judged.pods, "message": judged.message.as_str() });
         out["notJudged"] = together.not_judged.iter().map(one).collect();
     }
+    // Absent keys say that nothing of the kind concerns this fleet.
     if !together.order_matters.is_empty() {
         out["orderMatters"] = together.order_matters.iter().map(EcoString::as_str).collect();
     }
@@ -152,6 +153,7 @@ fn remedy(found: &RemedyFound) -> Value {
 
 /// The remedies that no other sentence names, one line each.
 fn remedies_into(together: &Together, out: &mut Page) {
+    // Both have a sentence of their own below the table.
     let is_named = |found: &&RemedyFound| match found.kind {
         "add-nodes" => !together.add.is_empty(),
         "pack" => matches!(together.verdict, Verdict::IfPacked(_)),
@@ -195,6 +197,7 @@ fn victims_into(together: &Together, out: &mut Page) {
 /// pods and what would give them a node.
 pub fn below(together: &Together, is_short: bool) -> String {
     let mut out = Page::default();
+    // Assumptions hold for pods that fit, too; what evicts and helps is for those that do not.
     if !is_short {
         assumed_into(together, &mut out);
         return out.finish();
@@ -220,6 +223,7 @@ fn pending_json(one: &Pending) -> Value {
 /// Whether the name of an owner of pods is that of a workload without an operator:
 /// `Kind/namespace/name`.
 fn is_workload(owner: &str) -> bool {
+    // Services of operators have two parts: names of kinds hold no slash.
     owner.matches('/').count() == 2
 }
 
@@ -262,6 +266,7 @@ pub(super) fn of_component(placement: &Placement) -> Value {
 /// `1 of 2 pods on gpu-1; one more fits on 1 of 3 nodes: NodeAffinity rejects 2`.
 pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
     let placement = component.placement.as_ref()?;
+    // Only `explain` looks at each filter, and only its page has this line.
     let look = placement.look.as_ref()?;
     let on: Vec<String> = placement
         .nodes
@@ -287,6 +292,7 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
         0 => String::new(),
         out => format!(" on {out} of {}", plural(first.r#in, "node")),
     };
+    // Filters that reject no node are not worth a word.
     let refuse = look.filters.iter().filter(|filtered| filtered.out < filtered.r#in);
     let refuse: Vec<String> = refuse
         .map(|filtered| format!("{} rejects {}", filtered.filter, filtered.r#in - filtered.out))
@@ -308,6 +314,7 @@ pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
     };
     // A quota refuses the pod before any filter sees it.
     let is_filtered = look.filters.iter().any(|filtered| filtered.out < filtered.r#in);
+    // Filters behind the last node have nothing to filter.
     let rows = look.filters.iter().filter(|filtered| filtered.r#in > 0).map(|filtered| {
         let lost = filtered.r#in - filtered.out;
         let lost = if lost == 0 { String::new() } else { format!("-{lost}") };
@@ -339,9 +346,11 @@ pub(super) fn blocked(component: &PlannedComponent) -> Option<&BlockedNodes> {
 /// So many nodes by name; the others are counted by code.
 pub(super) fn blocked_json(blocked: Option<&BlockedNodes>, named: usize) -> Value {
     let Some(blocked) = blocked else { return json!([]) };
+    // At most as many as are there.
     let listed = &blocked.first()[..blocked.first().len().min(named)];
     let mut counts = blocked.counts().clone();
     for one in listed {
+        // Nodes with a name are not counted once more.
         *counts.entry(one.code).or_default() -= 1;
     }
     counts.retain(|_, nodes| *nodes > 0);
@@ -386,6 +395,7 @@ pub fn text(
     let mut out = Page::default();
     victims_into(together, &mut out);
     assumed_into(together, &mut out);
+    // An order that was tried is told only where it matters.
     if !together.order_matters.is_empty() {
         let names = first_of(together.order_matters.iter(), NAMED);
         line!(out, "fits in this order; {names} must not come last");
@@ -399,6 +409,7 @@ pub fn text(
             servings.iter().map(|serving| name(&serving.serving.namespace, serving.serving.name())),
         )
         .collect();
+    // A service may wait with several components, and is named once.
     let mut seen = HashSet::new();
     let waiting = together
         .pending
@@ -411,6 +422,7 @@ pub fn text(
         let rows: Vec<&Pending> =
             together.pending.iter().filter(|pending| pending.service == **name).collect();
         let pods = plural(rows.len(), "pod");
+        // A template that is invalid has no pods, so that none waits.
         if rows[0].code == "invalid" {
             line!(out, "{name}: no pods: {}", rows[0].message);
             continue;
@@ -462,10 +474,12 @@ pub fn text(
             put!(out, "; everything fits if you {}", advice(packing));
         }
         Verdict::DoesNotFit { proven: false } => out.push_str("; no placement of all was found"),
+        // A proven answer needs no reservation.
         Verdict::DoesNotFit { proven: true } | Verdict::Fits => {}
     }
     if !together.add.is_empty() {
         let waits = match short.len() {
+            // Nodes would help those that are not shown as well.
             _ if !others.is_empty() => "everything",
             1 => "it",
             _ => "them",
@@ -529,6 +543,7 @@ pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
         return Some(SCALED_TO_ZERO.to_owned());
     }
     let sign = match component.fits() {
+        // What could not be judged has neither sign.
         None => return Some("?".to_owned()),
         Some(true) => "✓",
         Some(false) => "✗",

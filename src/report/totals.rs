@@ -16,6 +16,7 @@ pub fn classes(totals: &Totals, style: Style) -> String {
     if !totals.classes.is_empty() {
         let rows = totals.classes.iter().map(total);
         out.draw(&table(&["CLASS", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
+    // Without classes the devices themselves are counted.
     } else if !totals.resources.is_empty() {
         let rows = totals.resources.iter().map(total);
         out.draw(&table(&["RESOURCE", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
@@ -31,6 +32,7 @@ pub fn classes(totals: &Totals, style: Style) -> String {
 fn closed(totals: &Totals) -> Option<String> {
     let nodes = totals.closed.iter().map(|nodes| nodes.nodes).sum::<usize>();
     let why = |closed_nodes: &ClosedNodes| {
+        // One reason has the number of all nodes, which the sentence begins with.
         let nodes = if totals.closed.len() == 1 {
             String::new()
         } else {
@@ -101,9 +103,11 @@ pub fn verdict(
         return None;
     }
     let pending = together::pending(planned, servings)
+        // Other workloads are not among the services that were selected.
         + together.filter(|_| whole).map_or(0, |placement| placement.others.pending);
     let unknown = together.filter(|placement| !placement.not_judged.is_empty());
     let fits = match pending {
+        // Without nodes nothing is said about room.
         _ if together.is_none() => String::new(),
         0 if unknown.is_some() => "; not everything was judged".to_owned(),
         0 if together.is_some_and(|placement| placement.pods.wanted == 0) => String::new(),
@@ -114,6 +118,7 @@ pub fn verdict(
     let is_assumed = together.is_some_and(Together::hangs_on_assumption);
     let stopped = stopped(planned, workloads);
     let settings = unread_settings(planned);
+    // A ✓ needs every part to be known: what is assumed or not judged takes it away.
     let mark = match mark(totals, pending, is_partly_read || fails) {
         "✓" if unknown.is_some() || is_assumed || !(stopped.is_empty() && settings.is_empty()) => {
             "!"
@@ -139,6 +144,7 @@ pub(super) fn stopped(planned: &[Planned<'_>], workloads: &[(EcoString, EcoStrin
     let of_services = services_with(planned, |component| component.stopped.as_ref());
     let services = of_services.as_ref().map_or(0, |(.., all)| *all);
     let first = of_services.map(|(first, reason, _)| (first, reason.as_str()));
+    // Services come first; a workload is named only where no service is in the way.
     let first = first.or_else(|| {
         let (first, reason) = workloads.first()?;
         Some((first.to_string(), reason.as_str()))
@@ -206,6 +212,7 @@ fn summary(totals: &Totals) -> String {
         plural(totals.others.gpus, "GPU")
     );
     let planned = match (totals.services, totals.servings) {
+        // A dump without services is summed up by its workloads.
         (0, 0) if totals.others.pods > 0 => return others,
         (0, servings) if servings > 0 => plural(servings, "ModelServing"),
         (services, 0) => plural(services, "service"),

@@ -28,6 +28,7 @@ fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
     if user.verdict == Verdict::Chosen {
         return [by(), String::new(), text];
     }
+    // Without a model there was no comparison.
     let Some(candidate) = &user.candidate else {
         let code = user.planned.error.as_ref().map_or("no model", |error| error.code.as_str());
         return [code.to_owned(), "its model is unknown".to_owned(), text];
@@ -43,6 +44,7 @@ fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
         ];
     }
     let notes: Vec<String> = candidate.notes.iter().map(ToString::to_string).collect();
+    // The choice explains what the notes do not.
     let other = user.planned.resolution.chosen().map(|chosen| chosen.object.shown_name());
     let detail = match other {
         Some(other) if notes.is_empty() => format!("{other} was chosen: {}", by()),
@@ -172,6 +174,7 @@ pub(crate) fn config(config: &Object, users: &[Planned<'_>], sources: &SourceMap
     if !users.is_empty() {
         let rows = users.iter().map(|planned| {
             let configs = planned.resolution.configs.iter();
+            // The first one that applies it is the one that counts.
             let configs = configs.filter(|applied_config| applied_config.name == config.id.name);
             let by = configs.map(explain::applied_by).next().unwrap_or_default();
             vec![name(planned), by, sources.locate(planned.service.place).to_string()]

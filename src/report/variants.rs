@@ -38,6 +38,7 @@ pub(super) fn list(variants: &[Variant], sources: &SourceMap, out: &mut Sheet) {
             format!("{directory}  {file}:{line}  one of several files of its directory")
         }
     };
+    // The first line has the name of the fact.
     let mut lines = variants.iter().map(line);
     if let Some(first) = lines.next() {
         out.fact("variants", first);

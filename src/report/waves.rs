@@ -66,6 +66,7 @@ impl Answer for Waves<'_> {
     /// One line per wave, and a table of workloads.
     fn text(&self, style: Style) -> String {
         let mut out = Page::default();
+        // Empty waves would look like a service that changes nothing.
         if self.is_unwritten() {
             line!(out, "{}: not known: it was not rendered", self.service.name());
             return out.finish();
@@ -121,6 +122,7 @@ impl Waves<'_> {
             components.map(|component| component.component).collect()
         };
         let (stuck, depends) = (of(RollEnd::Stuck), of(RollEnd::Depends));
+        // A page has this sentence alone, so that it names every bad end.
         let mut end = match (self.components.is_empty(), stuck.is_empty()) {
             (true, _) => String::new(),
             (_, true) if !depends.is_empty() => String::new(),

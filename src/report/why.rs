@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 /// The documented JSON format: a single leaf is at the root, several are in `leaves`.
 pub fn json(object: &ObjectRef, field: &FieldPath, leaves: &[Leaf], sources: &SourceMap) -> Value {
     let mut out = json!({ "schemaVersion": SCHEMA_VERSION, "object": object.to_string(), "field": field.to_string() });
+    // One leaf is what scripts ask for most, and they find it without a list.
     if let ([only], Value::Object(fields)) = (leaves, &mut out)
         && let Value::Object(leaf) = leaf(only, sources)
     {
@@ -67,6 +68,7 @@ fn printed(leaf: &Leaf, filled: &Filled, sources: &SourceMap) -> Value {
 
 /// What an action printed, without secrets.
 fn shown(leaf: &Leaf, filled: &Filled) -> Value {
+    // The kind of secret is that of the field which the text is in.
     let node = Node::str(filled.value.clone(), leaf.statement.value.origin);
     leaf.shown.shown(&node).to_json()
 }
@@ -108,6 +110,7 @@ pub fn leaves(found: &[MergedLeaf], sources: &SourceMap, out: &mut Sheet) {
     let rows = found.iter().flat_map(|found| {
         rows(found.path.clone(), &found.leaf, sources, LONGEST).into_iter().enumerate().map(
             |(index, mut row)| {
+                // A component is named once, above its fields.
                 row.insert(0, if index == 0 { component(found) } else { String::new() });
                 row
             },
@@ -142,11 +145,13 @@ fn rules<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> Vec<String> {
     let mut rules: Vec<&Rule> = Vec::new();
     for leaf in leaves {
         let std = std::iter::once(&leaf.statement).chain(&leaf.overrides);
+        // A value with a place has its line, which says more than the rule.
         rules.extend(
             std.filter(|statement| statement.span.is_none()).filter_map(|statement| statement.rule),
         );
         rules.extend(leaf.filled.iter().filter_map(|filled| filled.from.rule()));
     }
+    // Sorted, so that equal rules are neighbors.
     rules.sort_by_key(|rule| rule.id);
     rules.dedup_by_key(|rule| rule.id);
     let text = |rule: &Rule| format!("rule {}: {} ({})", rule.id, rule.text, rule.cite);
@@ -159,6 +164,7 @@ const LONGEST: usize = 72;
 
 /// The beginning of a longer text, and how long it is.
 fn beginning(text: String, longest: usize) -> String {
+    // The end of a character, so that the cut is within none.
     let Some((end, _)) = text.char_indices().nth(longest) else { return text };
     format!("{}… ({} characters)", &text[..end], text.chars().count())
 }
@@ -178,6 +184,7 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<V
         }
     };
     let filled = leaf.filled.iter().map(|filled| {
+        // The action as it is in the template, which a reader searches for.
         let value = shown(leaf, filled);
         let action = format!("  {{{{ {} }}}}", filled.action);
         vec![
@@ -214,6 +221,7 @@ pub fn remark(leaf: &Leaf, sources: &SourceMap) -> String {
     let voice = |statement: &Said| ValueSource {
         layer: statement.layer.as_str(),
         place: statement.span.map(|span| sources.locate(span)),
+        // A fact has a source of its own instead of a rule.
         rule: match statement.fact {
             Some(source) => Some(&sources.get(source).name),
             None => statement.rule.map(|rule| rule.id),

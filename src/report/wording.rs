@@ -12,6 +12,7 @@ pub(super) struct Wording {
 pub(super) fn lettered(letter: char, all: &[i64]) -> String {
     let name = |ordinal: &i64| format!("{letter}-{ordinal}");
     match all {
+        // A run goes down, since the controller replaces the highest ordinal first.
         [first, .., last] if is_long_run(all) => format!("{} to {}", name(last), name(first)),
         _ => all.iter().rev().map(name).collect::<Vec<_>>().join(", "),
     }
@@ -33,6 +34,7 @@ pub(super) fn ordinals(all: &[i64]) -> String {
         [] => String::new(),
         [one] => format!("group {one}"),
         [first, .., last] if is_long_run(all) => format!("groups {first} to {last}"),
+        // In the order in which they are replaced.
         _ => {
             let names: Vec<String> = all.iter().rev().map(ToString::to_string).collect();
             format!("groups {}", names.join(", "))

@@ -10,6 +10,7 @@ use crate::yaml::Origin;
 
 /// Class, accelerators, price and verdict of a candidate.
 pub(super) fn lead(candidate: &ClassCandidate<'_>) -> Vec<String> {
+    // A class without known memory needs an unknown number.
     let gpus = candidate.gpus.map_or("?".to_owned(), |gpus| gpus.to_string());
     let gpus = if candidate.nodes_needed > 1 {
         format!("{gpus} on {} nodes", candidate.nodes_needed)
@@ -43,6 +44,7 @@ pub(super) fn refused(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Ve
         row.extend([
             reason.code.as_str().to_owned(),
             reason.detail.to_string(),
+            // The requirement that it fails is the place to look at; the class is the other.
             bound.unwrap_or_else(|| own_place(candidate, sources)),
         ]);
         row
@@ -77,6 +79,7 @@ pub(super) fn eligible(
         (Some(key), _, Some(first)) => against(key, candidate, first, threshold.as_deref()),
         _ => None,
     };
+    // What decided has the preference in it already.
     let preference = (candidate.preference != 0 && compared.is_none())
         .then(|| format!("preference {}", candidate.preference));
     let score =
@@ -116,6 +119,7 @@ pub(super) fn against(
             format!("{} accelerators > {}", candidate.gpus.unwrap_or(1), first.gpus.unwrap_or(1))
         }
         ClassDecidedBy::Cost => match (candidate.cost_per_hour, first.cost_per_hour) {
+            // A price over the threshold loses by the threshold, whatever the first one costs.
             (Some(value), Some(first)) => match threshold
                 .and_then(|text| text.parse::<f64>().ok())
                 .filter(|threshold| first <= *threshold && *threshold < value)
@@ -149,6 +153,7 @@ pub(super) fn short(number: f64) -> String {
 /// `0.5 x (0.7 x 1555/3350 + 0.3 x 312/989) + 0.5 x 2.21/5.12`.
 pub(super) fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
     let share = |share: crate::decision::Share| {
+        // The largest value divides; without one no class has a share.
         if share.most > 0.0 {
             format!("{}/{}", short(share.own), short(share.most))
         } else {

@@ -8,6 +8,7 @@ use crate::workspace::World;
 use serde_json::{Value, json};
 
 pub(super) fn accelerator_fields(out: &mut Value, object: &Object, world: &World) {
+    // A class that is not in the index was not read as one.
     let Some(class) = world.catalog.class(Semantics::Documented, &object.id.name) else { return };
     out["vendor"] = word(class.vendor.as_ref()).into();
     out["family"] = word(class.family.as_ref()).into();
@@ -45,6 +46,7 @@ pub(super) fn memory(class: &AcceleratorClass) -> Option<String> {
 /// Number of nodes of a class; `None` if no Node was read.
 pub(super) fn nodes(class: &AcceleratorClass, world: &World) -> Option<usize> {
     let machines = world.catalog.machines();
+    // Without nodes, 0 would claim that the class is not in the cluster.
     (!machines.is_empty()).then(|| machines::matching(class, machines).len())
 }
 

@@ -28,6 +28,7 @@ pub(super) fn title(rule: &ReleaseRule, way: Direction) -> String {
 
 /// The action before an upgrade; it does not apply to a downgrade.
 pub(super) fn action(rule: &ReleaseRule, way: Direction) -> Option<&'static str> {
+    // A downgrade takes the rule back, so that its advice is of no use.
     (way == Direction::Upgrade).then_some(rule.action)
 }
 
@@ -107,6 +108,7 @@ pub(super) fn lines(
 ) -> Vec<String> {
     match proposal {
         None => Vec::new(),
+        // A rule without a need for action has none to miss.
         Some(Proposal::None(_)) if rule.action.starts_with("nothing") => Vec::new(),
         Some(Proposal::None(why)) if !settled => vec![format!("no edit: {}", printable(why))],
         Some(Proposal::None(_)) => {
@@ -143,6 +145,7 @@ fn assigned(edit: &Edit) -> String {
     let short = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match text.lines().count() {
+            // A script in a field would push everything else off the screen.
             0 | 1 => printable(&text),
             lines => format!("{lines} lines"),
         }
@@ -164,6 +167,7 @@ fn sentence(difference: &Difference) -> String {
     if let Some(error) = &difference.fails {
         parts.push(format!("the service fails: {}", printable(&error.message)));
     }
+    // Said in either case: it is the first question about an edit.
     parts.push(if difference.restart { "pods restart" } else { "no pod restarts" }.to_owned());
     if difference.chooses {
         parts.push("another runtime or class is chosen".to_owned());

@@ -90,6 +90,7 @@ impl Answer for View<'_> {
             "groups": self.diff.groups.iter().map(|each| group(each, self.diff.between_releases)).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         });
+        // Notes are of rules of releases, and so are their directions.
         if let (Some(way), false) = (self.diff.between_releases, self.diff.notes.is_empty()) {
             out["notes"] = self.diff.notes.iter().map(|each| note(each, way)).collect();
         }
@@ -116,6 +117,7 @@ impl Answer for View<'_> {
             if text.len() <= LONGEST_COMMENT || most == 0 {
                 return Ok(text);
             }
+            // Half of the groups each time: a few renders, and at least half of what would fit.
             most /= 2;
         }
     }
@@ -186,6 +188,7 @@ fn group(group: &Group, between_releases: Option<Direction>) -> Value {
         "gpus": gpus(&group.gpus),
     });
     if let Some(way) = between_releases {
+        // A comparison of states has no rules, and none of these keys.
         out["rules"] = edit::rules(group, way);
         out["allEdits"] =
             group.all_edits.as_ref().map_or(Value::Null, |edits| edit::all(edits, way));
@@ -274,6 +277,7 @@ fn turned(turned: &Turned) -> Value {
 /// The field of a cause with its values; for an object that was added or removed, its name.
 fn field(cause: &Cause) -> (String, Value, Value) {
     if cause.path.0.is_empty() {
+        // An object as a whole has its name for a value.
         let name = |node: &Option<Node>| {
             node.as_ref()
                 .and_then(|node| node.at(&["metadata", "name"]))
@@ -289,6 +293,7 @@ fn field(cause: &Cause) -> (String, Value, Value) {
 pub(super) fn values(shown: [Place; 2], from: Option<&Node>, to: Option<&Node>) -> (Value, Value) {
     let value = |place: Place, node: Option<&Node>| {
         node.map_or(Value::Null, |node| place.shown(node).to_json())
+        // Each side is at a place of its own: the kind of object may differ.
     };
     (value(shown[0], from), value(shown[1], to))
 }

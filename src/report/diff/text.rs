@@ -19,6 +19,7 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
     let mut out = Page::default();
     // Sentences are wrapped, values are not.
     let prose = |out: &mut Page, indent: &str, text: &str| {
+        // Lines below the first are indented by two more than it.
         let count = text.len() - text.trim_start().len();
         let text = format!("{indent}{}", printable(text));
         out.draw(&wrapped(&text, style.width, &" ".repeat(indent.len() + count + 2)));
@@ -33,6 +34,7 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
             let line: String =
                 more().flat_map(|(before, remark)| [*before, remark.as_str()]).collect();
             let line = format!("{text}{line}\n");
+            // One more for the line feed, which takes no column.
             if style.width.is_none_or(|width| taken + line.width() <= usize::from(width) + 1) {
                 return out.draw(&line);
             }
@@ -145,6 +147,7 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
     if !shown.capacity.is_empty() {
         out.end_line();
     }
+    // The lines are bold one by one, since escapes over a line end color the margin.
     for line in wrapped(&shown.headline, style.width, "  ").lines() {
         out.draw(&bold(line));
         out.end_line();

@@ -52,6 +52,7 @@ impl View<'_> {
     /// The error in the template.
     pub fn html(&self) -> Result<String, String> {
         let classes = &self.totals.classes;
+        // All bars have one scale, so that they can be compared.
         let most = classes
             .iter()
             .map(|total| total.asked.max(total.allocatable.unwrap_or(0)))
@@ -84,6 +85,7 @@ fn class(total: &ClassTotal, most: i64) -> Value {
     let of = total.allocatable.unwrap_or(most);
     let label = match (total.allocatable, total.left()) {
         (Some(allocatable), Some(left)) => {
+            // Negative means that more is requested than there is.
             let (free, word) = if left < 0 { (-left, "short") } else { (left, "free") };
             format!("{} requested of {allocatable}, {free} {word}", total.asked)
         }
@@ -94,6 +96,7 @@ fn class(total: &ClassTotal, most: i64) -> Value {
 
 /// The percentage of a bar, from 0 to 100.
 fn percent(part: i64, of: i64) -> i64 {
+    // Nothing to divide by: any request is more than there is.
     if of <= 0 {
         if part > 0 { 100 } else { 0 }
     } else {
@@ -125,6 +128,7 @@ fn namespaces(planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Value> {
     }
     let mut by_name: BTreeMap<&str, Vec<&Planned<'_>>> = BTreeMap::new();
     for planned in planned {
+        // Rows of a large fleet are grouped, since a browser is slow with thousands of open ones.
         by_name.entry(&planned.service.namespace).or_default().push(planned);
     }
     let namespace = |(name, planned): (&str, Vec<&Planned<'_>>)| {
@@ -177,6 +181,7 @@ fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
         "by": planned.error.is_none().then(|| plan::decided_by(planned)).filter(|cell| is_named(cell)),
         "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), accelerator::message(error, planned, sources))),
         "steps": resolution.runtime.steps.iter().map(|one| step(one, first)).collect::<Vec<_>>(),
+        // What was composed of a failed service is not what runs.
         "components": if planned.error.is_some() { Vec::new() } else { planned.components.iter().map(|one| component(planned, one)).collect() },
         "remarks": plan::remarks(planned, sources).into_iter().chain(planned.controller.as_ref().map(ToString::to_string)).collect::<Vec<_>>(),
     })

@@ -67,6 +67,7 @@ impl Serialize for Stage<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let row = &self.rollout.trace().rows[self.position];
         let mut map = serializer.serialize_map(Some(5))?;
+        // The documents count rows from 1.
         map.serialize_entry("stage", &(self.position + 1))?;
         map.serialize_entry("cells", &Words(row, |(cell, _)| cell.as_str()))?;
         map.serialize_entry("available", &row.available)?;
@@ -95,12 +96,14 @@ impl Serialize for Rollout<'_> {
         )?;
         map.serialize_entry(
             "groupSteps",
+            // Steps of groups belong to the row after them, and rows count from 1.
             &List(|| trace.group_steps().map(|event| Step { trace, event, offset: 2 })),
         )?;
         map.serialize_entry(
             "steps",
             &List(|| trace.requests().map(|event| Step { trace, event, offset: 0 })),
         )?;
+        // The simulation alone knows no other workloads; together a pod may find no node.
         if let Some(stuck) = self.outcome.stuck.or_else(|| self.stuck_group()) {
             map.serialize_entry("stuck", &self.group(stuck))?;
         }

@@ -68,6 +68,7 @@ impl Rollout<'_> {
     fn note(&self, position: usize, words: &Wording) -> String {
         let rows = &self.trace().rows;
         let row = &rows[position];
+        // The first row has nothing to be compared with.
         let Some(previous) = position.checked_sub(1).map(|before| &rows[before]) else {
             return "before the change".to_owned();
         };
@@ -81,6 +82,7 @@ impl Rollout<'_> {
         let rolling = named(&|_, is| is == Cell::Rolling);
         match (done.is_empty(), rolling.is_empty()) {
             (true, true) => words.unchanged.to_owned(),
+            // The row after the last stage is where it ends.
             (false, true) if row.stage.is_none() => format!("{done} {}; finished", words.done),
             (false, true) => format!("{done} {}", words.done),
             (true, false) => format!("{rolling} {}", words.doing),
@@ -128,6 +130,7 @@ impl Rollout<'_> {
             .map(|capacity| capacity.gpus)
             .max()
             .unwrap_or(0)
+            // Before the change is no stage, and may be the peak.
             .max(self.outcome.gpus_before)
     }
 
@@ -142,11 +145,13 @@ impl Rollout<'_> {
 
     /// GPUs beyond the larger need before and after the change.
     fn gpus_extra(&self) -> i64 {
+        // A larger target is no surge, since it stays.
         self.gpus_at_peak() - self.gpus_after().max(self.outcome.gpus_before)
     }
 
     /// Why the rollout stops, if it does.
     fn proof(&self) -> Option<String> {
+        // The reason of the controller explains more than a stage that does not fit.
         if self.outcome.proof.is_some() {
             return self.outcome.proof.clone();
         }
@@ -220,6 +225,7 @@ impl Rollout<'_> {
     /// those below `replicas`.
     fn columns(&self) -> String {
         let columns = &self.trace().columns;
+        // The usual ones need no list: a reader expects them.
         let usual = columns.iter().copied().eq(0..self.to.replicas.value);
         match (columns.first(), columns.last()) {
             (Some(first), Some(last)) if !usual => {
@@ -277,6 +283,7 @@ impl Rollout<'_> {
         let mut out = Vec::new();
         let restarted = self.outcome.restarted;
         if let Some(lowest) = self.lowest() {
+            // Before the change there may be more groups than after it.
             let total = self.to.replicas.value.max(self.outcome.available_before);
             out.push(format!(
                 "groups running: at least {} of {total}, in stage {}; pods restarted: {restarted}",
@@ -305,6 +312,7 @@ impl Rollout<'_> {
             };
             out.push(nothing.to_owned());
         }
+        // More severe ones are printed as findings beside the text.
         let notes = self.notes.iter().filter(|note| note.severity <= most);
         out.extend(notes.map(|note| note.message.clone()));
         if let Some((from, to)) = self.ratio().filter(|(from, to)| from != to) {
@@ -321,6 +329,7 @@ impl Rollout<'_> {
                 .collect();
             let lost = if lost.is_empty() { "no pod".to_owned() } else { lost.join(", ") };
             out.push(format!("recovery by {}: {lost} restarted", recovery.policy.as_str()));
+            // Without a grace period, the restart follows at once, and there is no condition.
             if recovery.escalation.is_none() && recovery.grace_seconds > 0 {
                 out.push(format!(
                     "this happens if the pod is not ready within restartGracePeriodSeconds={}",
@@ -415,6 +424,7 @@ impl Rollout<'_> {
                 json!({ "kind": cell.as_str(), "sign": sign((cell, status)), "title": format!("{name}: {}", status.as_str()) })
             });
             let groups: Vec<Value> =
+                // One mark for each group would be wider than any screen.
                 if row.groups.len() > LONG { Vec::new() } else { groups.collect() };
             json!({ "cells": self.line(position), "label": strip(row), "groups": groups })
         };
@@ -450,6 +460,7 @@ fn strip(row: &Row) -> String {
         return row.groups.iter().map(sign).collect();
     }
     let mut runs: Vec<(char, usize)> = Vec::new();
+    // Runs that differ in what is not shown join.
     for (count, sign) in row.groups.runs().map(|(count, group)| (count, sign(group))) {
         match runs.last_mut() {
             Some((last, existing)) if *last == sign => *existing += count,

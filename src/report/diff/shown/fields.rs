@@ -27,6 +27,7 @@ pub(in crate::report::diff) fn detail(turned: &Turned) -> String {
 pub(super) fn cause(cause: &Cause, all: bool) -> ShownCause {
     let (path, from, to) = field(cause);
     let whole = cause.path.0.is_empty();
+    // A null value and an absent one are the same to a server.
     let change = match (whole, from.is_null(), to.is_null()) {
         (true, true, _) => "added".to_owned(),
         (true, _, _) => "removed".to_owned(),
@@ -52,6 +53,7 @@ pub(super) fn cause(cause: &Cause, all: bool) -> ShownCause {
 }
 
 pub(super) fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
+    // GitHub colors a line of a diff by `+`, `-` and `!` only.
     let (marker, sign) = match object.action {
         Action::Create => ("+", "+"),
         Action::Update => ("~", "!"),
@@ -68,6 +70,7 @@ pub(super) fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObje
         _ if object.left_behind => format!("{}; delete it by hand", left_behind(object)),
         _ => String::new(),
     };
+    // Shown first: the fields that are cut off are counted.
     let lines: Vec<Line> =
         object.changes.iter().take(most).flat_map(|change| lines(change, all)).collect();
     ShownObject {
@@ -90,6 +93,7 @@ pub(super) fn line(marker: &'static str, text: String) -> Line {
 pub(super) fn lines(change: &Change, all: bool) -> Vec<Line> {
     let path = printable(&change.path.to_string());
     let (from, to) = values(change.shown, change.from.as_ref(), change.to.as_ref());
+    // Lists of maps are compared field by field elsewhere.
     let words = |value: &Value| -> Option<Vec<String>> {
         let items = value.as_array()?;
         items
@@ -137,6 +141,7 @@ fn differing<'w>(
             old.iter().partition(|word| has_new.contains(word));
         let (also, come): (Vec<&String>, Vec<&String>) =
             new.iter().partition(|word| has_old.contains(word));
+        // Equal rests differ in nothing but what one side has alone.
         if kept != also {
             pieces(&kept, &also, Algorithm::Patience);
         }
@@ -149,6 +154,7 @@ fn differing<'w>(
 /// A value on one line: strings unchanged, other values as JSON.
 pub(super) fn short(value: &Value, all: bool) -> String {
     let text = match value.as_str() {
+        // Blanks and line ends are seen only in quotes.
         Some(text) if !text.is_empty() && text.trim() == text && !text.contains(['\n', '\t']) => {
             text.to_owned()
         }

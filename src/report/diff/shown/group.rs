@@ -33,6 +33,7 @@ pub(super) fn group<'v>(
     let mut facts = Vec::new();
     if group.restart {
         let one = group.pods_restarted == Count::from(1);
+        // Between releases nothing of the input changes, so that GPUs are those that restart.
         let gpus = Some(group.gpus_restarted)
             .filter(|gpus| view.diff.between_releases.is_some() && *gpus != Count::default());
         facts.push(format!(
@@ -74,6 +75,7 @@ pub(super) fn group<'v>(
     let before = group.error.as_ref().and_then(|pair| pair.from.as_ref());
     let error = match (&group.fails, before) {
         (Some(error), _) => {
+            // A service that was refused before has lost nothing.
             let refused = if group.error.is_some() { "refused" } else { "refused as before" };
             let rest = if group.objects.is_empty() {
                 "running pods are not touched"
@@ -92,6 +94,7 @@ pub(super) fn group<'v>(
     };
     let objects: Vec<ShownObject> =
         group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
+    // Values may hold backquotes, so that the fence has to be longer than any.
     let lines =
         objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
     let objects_fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
@@ -102,6 +105,7 @@ pub(super) fn group<'v>(
         if !patch.is_empty() {
             patch.push("---".to_owned());
         }
+        // Many groups share a runtime, whose patch is long.
         if seen.insert(&changes.yaml) {
             patch.extend(changes.yaml.lines().map(printable));
         } else {
@@ -126,6 +130,7 @@ pub(super) fn group<'v>(
             .enumerate()
             .map(|(place, rule)| {
                 let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
+                // With the other edits a rule may have lost its effect.
                 let settled = settled.any(|release_rule| release_rule.id == rule.id);
                 let edit = edit::lines(rule, group.edits.get(place), settled, way);
                 ShownRule { title: edit::title(rule, way), action: edit::action(rule, way), edit }
@@ -145,6 +150,7 @@ pub(super) fn group<'v>(
 pub(super) fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
     let mut message = Vec::new();
     if rolled.held > 0 {
+        // The partition keeps the lowest ordinals as they are.
         let free = rolled.groups - rolled.held;
         message.push(match free {
             0 => format!(
@@ -162,6 +168,7 @@ pub(super) fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
         message.push("it has more pods than are simulated".to_owned());
         return message;
     };
+    // Nothing restarts, so that there is no worst moment.
     if played.pods == 0 {
         return message;
     }

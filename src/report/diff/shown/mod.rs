@@ -199,6 +199,7 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>) -> Vec<String> {
     listed("✗ restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);
+    // A fleet without pending pods on both sides needs no sentence.
     match (before, capacity.after.pending) {
         (None, 0) => {}
         (Some(before), 0) => {
@@ -256,6 +257,7 @@ impl Shown {
         capacity.extend(still_refused(view));
         capacity.extend(accounting::not_compared(view.input));
         let mut seen = BTreeSet::new();
+        // An upgrade may serve hundreds of new services, which need one list and no groups.
         let brief = view.diff.between_releases.is_some() && !view.all;
         let (new, full): (Vec<&Group>, Vec<&Group>) =
             view.diff.groups.iter().partition(|group| brief && is_new(group));
@@ -283,6 +285,7 @@ impl Shown {
 /// The services that are refused on both sides for the same reason, as a sentence; no group shows
 /// them.
 fn still_refused(view: &View<'_>) -> Option<String> {
+    // Those that are newly refused have a group.
     let newly = |group: &&Group| group.error.as_ref().is_some_and(|error| error.to.is_some());
     let shown: usize =
         view.diff.groups.iter().filter(newly).map(|group| group.services.len()).sum();
@@ -382,6 +385,7 @@ fn title(view: &View<'_>) -> String {
     let mark = match (is_worse, waits) {
         (true, _) => "✗ ",
         (false, true) => "! ",
+        // No ✓: a page of a diff confirms nothing about the rest.
         (false, false) => "",
     };
     let ends = if ends.is_empty() { String::new() } else { format!("; {}", ends.join(", ")) };
@@ -412,6 +416,7 @@ fn dollars(costs: &Pair<Cost>) -> Option<String> {
 
 fn bars(gpus: &Pair<Count>) -> Bars {
     let number = |count: Count| count.known().unwrap_or(0);
+    // At least 1, which is divided by.
     let most = number(gpus.from).max(number(gpus.to)).max(1);
     // An unknown number has no bar. The percentage of sums beyond 2^63 / 100 does not matter.
     let percent = |count: Count| number(count).checked_mul(100).map_or(100, |part| part / most);
