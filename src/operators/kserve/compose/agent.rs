@@ -51,6 +51,8 @@ pub(super) fn add(
     if !(logs || batches || pulls) || position(containers, "name", NAME).is_some() {
         return Ok(());
     }
+    // Knative writes the queue-proxy into the Deployment of a revision: the pod that is composed
+    // here does not have it yet.
     if facts.mode == DeploymentMode::Serverless
         && position(containers, "name", "queue-proxy").is_none()
     {
@@ -107,6 +109,7 @@ pub(super) fn add(
         ],
         ORIGIN,
     );
+    // The header marks a probe for the proxy itself: a request without it goes to the server.
     let header = mapping(
         [("name", Node::str("K-Network-Probe", ORIGIN)), ("value", Node::str("queue", ORIGIN))],
         ORIGIN,
@@ -128,6 +131,7 @@ pub(super) fn add(
         ],
         ORIGIN,
     );
+    // The agent runs the server's probe itself, and is ready when the server is.
     if let Some(probe) = probe {
         let text = fields::json(&probe).into();
         push(&mut container, "env", fields::variable("SERVING_READINESS_PROBE", text, ORIGIN));
@@ -156,6 +160,7 @@ pub(super) fn add(
     // After the container is written: what accounts add comes behind the variables above.
     let mut credentials = Credentials { facts, annotations: seen.annotations, findings };
     credentials.of_account(account.as_ref(), &mut container, pod);
+    // The store has an account of its own, besides the one that fetches the model.
     if let Some(store) = logger.and_then(|logger| logger.store) {
         credentials.of_account(Some(&store.account), &mut container, pod);
     }
@@ -204,6 +209,7 @@ impl Logger {
             return logger;
         };
         // A predictor with a logger stores requests where its logger sets it, or not at all.
+        // A field that is set but is no scalar counts as empty, which leaves its flag out.
         let written = |node: Option<&Node>| node.and_then(Node::scalar_text).unwrap_or_default();
         logger.store =
             predictor.get("storage").filter(|store| store.as_map().is_some()).map(|store| {
@@ -263,6 +269,7 @@ fn arguments(
         tell(&["--inference-service", seen.label("serving.kserve.io/inferenceservice")]);
         tell(&["--namespace", &facts.service.namespace]);
         tell(&["--endpoint", seen.label("endpoint"), "--component", seen.label("component")]);
+        // Zero is the Go default of a field that is not set: it is no batch size.
         let size = if *batch_size > 0 { eco_format!("{batch_size}") } else { EcoString::new() };
         let (path, format) =
             store.as_ref().map(|store| (&*store.path, &*store.format)).unwrap_or_default();
@@ -280,6 +287,7 @@ fn arguments(
         if let Some(headers) = seen.says("logger-metadata-headers") {
             tell(&["--metadata-headers", headers]);
         }
+        // An annotation that the pod lacks is left out without an error.
         if let Some(wanted) = seen.says("logger-metadata-annotations") {
             let pairs = wanted.split(',').filter_map(|key| {
                 Some(format!("{key}={}", seen.annotations.get(key)?.scalar_text()?))
@@ -294,6 +302,7 @@ fn arguments(
     let behind = position(containers, "name", TRANSFORMER)
         .or_else(|| position(containers, "name", MAIN))
         .map(|index| &containers[index]);
+    // Without a named server the agent forwards to the default HTTP port.
     let port = behind.map(fields::first_port).and_then(|port| port.scalar_text());
     tell(&["--component-port", port.as_deref().unwrap_or("8080")]);
     args
@@ -313,6 +322,7 @@ fn readiness(probe: &Node) -> Option<Node> {
         ("successThreshold", 1),
         ("failureThreshold", 3),
     ] {
+        // The webhook reads a pod that the API server has already defaulted; this one is not yet.
         if map.get(key).is_none_or(Node::is_null) {
             map.insert(key, Node::int(number, ORIGIN));
         }
@@ -324,6 +334,7 @@ fn readiness(probe: &Node) -> Option<Node> {
             }
         }
     }
+    // Go writes the fields in the order of its struct.
     if let Some(ty) = schema::structure("Probe") {
         schema::order(&mut probe, ty);
     }

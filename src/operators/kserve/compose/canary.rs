@@ -56,16 +56,19 @@ pub(super) fn variants<R: Record>(
         let replicas = written
             .get("minReplicas")
             .and_then(Node::as_int)
+            // Rounded up, so that a variant with a small share still gets one replica.
             .unwrap_or_else(|| (least.unwrap_or(1).saturating_mul(share) + 99).div_euclid(100));
         taken += replicas;
         let mut predictor = over(&base, written);
         if let Some(map) = predictor.as_map_mut() {
+            // Without `maxReplicas` the autoscaler of a variant keeps exactly its share.
             map.retain(|entry| !STABLE.contains(&entry.key.as_str()));
             map.insert(
                 "minReplicas",
                 written.get("minReplicas").cloned().unwrap_or_else(|| Node::int(replicas, ORIGIN)),
             );
         }
+        // Built from the merged predictor: labels, protocol and server defaults follow the variant.
         let (variant, container) =
             of(facts.policy, facts.service, &predictor, facts.runtime, facts.config);
         served(facts, &variant, &predictor, findings)?;
@@ -75,6 +78,7 @@ pub(super) fn variants<R: Record>(
         let annotations = metadata::annotations(&variant, kind, layer, &predictor, rec);
         // Quirk: a variant never gets several models.
         let (pod, worker) = predictor::pods(&variant, container.as_ref(), None, rec, findings)?;
+        // Each variant is a workload of its own, so its name and annotations are checked again.
         facts.workload(&variant.predictor_name(), &labels, &annotations)?;
         let mut spec = predictor.clone();
         if let Some(map) = spec.as_map_mut() {
@@ -96,6 +100,7 @@ pub(super) fn variants<R: Record>(
         made.push(BuiltComponent { component, basis: facts.basis, stopped: false });
     }
     if let (Some(min), Some(map)) = (least, stable.as_map_mut()) {
+        // At least 1: shares that are rounded up can take all replicas of the stable predictor.
         map.insert("minReplicas", Node::int((min - taken).max(1), ORIGIN));
     }
     Ok(made)
@@ -106,6 +111,7 @@ fn settled(facts: &Facts<'_>, model: Option<&Node>) -> Node {
     let mut base = facts.predictor.clone();
     let mut model = model.cloned();
     if let Some(map) = model.as_mut().and_then(Node::as_map_mut) {
+        // The selected runtime becomes a named one: variants that name none inherit it.
         if let Some(runtime) = facts.runtime {
             map.insert("runtime", Node::str(runtime.object.id.name.clone(), ORIGIN));
         }
@@ -130,6 +136,7 @@ fn over(lower: &Node, upper: &Node) -> Node {
             for entry in above {
                 let node = below
                     .get(&entry.key)
+                    // A key that only the variant sets is taken as it is, an empty value included.
                     .map_or_else(|| entry.node.clone(), |lower| over(lower, &entry.node));
                 merged.insert(entry.key.clone(), node);
             }
@@ -147,6 +154,7 @@ fn is_empty(node: &Node) -> bool {
         _ => {
             node.is_null()
                 || node.as_str() == Some("")
+                // The zero values of Go: mergo cannot tell them from fields that are not set.
                 || node.as_int() == Some(0)
                 || node.as_bool() == Some(false)
         }
@@ -181,6 +189,8 @@ fn served(
         );
         return Ok(());
     }
+    // The variant is read again as a service, so that the runtime is checked by the same rules as
+    // that of the stable predictor.
     let mut object = service.object.clone();
     if let Some(spec) = map_mut(&mut object.node, "spec", ORIGIN) {
         spec.insert("predictor", predictor.clone());
@@ -193,6 +203,7 @@ fn served(
     if candidate.reasons.is_empty() {
         return Ok(());
     }
+    // The controller names the variant, not the service, in its error.
     let name = predictor.get("name").and_then(Node::as_str).unwrap_or_default();
     let failure = (select::WORDS.incompatible)(&request, &candidate, named);
     Err(Failure {

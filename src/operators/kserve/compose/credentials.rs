@@ -95,6 +95,8 @@ impl Credentials<'_, '_> {
     /// Adds the credentials of an account that was read.
     pub(super) fn of(&mut self, found: &Object, container: &mut Node, pod: &mut Node) {
         if found.annotation(ROLE).is_some() {
+            // A role needs no keys: only addresses and switches are added, from annotations and
+            // settings.
             for (name, value) in self.s3(&found.annotations(), None) {
                 push(container, "env", variable(name, value, ORIGIN));
             }
@@ -104,6 +106,8 @@ impl Credentials<'_, '_> {
                 Some(secret) => self.of_secret(&secret, container, pod),
                 None => self.miss("Secret", named.as_str().unwrap_or_default(), Some(&named)),
             }
+            // The Secret of the annotation is used instead of those of the account, also if it is
+            // missing.
             return;
         }
         for listed in found.node.get("secrets").map(Node::items).unwrap_or_default() {
@@ -122,6 +126,7 @@ impl Credentials<'_, '_> {
 
     fn look_up(&self, kind: &str, name: &str) -> Option<Object> {
         let here = |object: &&Object| {
+            // A manifest without a namespace is applied to `default`.
             let namespace = object.id.scope.namespace().map_or("default", EcoString::as_str);
             object.id.kind == kind
                 && object.id.name == name
@@ -163,6 +168,7 @@ impl Credentials<'_, '_> {
                 .or_else(|| settings.get(setting).cloned())
                 .unwrap_or_default()
         };
+        // Order matters: variables are written in the order of upstream's list, the endpoint first.
         let mut found: Vec<(&'static str, EcoString)> = Vec::new();
         let endpoint = value("s3-endpoint", "S3_ENDPOINT", "s3Endpoint");
         if !endpoint.is_empty() {
@@ -216,6 +222,7 @@ impl Credentials<'_, '_> {
         };
         let name = &secret.id.name;
         if holds(secret, &key) {
+            // Merged: of several Secrets for S3 the last one sets the variables that they share.
             merge(container, reference("AWS_ACCESS_KEY_ID", name, &id));
             merge(container, reference("AWS_SECRET_ACCESS_KEY", name, &key));
             for (name, value) in self.s3(&secret.annotations(), Some(secret)) {
@@ -253,6 +260,7 @@ impl Credentials<'_, '_> {
         } else if holds(secret, "HDFS_NAMENODE") {
             mounted(container, pod, "hdfs-secrets", "/var/secrets/kserve-hdfscreds", name);
         } else if let Some(key) = TOKENS.into_iter().find(|key| {
+            // Releases before ModelScope was supported ignore its key, even if it is the only one.
             holds(secret, key) && (*key != MODEL_SCOPE || self.facts.policy.kserve().model_scope)
         }) {
             push(container, "env", reference(key, name, key));
@@ -299,6 +307,7 @@ impl Credentials<'_, '_> {
         let fault = |facts: &Facts<'_>, message: String| {
             Err(Failure { span: storage.origin.span(), ..facts.invalid(message) })
         };
+        // Only a named key must exist: a default key is a guess of the controller.
         if let Some(secret) = secret.as_ref().filter(|_| is_own)
             && !holds(secret, &key)
         {
@@ -308,6 +317,8 @@ impl Credentials<'_, '_> {
         // A default key that the Secret lacks is no fault: the parameters may say all. In a Secret
         // that was not read a named key is taken to be there.
         if secret.as_ref().map_or(is_own, |secret| holds(secret, &key)) {
+            // A type in the parameters decides, so the content of the Secret is then not even
+            // parsed.
             if let Some(secret) = secret.as_ref().filter(|_| kind.is_empty()) {
                 let text = content(secret, &key).unwrap_or_default();
                 let Ok(content) = serde_json::from_str::<BTreeMap<String, String>>(&text) else {
@@ -337,6 +348,7 @@ impl Credentials<'_, '_> {
                     push(container, "env", variable);
                 }
             }
+            // The container reads the key at run time; its value never enters the manifest.
             push(container, "env", reference("STORAGE_CONFIG", &name, &key));
         }
         let buckets = kind == "s3";
@@ -355,6 +367,7 @@ impl Credentials<'_, '_> {
             None
         };
         match missing {
+            // Proven only if the Secret was read: an unread one may have what is missing.
             Some(message) if is_known => return fault(self.facts, message),
             Some(message) => self.incomplete(storage, message),
             None if open => {
@@ -405,6 +418,7 @@ fn holds(secret: &Object, key: &str) -> bool {
 
 /// The text under a key of a Secret.
 fn content(secret: &Object, key: &str) -> Option<EcoString> {
+    // The API server writes `stringData` over `data`.
     let plain = secret.node.at(&["stringData", key]).and_then(Node::as_str).map(EcoString::from);
     plain.or_else(|| {
         String::from_utf8(base64::decoded(secret.node.at(&["data", key])?.as_str()?)?)

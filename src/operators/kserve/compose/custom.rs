@@ -22,6 +22,8 @@ use ecow::{EcoString, eco_format};
 /// The pod that a component defines itself, as the controller's Go struct has it.
 pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, Failure> {
     let pod = typed::pod_fields(spec);
+    // The Go struct drops unknown fields and rejects values of a wrong type; the documents have no
+    // struct.
     match facts.policy.kserve().merge {
         MergeRule::Written => Ok(pod),
         MergeRule::Typed => typed::pod(&empty(&KSERVE_CONTAINER), &pod, LIBRARY, &mut ())
@@ -111,6 +113,7 @@ pub(super) fn pod(
         return Err(facts.invalid(format!("the {} has no container", kind.as_str())));
     }
     token(facts, &mut pod);
+    // Decoding as a Go struct makes quantities canonical; what was not decoded is completed here.
     if facts.policy.kserve().merge == MergeRule::Written {
         quantities::canonical(&mut pod);
     }
@@ -144,6 +147,7 @@ fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mu
     for (flag, value) in wanted {
         let given = list
             .iter()
+            // A prefix is enough for upstream: `--workers=2` and `--workers-x` both count as set.
             .any(|argument| argument.as_str().is_some_and(|text| text.starts_with(flag)));
         let always = kind == ComponentKind::Explainer && flag == "--http_port";
         if let Some(value) = value.filter(|_| always || !given) {
@@ -191,12 +195,15 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Fai
         "--adversary_type".into(),
         art.get("type").and_then(Node::scalar_text).unwrap_or_default(),
     );
+    // Upstream sorts the options, because a Go map has no order.
     let mut config: Map = art.get("config").and_then(Node::as_map).cloned().unwrap_or_default();
     config.sort();
     for entry in &config {
         tell(eco_format!("--{}", entry.key), entry.node.scalar_text().unwrap_or_default());
     }
     args.extend(nodes.iter().chain(&nodes).cloned());
+    // An image of the service wins over the version, which only completes the image of the
+    // settings.
     let image = container.get("image").filter(|image| !image.is_empty()).cloned();
     let version = art
         .get("runtimeVersion")

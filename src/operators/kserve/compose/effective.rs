@@ -79,6 +79,7 @@ pub(crate) fn effective(
         (&mut component.worker, &component.worker_metadata)
     {
         let seen = Seen { kind: component.kind, labels, annotations };
+        // The head has the same model and account: its findings are reported once, below.
         webhook(&facts, &seen, pod, &mut Vec::new())?;
     }
     let seen = Seen {
@@ -102,6 +103,7 @@ fn webhook(
         return Err(facts.invalid(message.as_str()));
     }
     let annotations = seen.annotations;
+    // GKE's label selects nodes with GPUs; a pod that requests none must not be bound to them.
     if let Some(accelerator) = annotations.get(GKE).filter(|_| has_gpu(pod)) {
         let name = accelerator.scalar_text().unwrap_or_default();
         if let Some(selector) = map_mut(pod, "nodeSelector", Origin::Derived(&KSERVE_GKE)) {
@@ -113,6 +115,7 @@ fn webhook(
     if let Some(uri) = uri {
         fetch(facts, uri, annotations, pod, findings)?;
     }
+    // After the initializer is there: its user is set on that container.
     behind_istio(annotations, pod);
     agent::add(facts, seen, pod, findings)?;
     match uri.and_then(Node::as_str) {
@@ -173,6 +176,8 @@ fn fetch(
 /// The storage parameters, as an annotation.
 fn parameters(node: &Node) -> Map {
     let text = node.as_str().unwrap_or_default();
+    // The controller wrote this text, sorted by key; an annotation of another writer that is no
+    // JSON counts as empty.
     let written: BTreeMap<String, String> = serde_json::from_str(text).unwrap_or_default();
     let entry = |(key, text): (String, String)| Entry {
         key: key.into(),
@@ -209,6 +214,7 @@ fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
     /// Istio's default.
     const USUAL: i64 = 1337;
     let annotations = |key: &str| annotations.get(key).and_then(Node::as_str);
+    // A pod with this init container is not redirected by the CNI plugin.
     let prepared = pod
         .get("initContainers")
         .is_some_and(|list| position(list.items(), "name", "istio-init").is_some());
@@ -217,6 +223,7 @@ fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
     }
     let status: serde_json::Value =
         serde_json::from_str(annotations("sidecar.istio.io/status")?).ok()?;
+    // Istio lists its own containers in the status; the first one is the proxy.
     let proxy = status["containers"][0].as_str()?;
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
     let run_as_user =
@@ -231,6 +238,7 @@ fn metrics(facts: &Facts<'_>, annotations: &Map) -> Map {
     let mut added = Map::new();
     let mut settled = |key: &str, default: &EcoString| -> bool {
         let written = annotations.get(key).and_then(Node::scalar_text);
+        // An annotation that is there wins over the settings, whatever its value.
         if written.is_none() {
             added.insert(key, Node::str(default.clone(), origin));
         }
@@ -241,6 +249,7 @@ fn metrics(facts: &Facts<'_>, annotations: &Map) -> Map {
     let scraped = settled("serving.kserve.io/enable-prometheus-scraping", &facts.config.metrics.1);
     if scraped {
         added.insert(
+            // 9088 has the metrics of server and queue-proxy together.
             "prometheus.io/port",
             Node::str(if aggregated { "9088" } else { "9091" }, origin),
         );

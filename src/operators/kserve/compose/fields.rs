@@ -11,6 +11,7 @@ pub(super) const INTERNAL: &str = "internal.serving.kserve.io/";
 
 /// An annotation that controllers set for the webhook of pods.
 pub(super) fn internal<'m>(annotations: &'m Map, key: &str) -> Option<&'m Node> {
+    // Compared without building the full key: this is called for many keys of each pod.
     annotations
         .iter()
         .find(|entry| entry.key.strip_prefix(INTERNAL) == Some(key))
@@ -47,6 +48,7 @@ pub(super) fn json(node: &Node) -> String {
         Value::Map(map) => {
             let entries: Vec<String> = map
                 .iter()
+                // Go leaves out fields that are nil.
                 .filter(|entry| !entry.node.is_null())
                 .map(|entry| format!("{}:{}", text(&entry.key), json(&entry.node)))
                 .collect();
@@ -60,6 +62,7 @@ pub(super) fn json(node: &Node) -> String {
 
 /// The parameters of a storage in JSON, sorted by key as Go sorts them.
 pub(super) fn parameters(map: &Map) -> String {
+    // A copy: the manifest keeps the order in which the service lists them.
     let mut sorted = map.clone();
     sorted.sort();
     json(&Node::new(Value::Map(sorted), Origin::Derived(&KSERVE_CONTAINER)))

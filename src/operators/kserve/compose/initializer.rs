@@ -39,6 +39,7 @@ pub(super) fn storage_container<'a>(
         return fault(" not found".into());
     };
     let workload = object.spec("workloadType").and_then(Node::as_str).unwrap_or(INIT_CONTAINER);
+    // The order of upstream's checks: an object with several faults reports the first.
     if disabled(object) {
         fault(" is disabled".into())
     } else if workload != INIT_CONTAINER {
@@ -91,6 +92,7 @@ pub(crate) fn plain(facts: &Facts<'_>, args: impl IntoIterator<Item = Node>) -> 
             ORIGIN,
         )
     };
+    // The controller's built-in default, for settings that have no image.
     let image = if config.image.is_empty() {
         "kserve/storage-initializer:latest".into()
     } else {
@@ -127,10 +129,12 @@ pub(super) fn finish(
     // Quirk: variables of the ClusterStorageContainer about the bundle are not read, because the
     // bundle is determined before the merge.
     let bundle = needs_bundle(facts, container).then(|| bundle(facts, container));
+    // The object is the upper layer: its image and arguments replace those of the settings.
     if let Some(written) = object.and_then(|object| object.spec("container")) {
         *container = merged(facts, container, written)?;
     }
     if let Some((bundle, path)) = bundle {
+        // Defaults only: the object's own variables were merged above and are kept.
         default_env(container, "CA_BUNDLE_CONFIGMAP_NAME", bundle.clone(), &KSERVE_STORAGE);
         default_env(container, "CA_BUNDLE_VOLUME_MOUNT_POINT", path.clone(), &KSERVE_STORAGE);
         mount_bundle(bundle, path, container, pod);
@@ -173,6 +177,7 @@ const BUNDLE_OF_S3: &str = "AWS_CA_BUNDLE_CONFIGMAP";
 fn bundle(facts: &Facts<'_>, container: &Node) -> (EcoString, EcoString) {
     let (usual, mounted) = usual_bundle(facts);
     let path = match variable(container, "AWS_CA_BUNDLE") {
+        // As Go's `filepath.Dir`: a bare file name is in `.`.
         Some(file) => file.rsplit_once('/').map_or(".", |(directory, _)| directory).into(),
         None => mounted,
     };
@@ -182,6 +187,7 @@ fn bundle(facts: &Facts<'_>, container: &Node) -> (EcoString, EcoString) {
 /// The bundle of the settings; outside of the controller's namespace a copy of it.
 fn usual_bundle(facts: &Facts<'_>) -> (EcoString, EcoString) {
     let config = facts.config;
+    // Only the copy exists in the namespaces of services (cabundle_configmap_reconciler.go).
     let copied = facts.service.namespace != config.llm.system;
     let name = if copied { "global-ca-bundle".into() } else { config.ca_bundle.clone() };
     let usual = || EcoString::from("/etc/ssl/custom-certs");
@@ -200,6 +206,7 @@ pub(crate) fn bundle_of_settings(facts: &Facts<'_>, container: &mut Node, pod: &
 
 /// Mounts the CA bundle of the settings into the container that pulls images.
 pub(super) fn bundle_for_images(facts: &Facts<'_>, container: &mut Node, pod: &mut Node) {
+    // The initializer for other models may have added the volume already.
     if facts.config.ca_bundle.is_empty() || crate::pods::container::has_volume(pod, CA_VOLUME) {
         return;
     }

@@ -19,6 +19,8 @@ pub(super) fn over<R: Record>(
     upper: &Node,
     rec: &mut R,
 ) -> Result<Node, Failure> {
+    // The name identifies the list item in the record of origins; without one the container stands
+    // for itself.
     let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
     let merged = within(Step::Field("containers"), rec, |rec| {
         within(Step::Keyed("name", &key), rec, |rec| match facts.policy.kserve().merge {
@@ -28,6 +30,8 @@ pub(super) fn over<R: Record>(
     });
     let mut merged =
         merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
+    // Later releases clean up after the merge; earlier ones send both, and the API server refuses
+    // the pod.
     if facts.policy.kserve().one_value {
         one_value(&mut merged, upper);
     }
@@ -39,6 +43,8 @@ pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<No
     let mut merged = match facts.policy.kserve().merge {
         MergeRule::Written => {
             let mut merged = merge::written(lower, upper, &mut ());
+            // An empty list is as good as none for Go's `omitempty`, so it does not delete the
+            // lower one's.
             let args = upper.get("args").filter(|args| !args.is_empty());
             if let (Some(args), Some(map)) = (args.or(lower.get("args")), merged.as_map_mut()) {
                 map.insert("args", args.clone());
@@ -62,11 +68,13 @@ pub(crate) fn merged_typed(lower: &Node, upper: &Node) -> Result<Node, String> {
 /// Gives each variable either `value` or `valueFrom`: the one that the upper container sets.
 fn one_value(merged: &mut Node, upper: &Node) {
     let env = upper.get("env").map(Node::items).unwrap_or_default();
+    // An index by name: containers may have hundreds of variables, and each is looked up.
     let places = Places::of(env.iter().map(|variable| Some(text(variable, "name"))));
     each_mut(merged, "env", |variable| {
         let written = places.get(text(variable, "name")).map(|index| &env[index]);
         if let (Some(written), Some(map)) = (written, variable.as_map_mut())
             && map.contains_key("value")
+            // Both sources together are invalid, and the merge by name of a variable produces them.
             && map.contains_key("valueFrom")
         {
             map.remove(if written.get("valueFrom").is_some() { "value" } else { "valueFrom" });

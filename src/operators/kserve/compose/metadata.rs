@@ -29,6 +29,7 @@ pub(super) fn of_service(
 ) -> Map {
     let mut annotations = service.object.annotations();
     if mode == DeploymentMode::Serverless {
+        // Knative refuses 0 unless its settings allow it, and anything that is no number.
         let scale = annotations.get(INITIAL_SCALE).and_then(Node::scalar_text);
         let refused = |scale: i64| scale == 0 && !config.zero_initial_scale;
         if scale.is_some_and(|text| text.parse().ok().is_none_or(refused)) {
@@ -36,6 +37,8 @@ pub(super) fn of_service(
         }
     }
     if policy.kserve().webhook_annotations {
+        // Legacy names of modes are stored under their current name, so later steps compare only
+        // one.
         let written = annotations.get(ANNOTATION).and_then(Node::as_str);
         let default = config.default_mode.as_deref().and_then(mode::from_name);
         let mode = match written {
@@ -53,6 +56,7 @@ pub(super) fn of_service(
         .and_then(|model| model.at(&["modelFormat", "name"]))
         .and_then(Node::as_str)
         .filter(|name| !name.is_empty());
+    // The defaulting webhook does not replace an annotation that is there.
     if let Some(format) = format.filter(|_| !annotations.contains_key("modelFormat")) {
         annotations.insert("modelFormat", Node::str(format, Origin::Default(&KSERVE_FORMAT)));
     }
@@ -78,6 +82,7 @@ pub(super) fn labels<R: Record>(
             ("serving.kserve.io/inferenceservice", facts.service.name().as_str()),
             ("component", kind.as_str()),
         ] {
+            // Set last: the controller overwrites what a layer has under its two keys.
             let node = Node::str(value, origin);
             if let Some(written) = labels.get(key) {
                 lost(Step::Field(key), written, &node, rec);
@@ -121,6 +126,7 @@ fn layered<R: Record>(
             let mut merged =
                 layers.into_iter().fold(Map::new(), |merged, layer| union(merged, layer, rec));
             set(&mut merged, rec);
+            // Go maps are written sorted, and a stable order keeps diffs empty.
             merged.sort();
             merged
         })
@@ -158,6 +164,8 @@ fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &m
             if let Some(path) =
                 storage.get("path").and_then(|path| Some((path.as_str()?, path.origin)))
             {
+                // The scheme is unknown until the webhook reads the Secret, which replaces this
+                // placeholder.
                 put(
                     "storage-initializer-sourceuri",
                     eco_format!(

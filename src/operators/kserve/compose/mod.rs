@@ -101,6 +101,8 @@ fn of<'a>(
         predictor,
         server,
         protocol: model
+            // The model's own version comes first: a variant has other models than the service that
+            // was read.
             .and_then(|model| model.get("protocolVersion")?.as_str().map(EcoString::from))
             .or_else(|| service.protocol.as_ref().map(|protocol| protocol.value.clone()))
             .or_else(|| (server == "mlserver" || server == "tritonserver").then(|| "v2".into())),
@@ -111,6 +113,7 @@ fn of<'a>(
     if let Some(container) = &mut container {
         server::defaults(&facts, container, &mut labels);
     }
+    // After the server's labels are in: the maps are compared and written sorted.
     labels.sort();
     facts.labels = labels;
     (facts, container)
@@ -127,6 +130,7 @@ pub(crate) fn bare<'a>(
         service,
         runtime: None,
         config,
+        // The mode in which no step of Knative or ModelMesh applies.
         mode: DeploymentMode::RawDeployment,
         basis: "",
         predictor: &service.object.node,
@@ -266,6 +270,7 @@ pub(crate) fn components<R: Record>(
         Some(message) => Err(Failure::of(service, Code::InvalidInput, message.as_str())),
         None => Ok(()),
     };
+    // Settings that cannot be read fail every reconcile before the service is looked at.
     fail(&config.error)?;
     let Some(predictor) = service.component(ComponentKind::Predictor) else {
         return Err(Failure::of(service, Code::RequiredField, "`spec.predictor` is required"));
@@ -302,6 +307,7 @@ pub(crate) fn components<R: Record>(
         let annotations = metadata::annotations(&facts, kind, runtime_layer, node, rec);
         let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
         let worker_metadata = (
+            // Not recorded: the paths of workers would hide those of the head in the record.
             metadata::labels(&facts, kind, worker_layer, node, &mut ()),
             metadata::annotations(&facts, kind, worker_layer, node, &mut ()),
         );
@@ -319,6 +325,7 @@ pub(crate) fn components<R: Record>(
         } else {
             (custom::pod(&facts, kind, node, &annotations, &mut findings)?, None)
         };
+        // After the pods: an error of their build is the one that the controller returns first.
         facts.workload(&name, &labels, &annotations)?;
         // Knative runs only the head, which still gets the settings of its workers.
         if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
@@ -330,6 +337,8 @@ pub(crate) fn components<R: Record>(
         }
         lints(&facts, kind, node, &pod, &mut findings);
         no_effect::of_component(&facts, kind, node, &mut findings);
+        // A copy, because variants take replicas from the stable predictor and the service stays as
+        // written.
         let mut spec = node.clone();
         let canaries = if is_predictor {
             canary::variants(&facts, container.as_ref(), &mut spec, rec, &mut findings)?
@@ -364,6 +373,8 @@ pub(crate) fn components<R: Record>(
     // annotation.
     for BuiltComponent { component, stopped, .. } in &mut components {
         let workers = component.worker_metadata.as_ref();
+        // A head whose workers still run is not stopped: their annotations have layers of their
+        // own.
         *stopped = stops(&component.annotations) && workers.is_none_or(|(_, by_key)| stops(by_key));
     }
     // Those that run come first, in the order of their objects.
@@ -391,6 +402,7 @@ fn lints(
     pod: &Node,
     findings: &mut Vec<Diagnostic>,
 ) {
+    // A release that renders faulty pods leaves the judgement to the API server.
     if facts.policy.kserve().pod_faults == FaultRule::Print {
         return;
     }

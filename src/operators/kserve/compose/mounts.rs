@@ -56,6 +56,7 @@ impl Mount<'_> {
     /// Mounts the volume into the container of a name, else the init container of that name, which
     /// writes to it; the pod gets the volume with its first mount (AddModelMount).
     pub(super) fn add(&self, container: &str, pod: &mut Node) {
+        // A reader is a server or an init container, never both: names are unique in a pod.
         let added = self.add_to("containers", container, !self.writable, pod)
             || self.add_to("initContainers", container, false, pod);
         if !added || has_volume(pod, self.volume) {

@@ -64,6 +64,7 @@ pub(super) fn workers<R: Record>(
     let Some(lower) = listed.iter().find(|container| text(container, "name") == WORKER) else {
         return Err(facts.invalid(format!("failed to find {WORKER} in ServingRuntime containers")));
     };
+    // Quirk: the first container is merged whatever its name; a different name is refused below.
     let upper = predictor.get("containers").and_then(|list| list.items().first());
     let container = match upper {
         Some(upper) => over(facts, lower, upper, rec)?,
@@ -96,6 +97,7 @@ pub(super) fn workers<R: Record>(
         .node
         .at(&["spec", "annotations", "multinode/executor-backend"])
         .and_then(Node::as_str);
+    // With the backend `mp` the sizes alone decide: requests of the containers are not read.
     let shares = if backend == Some("mp") {
         Shares { nodes: pipeline, head: tensor, worker: tensor }
     } else {
@@ -170,9 +172,11 @@ fn count(node: &Node) -> i64 {
 /// The number of nodes for `total` GPUs, and the GPUs of head and workers. `head` and `worker` are
 /// the GPUs that one pod of each requests; 0 means none.
 fn shares(total: i64, head: i64, worker: i64) -> Result<Shares, String> {
+    // `total` is cut off at the largest number, so the sum can overflow.
     let ceil = |share: i64| total.checked_add(share - 1).map_or(total, |sum| sum / share.max(1));
     let shares = if worker > 0 {
         let mut nodes = ceil(worker);
+        // One pod of the head is enough for all GPUs: workers would get none.
         if head > 0 && ceil(head) == 1 {
             nodes = 1;
         }
@@ -195,6 +199,7 @@ fn shares(total: i64, head: i64, worker: i64) -> Result<Shares, String> {
     } else {
         Shares { nodes: total, head: 1, worker: 1 }
     };
+    // A head with fewer GPUs than a worker can leave the total unmet.
     let given = shares.head + shares.worker * (shares.nodes - 1);
     if total > given {
         // The controller's message, in which the two numbers are swapped.
@@ -228,11 +233,13 @@ fn devices(facts: &Facts<'_>, annotations: &Map, pod: &mut Node, gpus: i64) -> R
         .map_err(|message| facts.invalid(message))?;
     let resources = first(pod).and_then(|container| container.get("resources"));
     let requests = |gpu: &&EcoString| {
+        // A limit counts as a request, as the API server defaults it.
         ["limits", "requests"].iter().any(|side| {
             let amount = resources.and_then(|resources| resources.at(&[side, gpu]));
             amount.is_some_and(|amount| count(amount) != 0)
         })
     };
+    // Candidates are tried in the order of the settings, so a pod with two kinds gets the first.
     let kind = config.iter().find(requests).cloned().unwrap_or_else(|| USUAL.into());
     let origin = Origin::Derived(&KSERVE_NODES);
     let Some(container) =

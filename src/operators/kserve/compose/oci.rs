@@ -39,6 +39,7 @@ fn parsed<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(&'a str, &'a str)>
         .strip_prefix("oci+")
         .filter(|_| facts.policy.kserve().image_ways)
         .and_then(|rest| rest.split_once("://"));
+    // `oci+://` has an empty delivery and is no image: it is left to the other schemes.
     named
         .filter(|(way, _)| !way.is_empty())
         .or_else(|| address.strip_prefix("oci://").map(|image| ("", image)))
@@ -78,6 +79,7 @@ fn parent(path: &str) -> &str {
     path.trim_end_matches('/')
         .rsplit_once('/')
         .map(|(parent, _)| parent)
+        // parent||The parent of `/model` is the root, for which nothing is left of the text.
         .filter(|parent| !parent.is_empty())
         .unwrap_or("/")
 }
@@ -91,6 +93,7 @@ fn apart(facts: &Facts<'_>, paths: &[&str]) -> Result<(), String> {
     let native = facts.config.images.mode == "native";
     let place = |path: &'_ str| if native { path.to_owned() } else { parent(path).to_owned() };
     for (index, path) in paths.iter().enumerate() {
+        // At most ten paths: comparing all pairs is cheap.
         let Some(earlier) = paths[..index].iter().find(|earlier| place(earlier) == place(path))
         else {
             continue;
@@ -150,6 +153,7 @@ pub(super) fn inject(facts: &Facts<'_>, address: &str, pod: &mut Node) -> Result
         return Ok(());
     }
     let Some((way, image)) = way(facts, address) else { return Ok(()) };
+    // A transformer alone cannot serve the model.
     if readers(pod).first().is_none_or(|name| *name == TRANSFORMER) {
         return Err(facts.invalid(format!("Invalid configuration: cannot find container: {MAIN}")));
     }
@@ -171,6 +175,7 @@ fn add(
     model: &Model<'_>,
     pod: &mut Node,
 ) -> Result<(), Failure> {
+    // Read once before the loop: the sidecar that is added is no reader.
     for reader in readers(pod) {
         match way {
             ImageDelivery::Modelcar => modelcar(facts, model, reader, pod),
@@ -239,6 +244,7 @@ fn modelcar(
             context.insert("runAsUser", Node::int(user, ORIGIN));
         }
     };
+    // The transformer of the same pod comes here second and shares the volume.
     if !has_volume(pod, &volume) {
         let source = ("emptyDir", empty(&KSERVE_OCI));
         push(
@@ -255,6 +261,7 @@ fn modelcar(
     if let Some(map) = pod.as_map_mut() {
         map.insert("shareProcessNamespace", Node::bool(true, ORIGIN));
     }
+    // One sidecar serves all readers of its image.
     let listed = pod.get("containers").map(Node::items).unwrap_or_default();
     if position(listed, "name", &called("modelcar")).is_some() {
         return;
@@ -283,6 +290,8 @@ fn modelcar(
         )
     };
     let link =
+        // `$$$$` is `$$` after Kubernetes expanded it: the shell's own process, whose root is the
+        // image.
         eco_format!("ln -sf /proc/$$$$/root/models {} && sleep infinity", quoted(facts, path));
     // Below the default path the directory may not exist yet.
     let script = if path == MODELS {
@@ -303,6 +312,7 @@ fn modelcar(
 /// A path, quoted for the shell.
 fn quoted<'a>(facts: &Facts<'_>, path: &'a str) -> Cow<'a, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    // Paths of plain characters are written bare, as the shell reads both alike.
     if !facts.policy.kserve().quoted_paths || !path.is_empty() && path.chars().all(plain) {
         Cow::Borrowed(path)
     } else {
@@ -315,6 +325,7 @@ fn native(
     reader: &str,
     pod: &mut Node,
 ) -> Result<(), String> {
+    // A path of slashes alone leaves no name.
     let volume = Some(volume_name(path)).filter(|name| !name.is_empty());
     let volume = volume.unwrap_or_else(|| "oci-model".into());
     let listed = pod.get("containers").map(Node::items).unwrap_or_default();
@@ -322,6 +333,7 @@ fn native(
         .and_then(|index| listed[index].get("volumeMounts"))
         .map(Node::items)
         .unwrap_or_default();
+    // The same volume at its path is what an earlier call has mounted.
     let taken = |mount: &&Node| text(mount, "mountPath") == path && text(mount, "name") != volume;
     if let Some(mount) = mounts.iter().find(taken) {
         let name = text(mount, "name");
@@ -372,6 +384,7 @@ fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, reader: &str
         Some(index) => {
             let args = listed[index].get("args").map(Node::items).unwrap_or_default();
             let text = |node: &Node| node.as_str().map(EcoString::from);
+            // Arguments alternate between address and path; the same pair is pulled once.
             let same = |have: &[Node]| have.iter().map(text).eq(pair.iter().map(text));
             if !args.chunks_exact(2).any(same)
                 && let Some(list) = list_mut(pod, "initContainers", ORIGIN)
@@ -398,6 +411,7 @@ fn login(container: &mut Node, pod: &mut Node) {
     let Some(secret) = secrets.first().and_then(|secret| secret.get("name")).cloned() else {
         return;
     };
+    // A pod that was injected before has the login.
     if has_volume(pod, LOGIN) {
         return;
     }

@@ -53,11 +53,13 @@ pub(super) fn pods<R: Record>(
         set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ());
     });
     custom::token(facts, &mut pod);
+    // Decoding as a Go struct makes quantities canonical; what was not decoded is completed here.
     if facts.policy.kserve().merge == MergeRule::Written {
         quantities::canonical(&mut pod);
     }
     let mut worker = None;
     if let Some(annotations) = annotations {
+        // Before the models are mounted: mounts are added to the containers of both pods.
         worker = nodes::workers(facts, annotations, &mut pod, rec)?;
         let kind = ComponentKind::Predictor;
         storage::several(facts, kind, facts.predictor, annotations.head, &mut pod, findings)?;
@@ -95,6 +97,7 @@ fn of_runtime<R: Record>(
     {
         map.retain(|entry| entry.key != "name");
     }
+    // Merged first: placeholders in the fields of the service are expanded, too.
     let mut container = over(facts, &listed[main], &fields, rec)?;
     container = expand(facts, MAIN, &container, rec, findings)?;
     let server = match facts.policy.kserve().image_suffix {
@@ -105,6 +108,7 @@ fn of_runtime<R: Record>(
     let mut containers = vec![container];
     let collocated =
         |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());
+    // A transformer of both sides is merged, and only then appended: the server stays the first.
     match (collocated(listed), collocated(predictor)) {
         (Some(lower), Some(upper)) => {
             let both = over(facts, &lower, &upper, rec)?;
@@ -182,6 +186,7 @@ fn of_service(facts: &Facts<'_>) -> Result<Node, Failure> {
     let mut containers = containers;
     // Quirk: a service that requests ModelMesh is not defaulted, also where another mode is chosen.
     if !facts.asks_for_modelmesh() {
+        // Of several containers only one without a name is renamed: a named one may be a sidecar.
         if containers.len() == 1 || text(&containers[0], "name").is_empty() {
             custom::named(&mut containers[0]);
         }
@@ -297,6 +302,7 @@ pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic
                 .help("name a runtime for single models"),
             );
         }
+        // Only the default protocol: a service that names v2 knows that the runtime serves it.
         let v1 = facts.protocol.as_deref().unwrap_or("v1") == "v1";
         if v1
             && runtime.protocols.iter().any(|listed| listed.value == "v1")

@@ -115,6 +115,7 @@ fn tag(image: &str) -> Option<(&str, &str)> {
 pub(super) fn image(server: &str, container: &mut Node, version: Option<&Node>) {
     // A container without an image gets a tag too.
     let image: EcoString = container.get("image").and_then(Node::as_str).unwrap_or_default().into();
+    // A digest fixes the image; a tag beside it would have no effect.
     if image.contains("@sha256:") {
         return;
     }
@@ -133,6 +134,7 @@ pub(super) fn image(server: &str, container: &mut Node, version: Option<&Node>) 
             eco_format!("{image}-gpu")
         }
         (None, Some((repository, tag)))
+            // The plain image needs GPUs: without one the variant for CPUs runs.
             if server == "vllmserver" && !gpu && !repository.ends_with("-cpu") =>
         {
             eco_format!("{repository}-cpu:{tag}")

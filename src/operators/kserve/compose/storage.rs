@@ -54,6 +54,7 @@ pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Res
         .storage_containers
         .iter()
         .any(|container| initializer::fetches(container, &text));
+    // ValidateStorageURI takes a text without `\w+?://` for a local path.
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let local = !text.match_indices("://").any(|(at, _)| text[..at].ends_with(word));
     let is_known = |scheme: &&str| match *scheme {
@@ -62,6 +63,7 @@ pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Res
         _ => true,
     };
     let schemes: Vec<&str> = SCHEMES.into_iter().filter(is_known).collect();
+    // A host of Azure is judged by its pattern alone, although its scheme is in the list.
     let served = if text.contains(AZURE) {
         is_azure_blob(&text)
     } else {
@@ -126,6 +128,7 @@ pub(super) fn several(
     let uris = spec.get("storageUris").map(Node::items).unwrap_or_default();
     let Some(first) = uris.first() else { return Ok(()) };
     let named =
+        // The CRD has the field on the predictor only.
         Some(text(spec, "storageContainerName")).filter(|_| kind == ComponentKind::Predictor);
     let container = storage_container(facts, named, text(first, "uri"))?;
     let source = |node: &Node| Source {
@@ -192,6 +195,7 @@ pub(super) fn provide(
             return Ok(());
         }
     }
+    // The pod was injected before: webhooks see a pod again on each admission.
     let fetched = pod.get("initContainers").map(Node::items).unwrap_or_default();
     if position(fetched, "name", INITIALIZER).is_some() {
         return Ok(());
@@ -202,6 +206,7 @@ pub(super) fn provide(
     };
     let fetched = if request.by_webhook {
         let fetched = one(facts, request, &readers, pod);
+        // A server that reads the address itself would fetch the model a second time.
         point_to_models(server, pod);
         fetched
     } else {
@@ -224,6 +229,7 @@ pub(super) fn provide(
     };
     let result = storage
         .and_then(|()| finish(facts, request.container, request.annotations, &mut container, pod));
+    // Put back also on an error: Knative mode goes on with the pod as it is.
     push(pod, "initContainers", container);
     result
 }
@@ -262,6 +268,7 @@ fn many(
     readers: &[&str],
     pod: &mut Node,
 ) -> Result<bool, Failure> {
+    // Images and claims alone are refused, too: the check comes before models are sorted by kind.
     if let Some(object) = request.container
         && object.spec("supportsMultiModelDownload").and_then(Node::as_bool) != Some(true)
     {
@@ -290,6 +297,7 @@ fn many(
         return Ok(false);
     }
     let paths: Vec<&str> = fetched.iter().map(|source| source.path.as_str()).collect();
+    // One volume at the common parent: each model gets its own directory in it.
     let path = common_parent(&paths);
     push(pod, "initContainers", fetching(facts, fetched));
     let volume = volume_name(&path);
@@ -314,6 +322,7 @@ fn point_to_models(server: &str, pod: &mut Node) {
         }
         each_mut(container, "env", |variable| {
             if text(variable, "name") == "STORAGE_URI"
+                // A reference to a ConfigMap or Secret is left alone.
                 && !text(variable, "value").is_empty()
                 && let Some(map) = variable.as_map_mut()
             {
@@ -338,6 +347,7 @@ fn common_parent(paths: &[&str]) -> EcoString {
     };
     let mut common: Vec<&str> = first.trim_matches('/').split('/').collect();
     for path in rest {
+        // Whole components are compared: `/a/bc` and `/a/b` share `/a` only.
         let shared = common
             .iter()
             .zip(path.trim_matches('/').split('/'))
