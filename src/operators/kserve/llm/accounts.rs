@@ -25,6 +25,7 @@ impl Account {
         if let Some(found) = scene.find("ServiceAccount", "default") {
             Self { object: found.clone(), generated: false }
         } else {
+            // Not a finding: the account exists in every cluster, only its secrets are unknown.
             let unknown = Self::copied(scene, "default".into(), Map::new(), None);
             Self { generated: false, ..unknown }
         }
@@ -42,6 +43,7 @@ impl Account {
             return Self { object: found.clone(), generated: false };
         }
         let finding = super::scene::absent(scene, "ServiceAccount", scene.namespace(), name, place);
+        // Both workloads and the scheduler look the same account up: it is reported once.
         if findings.iter().all(|other| other.message != finding.message) {
             findings.push(finding);
         }
@@ -78,11 +80,13 @@ impl Account {
             ],
             BY,
         );
+        // Only these two: labels and annotations of the source stay with it.
         for key in ["secrets", "imagePullSecrets"] {
             if let Some(value) = source.and_then(|source| source.node.get(key)) {
                 put(&mut node, key, value.clone());
             }
         }
+        // The service's own place in a file: the account has none.
         let mut object = scene.service.object.clone();
         object.api_version = "v1".into();
         object.id.kind = "ServiceAccount".into();

@@ -80,6 +80,7 @@ pub(super) fn bound(
 pub(super) fn service(scene: &Scene<'_>, spec: &Node) -> Node {
     let protocol = if scene.settings().tls { "https" } else { "http" };
     let mut labels = workload_labels(scene);
+    // The user's labels win, as they are spread over those of the controller.
     spread(&mut labels, spec.get("labels"), "");
     labels.sort();
     let mut annotations = Map::new();
@@ -137,6 +138,7 @@ pub(super) fn devices(scene: &Scene<'_>) -> Option<Node> {
     };
     let mut exactly = mapping([("deviceClassName", Node::str(class.trim(), by))], by);
     if let Some(count) =
+        // One device is the default of the API: the controller sets no count for it.
         annotation("device-count").trim().parse::<i64>().ok().filter(|count| *count > 1)
     {
         put(&mut exactly, "count", Node::int(count, by));

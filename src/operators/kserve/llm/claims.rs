@@ -28,6 +28,7 @@ pub(super) fn devices(scene: &Scene<'_>, spec: &mut Node) {
     let wanted = scene.annotation(DEVICE_CONTAINER).filter(|name| !name.is_empty());
     for path in [&["template"][..], &["worker"], &["prefill", "template"], &["prefill", "worker"]] {
         let Some(pod) = at_mut(spec, path) else { continue };
+        // A preset or the user may have written the claim already.
         if position(pod.items_of("resourceClaims"), "name", CLAIM).is_none() {
             let claim = [
                 ("name", Node::str(CLAIM, BY)),
@@ -38,6 +39,7 @@ pub(super) fn devices(scene: &Scene<'_>, spec: &mut Node) {
         let containers = pod.items_of("containers");
         let index = match &wanted {
             Some(name) => position(containers, "name", name),
+            // Without a name the first container gets the device.
             None => (!containers.is_empty()).then_some(0),
         };
         let mut at = 0;
@@ -45,6 +47,7 @@ pub(super) fn devices(scene: &Scene<'_>, spec: &mut Node) {
             if Some(at) == index
                 && let Some(resources) = map_mut(container, "resources", BY)
             {
+                // The resources are moved out and back: `push` takes a node, not a map.
                 let mut node = Node::new(Value::Map(std::mem::take(resources)), BY);
                 if position(node.items_of("claims"), "name", CLAIM).is_none() {
                     push(&mut node, "claims", mapping([("name", Node::str(CLAIM, BY))], BY));

@@ -41,6 +41,8 @@ fn look_up<'a>(scene: &Scene<'a>, name: &str) -> Option<&'a Object> {
 pub(super) fn applied<'a>(scene: &Scene<'a>, node: &mut Node) -> Result<Vec<Applied<'a>>, Failure> {
     let named: Vec<EcoString> =
         node.items_of("baseRefs").iter().map(|reference| text(reference, "name").into()).collect();
+    // A second tree: the configurations that are named decide which presets apply, but the presets
+    // come below them in the merge.
     let mut resolved = node.clone();
     let mut found = Vec::new();
     for name in &named {
@@ -50,6 +52,7 @@ pub(super) fn applied<'a>(scene: &Scene<'a>, node: &mut Node) -> Result<Vec<Appl
             resolved = merged(scene, resolved, spec, &mut ())?;
         }
     }
+    // The webhook has filled in a name, which must not hide that of a configuration.
     if let Some(name) = resolved.at(&["model", "name"]).cloned()
         && let Some(model) = map_mut(node, "model", BY)
     {
@@ -63,6 +66,7 @@ pub(super) fn applied<'a>(scene: &Scene<'a>, node: &mut Node) -> Result<Vec<Appl
             Applied { found: look_up(scene, &name), name, preset: Some(preset) }
         })
         .collect();
+    // Named configurations come last, so that they win over presets.
     let named = named.into_iter().zip(found);
     all.extend(named.map(|(name, object)| Applied { name, preset: None, found: Some(object) }));
     Ok(all)
@@ -139,6 +143,7 @@ fn presets(resolved: &Node) -> Vec<&'static str> {
     }
     let route = resolved.at(&["router", "route"]);
     if route
+        // A route with references of the user gets no shipped one.
         .is_some_and(|route| route.at(&["http", "refs"]).is_none_or(|refs| refs.items().is_empty()))
     {
         names.push("router-route");
@@ -201,6 +206,7 @@ pub(super) fn merged<R: Record>(
             "failed to combine base-configurations: failed to merge specs: could not apply merge patch: {message}"
         ))
     };
+    // RawExtension has no fields in the struct, so Go's strategic merge fails on two nested values.
     let inline = ["router", "scheduler", "config", "inline"];
     if let (Some(below), Some(above)) = (lower.at(&inline), upper.at(&inline)) {
         let both = above.entries().find(|entry| {
@@ -218,6 +224,7 @@ pub(super) fn merged<R: Record>(
     let ty = spec_type();
     let mut patch = schema::marshal(upper, ty, Library::V0_34)
         .map_err(|misfit| scene.failure(misfit.to_string()))?;
+    // Marshalling writes an empty `uri`, which would override that of a configuration.
     if let Some(model) = patch.get("model")
         && model.get("uri").is_none_or(|uri| uri.as_str() == Some(""))
         && let Some(model) = at_mut(&mut patch, &["model"])
@@ -235,6 +242,7 @@ pub(super) fn merged<R: Record>(
 pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combined, Failure> {
     let mut node = scene.stored_spec();
     let applied = applied(scene, &mut node)?;
+    // Checked after all names are known: the failure lists each preset that is missing.
     if applied.iter().any(|applied| applied.found.is_none()) {
         return Err(missing_preset(scene));
     }
@@ -251,9 +259,11 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
     };
     let spec_of =
         |applied: &Applied<'_>| -> Option<Node> { applied.found?.node.get("spec").cloned() };
+    // Two folds: the merge of presets alone is the same for many services and is kept.
     let (shipped, named): (Vec<&Applied<'_>>, Vec<&Applied<'_>>) =
         applied.iter().partition(|applied| applied.preset.is_some());
     let shipped_specs: Vec<Node> = shipped.iter().filter_map(|applied| spec_of(applied)).collect();
+    // A record of origins needs the merge itself, so the kept one serves only where none is asked.
     let base = if shipped.len() > 1 && !rec.keeps() {
         // A fleet has few combinations of shipped configurations.
         let of = shipped.iter().filter_map(|applied| Some(applied.found?.id.clone())).collect();
@@ -266,6 +276,7 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
         fold(&mut shipped_specs.iter(), rec, None)?
     };
     let named_specs: Vec<Node> = named.iter().filter_map(|applied| spec_of(applied)).collect();
+    // The service itself is the top layer.
     let spec = fold(&mut named_specs.iter().chain([&node]), rec, base)?;
     let mut spec = spec.unwrap_or_else(|| node.clone());
     before_templates(scene, &mut spec);
@@ -355,6 +366,7 @@ fn before_templates(scene: &Scene<'_>, spec: &mut Node) {
         put(pool, "selector", mapping([("matchLabels", mapping(labels, BY))], BY));
     }
     if let Some(template) = at_mut(spec, &["router", "scheduler", "template"])
+        // The generated account: the role is bound to it by this name.
         && text(template, "serviceAccountName").is_empty()
     {
         put(template, "serviceAccountName", Node::str(scene.child("-epp-sa"), BY));
@@ -385,6 +397,7 @@ pub(super) fn each_default_backend(
 fn after_templates(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
     super::claims::devices(scene, spec);
     let refs = spec.at(&["router", "gateway", "refs"]).map(Node::items).unwrap_or_default();
+    // The user's gateways replace those of the shipped route.
     let parents: Vec<Node> = refs.iter().map(parent).collect();
     let scheduler = spec.at(&["router", "scheduler"]).is_some();
     let pool = text_at(spec, &["router", "scheduler", "pool", "ref", "name"]).map(EcoString::from);
@@ -392,6 +405,7 @@ fn after_templates(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
         if !parents.is_empty() {
             put(route, "parentRefs", Node::list(parents, BY));
         }
+        // Without an endpoint picker no pool exists: the route leads to the Service of the pods.
         if !scheduler {
             let service = scene.child("-kserve-workload-svc");
             each_default_backend(scene, route, |backend| {
@@ -410,6 +424,7 @@ fn after_templates(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
         at_mut(spec, &["router", "scheduler", "pool", "spec", "endpointPickerRef"])
     {
         let number = picker.at(&["port", "number"]).and_then(Node::as_int).unwrap_or(0);
+        // The API requires a port for a Service; other kinds need none.
         if number == 0 && matches!(text(picker, "kind"), "Service" | "") {
             put(picker, "port", mapping([("number", Node::int(9002, BY))], BY));
         }
@@ -425,6 +440,7 @@ fn parent(reference: &Node) -> Node {
     );
     for key in ["namespace", "name", "sectionName"] {
         if let Some(value) = reference.get(key)
+            // An empty namespace would be a namespace of that name; none is the route's own.
             && (key != "namespace" || value.as_str() != Some(""))
         {
             put(&mut node, key, value.clone());
@@ -439,9 +455,11 @@ fn scheduler_config(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
     let Some(config) = at_mut(spec, &["router", "scheduler", "config"]) else { return Ok(()) };
     let Some(reference) = config.get("ref").cloned() else { return Ok(()) };
     let name = text(&reference, "name");
+    // `epp` is the controller's default key.
     let key = Some(text(&reference, "key")).filter(|key| !key.is_empty()).unwrap_or("epp");
     let object = scene.find("ConfigMap", name);
     let found = object.or_else(|| {
+        // Only ConfigMaps with this prefix are looked up in the controller's namespace.
         let shared = name.starts_with("config-scheduler-");
         scene.catalog.other("ConfigMap", scene.system(), name).filter(|_| shared)
     });

@@ -26,6 +26,7 @@ pub(super) fn stored(object: &mut Node) {
             saved.push((CRITICALITY, text));
         }
         take(model, "criticality");
+        // By index, because the stored version has no field for them and names may repeat.
         let mut levels = serde_json::Map::new();
         if let Some(lora) = at_mut(model, &["lora"]) {
             let mut index = 0;
@@ -58,6 +59,7 @@ pub(super) fn stored(object: &mut Node) {
 
 /// The specification of a pool.
 fn pool(spec: &mut Node) {
+    // v1alpha1 has the labels directly below `selector`.
     if let Some(selector) = spec.get("selector").cloned() {
         put(spec, "selector", mapping([("matchLabels", selector)], BY));
     }
@@ -67,6 +69,7 @@ fn pool(spec: &mut Node) {
     }
     if let Some(mut reference) = spec.get("extensionRef").cloned() {
         take(spec, "extensionRef");
+        // 9002 is the conversion's default for a port that is not set.
         let number = reference.get("portNumber").cloned().unwrap_or_else(|| Node::int(9002, BY));
         take(&mut reference, "portNumber");
         put(&mut reference, "port", mapping([("number", number)], BY));

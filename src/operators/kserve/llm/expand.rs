@@ -73,6 +73,7 @@ pub(super) fn replace<R: Record>(
         switches: vec![("EnableTLS", settings.tls)],
         setting_names: &SETTINGS,
     };
+    // Origins are looked up only for actions that are recorded.
     let setting = |name: &str| setting_origin(scene, merged, name);
     let data = Data {
         metadata: object.node.get("metadata"),
@@ -89,11 +90,13 @@ pub(super) fn replace<R: Record>(
     walk.node(&mut metadata);
     walk.node(&mut expanded);
     if let Some(place) = walk.broken {
+        // The whole template records its actions itself.
         walk.filled.clear();
         let whole = walk.whole(scene, merged);
         expanded =
             whole.map_err(|failure| Failure { span: place.span().or(failure.span), ..failure })?;
     }
+    // After the walk: a broken text later on makes earlier records wrong.
     for (place, filled) in walk.filled {
         rec.filled(place, || filled);
     }
@@ -138,6 +141,7 @@ impl Walk<'_> {
 
     /// The expanded value; none where it stays.
     fn expanded(&mut self, node: &Node) -> Option<Value> {
+        // One broken text sends the whole tree to the long way: the rest need not be expanded.
         if self.broken.is_some() {
             return None;
         }
@@ -170,12 +174,14 @@ impl Walk<'_> {
                     .enumerate()
                     .filter_map(|(at, entry)| Some((at, self.expanded(&entry.node)?)))
                     .collect();
+                // A key cannot be replaced in place: that needs the template of the whole.
                 if map.iter().any(|entry| entry.key.contains("{{")) {
                     self.broken.get_or_insert(node.origin);
                 }
                 if changed.is_empty() {
                     return None;
                 }
+                // Copied only now: a mapping without actions stays shared.
                 let mut map = map.clone();
                 let mut changed = changed.into_iter().peekable();
                 for (at, entry) in map.iter_mut().enumerate() {
@@ -194,6 +200,8 @@ impl Walk<'_> {
         let template = Alone::of(text)?;
         let expanded = template.expand(self.values)?;
         if self.keeps {
+            // Texts stand between the quotes of JSON in the template, so they are unquoted for the
+            // record.
             for ran in expanded.of_actions(template.text()) {
                 let [action, printed] =
                     [ran.action, ran.printed].map(|text| unquoted(text).unwrap_or(text.into()));
@@ -235,6 +243,7 @@ impl Walk<'_> {
             serde_json::from_str(&expanded).map_err(|error| read(error.to_string()))?;
         let node = whole.read(&found);
         let spec = node.get("spec").cloned().unwrap_or_else(|| Node::map(by));
+        // Decoding drops unknown fields and zero values, as the controller's struct does.
         schema::marshal(&spec, spec_type(), Library::V0_34)
             .map_err(|misfit| read(misfit.to_string()))
     }
@@ -242,6 +251,7 @@ impl Walk<'_> {
 
 /// A text from between the quotes of JSON.
 fn unquoted(text: &str) -> Option<EcoString> {
+    // Most texts have nothing to unescape: they are spared the JSON parser.
     if !text.bytes().any(|byte| matches!(byte, b'\\' | b'"' | ..=0x1f)) {
         return Some(text.into());
     }
@@ -269,6 +279,7 @@ pub(super) fn json(out: &mut String, node: &Node) {
         }
         Value::Map(map) => {
             let mut entries: Vec<_> = map.iter().collect();
+            // Go's encoder sorts the keys of maps.
             entries.sort_by(|a, b| a.key.cmp(&b.key));
             out.push('{');
             for (index, entry) in entries.into_iter().enumerate() {

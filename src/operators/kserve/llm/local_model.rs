@@ -65,6 +65,7 @@ pub(super) fn cached<'a>(catalog: &'a Catalog, service: &Service) -> Option<Cach
                         .is_some_and(|namespace| *namespace == service.namespace)
             })
             .collect();
+        // The first match wins, so the order of the input files must not decide.
         found.sort_by(|a, b| a.id.name.cmp(&b.id.name));
         found
     };
@@ -72,11 +73,13 @@ pub(super) fn cached<'a>(catalog: &'a Catalog, service: &Service) -> Option<Cach
     caches.into_iter().find_map(|cache| {
         let source = cache.spec("sourceModelUri").and_then(Node::as_str)?;
         let below = uri.trim_end_matches('/').strip_prefix(source.trim_end_matches('/'))?;
+        // A whole path component: `s3://b/a` does not have `s3://b/ab`.
         if !(below.is_empty() || below.starts_with('/')) {
             return None;
         }
         let groups = cache.spec("nodeGroups").map(Node::items).unwrap_or_default();
         let group = match &wanted {
+            // A cache without the node group of the service is not used, even if it has the model.
             Some(wanted) => groups.iter().find(|group| group.as_str() == Some(wanted))?,
             None => groups.first()?,
         };

@@ -36,6 +36,7 @@ impl Adapter {
 fn segment(name: &str) -> String {
     let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let segment: String = name.chars().map(clean).collect();
+    // These would leave the directory of the adapters.
     if matches!(segment.as_str(), "" | "." | "..") { "adapter".into() } else { segment }
 }
 
@@ -49,6 +50,7 @@ pub(super) fn adapters(spec: &Node) -> Result<Vec<Adapter>, String> {
     let mut found = Vec::new();
     for adapter in listed {
         let uri = adapter.get("uri").and_then(Node::as_str).unwrap_or_default();
+        // Go's URL parser writes the scheme in small letters.
         let uri: EcoString = match uri.split_once("://") {
             Some((scheme, rest)) => eco_format!("{}://{rest}", scheme.to_ascii_lowercase()),
             None => uri.into(),
@@ -59,6 +61,7 @@ pub(super) fn adapters(spec: &Node) -> Result<Vec<Adapter>, String> {
         let named = adapter.get("name").map_or(adapter.origin, |name| name.origin);
         found.push(Adapter { name: name.into(), named, uri, origin, path });
     }
+    // Sorted before the checks: the error names the first adapter by name, not by place.
     found.sort_by(|a, b| a.name.cmp(&b.name));
     for Adapter { name, uri, .. } in &found {
         let Some((scheme, _)) = uri.split_once("://") else {
@@ -108,12 +111,14 @@ pub(super) fn attach(
             let volume = child_name("lora-pvc-", &adapter.name);
             super::mount::mount_claim(&adapter.uri, pod, MAIN, &adapter.path, &volume);
         }
+        // Clients on the cluster's gateway use the published name, others the plain one.
         for name in [adapter.name.clone(), published(scene.namespace(), &adapter.name)] {
             let mut json = String::from("{\"name\":");
             go_json::string(&mut json, &name);
             json.push_str(",\"path\":");
             go_json::string(&mut json, &adapter.path);
             json.push('}');
+            // In quotes, because the server is started by a shell.
             modules.push(eco_format!("'{json}'"));
         }
     }
@@ -123,11 +128,13 @@ pub(super) fn attach(
     };
     let main = &containers[index];
     let words = main.texts("command").chain(main.texts("args"));
+    // Joined, because a command may be one text for a shell.
     let given = words.collect::<Vec<_>>().join(" ").contains("--lora-modules")
         || main.items_of("env").iter().any(|variable| {
             text(variable, "name") == "VLLM_ADDITIONAL_ARGS"
                 && text(variable, "value").contains("--lora-modules")
         });
+    // The user's own list is kept whole; the volumes are added all the same.
     if given {
         return Ok(());
     }
@@ -151,6 +158,7 @@ pub(super) fn attach(
             && let Some(args) = list_mut(container, "args", BY)
         {
             let given = std::mem::take(args);
+            // The flags come before those of the user, which the server reads last.
             args.extend(flags.drain(..).chain(given));
         }
         at += 1;

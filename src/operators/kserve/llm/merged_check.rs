@@ -29,6 +29,8 @@ pub(super) fn fingerprint(node: &Node, applied: &[Applied<'_>]) -> u64 {
                 items.len().hash(into);
                 items.iter().for_each(|item| shape(item, into));
             }
+            // Of a text only what the merge and the templates see: most differ from service to
+            // service.
             Value::Str(text) => (text.is_empty(), text.contains("{{")).hash(into),
             Value::Int(number) => number.hash(into),
             Value::Bool(value) => value.hash(into),
@@ -37,6 +39,7 @@ pub(super) fn fingerprint(node: &Node, applied: &[Applied<'_>]) -> u64 {
     }
     let mut into = DefaultHasher::new();
     shape(node, &mut into);
+    // By identity: the configurations of a run do not change.
     for config in applied {
         config.found.map(|object| &object.id).hash(&mut into);
     }
@@ -52,6 +55,7 @@ pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
     // The text of a ConfigMap is read for this check only.
     if let Some(config) = at_mut(&mut checked, &["router", "scheduler", "config"])
         && let Some(text) = config.get("inline").and_then(Node::as_str)
+        // The schema expects an object there.
         && let Some(read) = super::names_of_plugins::parsed(text)
     {
         put(config, "inline", read);
@@ -72,6 +76,8 @@ pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
     put(&mut object.node, "spec", checked);
     let mut found = Vec::new();
     if let Some(schema) = schema::kind(super::convert::STORED, super::KIND) {
+        // The controller sends its Go struct: fields without `omitempty` are there with zero
+        // values.
         schema.fill_zeroes(&mut object.node);
         schema.default(&mut object.node);
         let none = SourceMap::default();
@@ -81,6 +87,7 @@ pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
         }));
     }
     found.retain(|finding| {
+        // Unknown fields were pruned or never decoded, so the server does not see them.
         finding.severity == Severity::Error && finding.code != Code::UnknownField
     });
     found.extend(validate::service(&object));

@@ -81,6 +81,7 @@ pub(crate) fn decide<'a>(
         return Resolution::failed(None, Basis::None, protocol, refusal);
     }
     let scene = scene(context, service);
+    // An error is reported by `build`: here it leaves nothing to explain.
     let applied = combine::applied(&scene, &mut scene.stored_spec()).unwrap_or_default();
     let configs = applied.into_iter().map(|applied| AppliedConfig {
         name: applied.name,
@@ -112,6 +113,7 @@ pub(crate) fn build<'s, R: Record>(
         return Outcome { outlines: outlines(&node), error: Some(refusal), ..Outcome::default() };
     }
     let mut diagnostics = Vec::new();
+    // A stopped service is not merged, so that its errors are not reported.
     if scene.stopped() {
         let built = Built { service, model: None, runtime: None, components: Vec::new() };
         return Outcome { built: Some(built), ..Outcome::default() };
@@ -125,6 +127,7 @@ pub(crate) fn build<'s, R: Record>(
         }
         Err(error) => (Err(error), false),
     };
+    // Without presets the pods have gaps, and findings about them would be wrong.
     let mut quiet = Vec::new();
     let built = combined.and_then(|spec| {
         let findings = if incomplete { &mut quiet } else { &mut diagnostics };
@@ -181,6 +184,7 @@ fn outlines(spec: &Node) -> Vec<Outline> {
 }
 
 fn component(kind: ComponentKind, workload: &Node, pod: Node, worker: Option<Node>) -> Component {
+    // The size counts the leader.
     let workers = size::size(workload).unwrap_or(1).max(1) - 1;
     let main = main_of(&pod);
     let worker_main = worker.as_ref().map_or(0, main_of);
@@ -220,6 +224,7 @@ fn outline(component: &Component, workload: &Node) -> Outline {
         mode: component.mode,
         mode_basis: None,
         min_replicas: least,
+        // No autoscaler is taken to have acted: the count is the least one.
         settled_replicas: least,
         max_replicas: most.or(least),
         pods_per_replica: component.pods_per_replica(),
@@ -263,6 +268,7 @@ fn of_workload(spec: &Node, source: Workload) -> Component {
         source.pod,
         source.worker.as_ref().map(|(worker, _)| worker.clone()),
     );
+    // The finished worker takes the place of the template's.
     component.worker = source.worker;
     component.name = name.unwrap_or_default();
     component.labels = source.labels;
@@ -287,6 +293,7 @@ pub(crate) fn workloads(
 ) -> Result<Vec<RenderedObject>, Failure> {
     let scene = scene(context, built.service);
     let Some(spec) = specification(built) else { return Ok(Vec::new()) };
+    // `build` has refused adapters that cannot be fetched.
     let adapters = lora::adapters(&spec).unwrap_or_default();
     let mut found = workload::workloads(&scene, &spec, &adapters, &mut Vec::new())?;
     if combine::lacks_preset(&scene) {
@@ -347,6 +354,7 @@ pub(crate) fn objects(
     let Some(spec) = specification(built) else {
         return Ok(Checked { value: written, diagnostics });
     };
+    // Objects are written whole or not at all: a preset decides containers, ports and routes.
     if combine::lacks_preset(&scene) {
         return Err(combine::missing_preset(&scene));
     }

@@ -21,6 +21,7 @@ impl Mount<'_> {
     /// Mounts the volume into a container, unless the container mounts it already; the pod gets
     /// the volume with its first mount.
     pub(super) fn add(&self, container: &mut Node, read_only: bool, volumes: &mut Vec<Node>) {
+        // The name of the volume decides: another path of the user is kept.
         if position(container.items_of("volumeMounts"), "name", self.volume).is_some() {
             return;
         }
@@ -41,6 +42,7 @@ impl Mount<'_> {
             let claim = Node::str(self.claim, self.origin);
             ("persistentVolumeClaim", mapping([("claimName", claim)], BY))
         };
+        // The caller adds it: the container is part of the pod that is being changed.
         volumes.push(mapping([("name", Node::str(self.volume, BY)), source], BY));
     }
 
@@ -49,6 +51,8 @@ impl Mount<'_> {
         let mut volumes = Vec::new();
         let mut first = true;
         each_mut(pod, "containers", |container| {
+            // Two containers of one name are invalid; only the first is changed, as in the
+            // controller.
             if first && text(container, "name") == name {
                 self.add(container, read_only, &mut volumes);
                 first = false;

@@ -16,6 +16,7 @@ const FILE_FLAGS: [&str; 4] = ["--config-file", "-config-file", "--configFile", 
 /// A text of YAML or JSON as a tree; none when it is no mapping.
 pub(super) fn parsed(text: &str) -> Option<Node> {
     let source = SourceId(0);
+    // Go's YAML decoder reads the first document only.
     let range = split(source, text).value.into_iter().next()?;
     let read = parse(source, text, range, &Limits::default());
     read.value.filter(|node| node.as_map().is_some())
@@ -27,6 +28,7 @@ pub(super) fn flag(pod: &Node) -> Option<(EcoString, EcoString)> {
     let main =
         pod.items_of("containers").iter().find(|container| text(container, "name") == MAIN)?;
     let args = main.items_of("args");
+    // A flag in the last place has no value and is none.
     args.windows(2).find_map(|pair| {
         let name = pair[0].as_str()?;
         let is_known = TEXT_FLAGS.contains(&name) || FILE_FLAGS.contains(&name);
@@ -44,6 +46,7 @@ fn inline(spec: &Node) -> Option<Node> {
         };
     }
     let (name, text) = flag(scheduler.get("template")?)?;
+    // A file of the image cannot be read: its plugins count as absent.
     if TEXT_FLAGS.contains(&name.as_str()) { parsed(&text) } else { None }
 }
 

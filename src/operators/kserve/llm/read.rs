@@ -20,6 +20,7 @@ pub(super) const GROUP_LABEL: &str = "serving.kserve.io/routing-group";
 /// Brings an object into the stored form, up to the conversion.
 fn stored(object: &mut Object) {
     if let Some(schema) = schema::kind(&object.api_version, &object.id.kind) {
+        // First, so that defaults are not filled into objects that are not stored.
         schema::prune(&mut object.node, schema.root());
         schema.default(&mut object.node);
     }
@@ -34,6 +35,7 @@ fn stored(object: &mut Object) {
 pub(crate) fn config(mut object: Object, findings: &mut Vec<Diagnostic>) -> Object {
     stored(&mut object);
     findings.extend(validate::config(&object));
+    // A configuration that does not decode keeps its tree: the merge reports the misfit.
     if let Some(spec) = object.node.get("spec")
         && let Ok(decoded) = schema::marshal(spec, convert::spec_type(), Library::V0_34)
     {
@@ -54,6 +56,7 @@ pub(crate) fn service(mut object: Object, _: &Policy, findings: &mut Vec<Diagnos
         put(&mut object.node, "spec", Node::map(BY));
     }
     if let Some(spec) = at_mut(&mut object.node, &["spec"]) {
+        // The defaulting webhook names the model after the service.
         let unnamed = spec.at(&["model", "name"]).is_none_or(|name| name.as_str() == Some(""));
         if let Some(model) = map_mut(spec, "model", BY).filter(|_| unnamed) {
             model.insert("name", Node::str(name, BY));
@@ -69,6 +72,7 @@ pub(crate) fn service(mut object: Object, _: &Policy, findings: &mut Vec<Diagnos
                 }
             }
             None => {
+                // A label left over from a copied manifest would add the service to the group.
                 if let Some(labels) = at_mut(metadata, &["labels"]) {
                     take(labels, GROUP_LABEL);
                 }
@@ -76,6 +80,7 @@ pub(crate) fn service(mut object: Object, _: &Policy, findings: &mut Vec<Diagnos
         }
     }
     let refused = validate::service(&object);
+    // The webhook stops at its first error; all of them are findings.
     let refusal = refused.first().map(|first| {
         Box::new(Failure {
             code: first.code,

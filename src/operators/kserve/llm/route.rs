@@ -53,6 +53,7 @@ pub(super) fn references(
             }
             Some(route) => {
                 let parents = route.spec("parentRefs").map(Node::items).unwrap_or_default();
+                // Only a route that was read can be judged.
                 if parents.is_empty() {
                     return Err(format!(
                         "failed to reconcile networking: HTTPRoute target validation failed: HTTPRoute {}/{name} has no parent gateway references",
@@ -65,6 +66,7 @@ pub(super) fn references(
             }
         }
     }
+    // The parents of an inline route count only without references to gateways, which replace them.
     if refs.is_empty() {
         let parents = spec.at(&["router", "route", "http", "spec", "parentRefs"]);
         for parent in parents.map(Node::items).unwrap_or_default() {
@@ -81,12 +83,14 @@ fn routes_by_model(scene: &Scene<'_>, spec: &Node) -> bool {
     if settings.model_header.is_empty() || stated != Some("true") {
         return false;
     }
+    // The setting of the cluster decides before any gateway is looked at.
     match settings.model_routing.as_str() {
         "disabled" => return false,
         "forced" => return true,
         _ => {}
     }
     let refs = spec.at(&["router", "gateway", "refs"]).map(Node::items).unwrap_or_default();
+    // A gateway that was not read does not object.
     !refs.iter().any(|reference| {
         let named = text(reference, "namespace");
         let namespace = if named.is_empty() { scene.namespace() } else { named };
@@ -112,6 +116,7 @@ fn strip(route: &mut Node, header: &str) {
             matches.retain(|matched| !has_header(matched, header));
         }
     }
+    // A rule without matches would catch every request.
     rules.retain(|rule| !rule.items_of("matches").is_empty());
 }
 
@@ -123,8 +128,10 @@ fn expand(scene: &Scene<'_>, spec: &Node, route: &mut Node, header: &str) {
         .filter_map(|parent| parent.get("name"))
         .filter_map(|name| Some((name.as_str()?, name.origin)))
         .collect();
+    // By name: the order in the list must not change the route.
     adapters.sort_by_key(|(name, _)| *name);
     each_mut(route, "rules", |rule| {
+        // A copy, because the list grows while it is read.
         let matches = rule.items_of("matches").to_vec();
         let mut added = Vec::new();
         for matched in matches.iter().filter(|matched| has_header(matched, header)) {
@@ -165,6 +172,7 @@ fn models(service: &Service) -> Vec<EcoString> {
     let adapters = model.and_then(|model| model.at(&["lora", "adapters"]));
     let adapters = adapters.map(Node::items).unwrap_or_default();
     names.extend(adapters.iter().filter_map(|adapter| adapter.get("name")?.scalar_text()));
+    // Compared as sets with the models of other members.
     names.sort();
     names.dedup();
     names
@@ -195,6 +203,7 @@ fn members(scene: &Scene<'_>, group: &str) -> Vec<Member> {
                 put(&mut node, "port", Node::int(8000, BY));
                 node
             };
+            // A pool of the user is taken to be of the former group, as upstream does.
             let backend = match pool {
                 Some(pool) => backend(Some(FORMER), "InferencePool", pool.into()),
                 None if scheduler => backend(
@@ -230,6 +239,7 @@ fn share(scene: &Scene<'_>, spec: &Node, route: &mut Node, group: &str) -> bool 
     let models = models(scene.service);
     let backends: Vec<Node> = members(scene, group)
         .into_iter()
+        // member|Members that serve other models cannot answer the same requests.
         .filter(|member| !member.stopped && member.models == models)
         .map(|member| {
             let mut backend = member.backend;
@@ -241,6 +251,7 @@ fn share(scene: &Scene<'_>, spec: &Node, route: &mut Node, group: &str) -> bool 
     let service = scene.child("-kserve-workload-svc");
     let pool = text_at(spec, &["router", "scheduler", "pool", "ref", "name"]);
     each_mut(route, "rules", |rule| {
+        // The rules below the service's own path stay with its own backend.
         let personal = rule.items_of("matches").iter().any(|matched| {
             text_at(matched, &["path", "value"]).is_some_and(|path| {
                 path.strip_prefix(prefix.as_str())
@@ -254,6 +265,7 @@ fn share(scene: &Scene<'_>, spec: &Node, route: &mut Node, group: &str) -> bool 
                 || (kind.unwrap_or("Service") == "Service" && name == service)
                 || (kind == Some("InferencePool") && Some(name) == pool)
         });
+        // Rules of the user with other backends are not shared.
         if !personal && managed {
             put(rule, "backendRefs", Node::list(backends.iter().cloned(), BY));
         }
@@ -278,6 +290,8 @@ pub(super) fn object_of(scene: &Scene<'_>, spec: &Node) -> Option<Node> {
     let name = scene.child("-kserve-route");
     let existing = scene.find("HTTPRoute", &name);
     let mut migrated = existing.is_some_and(is_migrated);
+    // A new route begins with the former group; the controller moves it when the gateway refuses
+    // it.
     if managed && !migrated {
         each_default_backend(scene, &mut body, |backend| {
             put(backend, "group", Node::str(FORMER, BY));

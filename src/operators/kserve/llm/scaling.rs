@@ -152,6 +152,7 @@ fn annotations(spec: &Node, wva: &Node) -> Map {
     map.insert("llm-d.ai/managed", Node::str("true", BY));
     let model = spec.at(&["model", "name"]).or_else(|| spec.at(&["model", "uri"]));
     map.insert("llm-d.ai/model-id", model.cloned().unwrap_or_else(|| Node::str("", BY)));
+    // An empty cost is Go's zero value and is left out.
     if text_at(wva, &["variantCost"]).is_some()
         && let Some(cost) = wva.get("variantCost")
     {
@@ -177,6 +178,7 @@ fn trigger(scene: &Scene<'_>, name: &EcoString) -> Result<Node, Failure> {
             ..failure
         });
     };
+    // Each of the two is useless without the other.
     if auth_name.is_empty() != auth_modes.is_empty() {
         return Err(fail(format!(
             "{KEY}.prometheus.authModes and {KEY}.prometheus.triggerAuthName must both be set or both be empty"

@@ -58,6 +58,7 @@ impl<'a> Scene<'a> {
 
     /// Annotations, with those of the webhook.
     pub(super) fn annotations(&self) -> Map {
+        // The webhook is the last writer: its annotations replace those of the user.
         let mut found = self.service.object.annotations();
         for (key, value) in local_model::cached(self.catalog, self.service)
             .map(|cache| cache.metadata().1)

@@ -61,6 +61,7 @@ pub(super) fn objects(
     let Some(scheduler) = spec.at(&["router", "scheduler"]) else { return Ok(picker) };
     let referenced = text_at(scheduler, &["pool", "ref", "name"]).is_some();
     let managed = is_managed(spec);
+    // Looked up also without a picker of the controller's: the tokenizer uses it.
     let account = account(scene, spec, scheduler, findings);
     if managed {
         if account.generated {
@@ -68,6 +69,7 @@ pub(super) fn objects(
         }
         picker.objects.extend(access(scene, &account));
     }
+    // A pool of the user has its own picker, which knows no tokenizer of this service.
     let with_tokenizer = !referenced && tokenizer_enabled(spec);
     if with_tokenizer {
         let (pod, objects) = tokenizer(scene, spec, scheduler, &account, findings)?;
@@ -94,11 +96,13 @@ fn account(
     let generated = scene.child("-epp-sa");
     let named = scheduler.at(&["template", "serviceAccountName"]);
     let name = named.and_then(Node::as_str).filter(|name| !name.is_empty());
+    // The merge may have filled in the generated name, which is no account of the user.
     if let Some(name) = name.filter(|name| *name != generated) {
         return Account::named(scene, name, named.map(|node| node.origin), findings);
     }
     let labels = picker_labels(scene);
     match text_at(spec, &["template", "serviceAccountName"]) {
+        // A tokenizer in the pod fetches the same model: it needs what that account has.
         Some(main) => {
             let source = scene.find("ServiceAccount", main);
             let annotations = source.map(crate::api::Object::annotations).unwrap_or_default();
@@ -139,6 +143,7 @@ fn access(scene: &Scene<'_>, account: &Account) -> [Node; 3] {
             verbs: ["get", "list", "watch", "create", "update", "patch", "delete"],
         },
     ]);
+    // Cluster-scoped: the namespace is part of the name.
     let name = child_name(scene.namespace(), &format!("-{}-epp-auth-rb", scene.name()));
     let mapping = mapping(
         [("name", Node::str(name, by)), ("labels", node_of(picker_labels(scene), &ACCESS))],
@@ -228,6 +233,7 @@ fn deployment(
     let main = position(pod.items_of("containers"), "name", MAIN);
     let mut at = 0;
     each_mut(&mut pod, "containers", |container| {
+        // Only the first container of the name: further ones are invalid.
         if Some(at) == main {
             const ELECTION: [&str; 2] =
                 ["--ha-enable-leader-election", "-ha-enable-leader-election"];
@@ -235,6 +241,7 @@ fn deployment(
                 .items_of("args")
                 .iter()
                 .any(|arg| arg.as_str().is_some_and(|name| ELECTION.contains(&name)));
+            // Replicas without an election would all pick, each with its own view of the queues.
             if several && !elects {
                 push(container, "args", Node::str(ELECTION[0], BY));
             }
@@ -248,6 +255,7 @@ fn deployment(
                     }
                     Some(Node::str(out, inline.origin))
                 }
+                // Arguments of the user are kept: the default would be a second configuration.
                 None if given => None,
                 None => Some(Node::str(usual_config(spec), config)),
             };
@@ -285,11 +293,13 @@ fn deployment(
     });
     let name = scene.child("-kserve-router-scheduler");
     let what = format!("{}/{name}", scene.namespace());
+    // Last, when all arguments are there: it rewrites the configuration among them.
     transform::transform(&mut pod, stated.as_deref(), url.as_deref(), &what).map_err(|message| {
         scene.failure(format!(
             "failed to reconcile scheduler: failed to build expected scheduler deployment: {message}"
         ))
     })?;
+    // Labels of the user are part of the selector, which cannot be changed later.
     let selector = mapping([("matchLabels", node_of(labels.clone(), &SCHEDULER))], BY);
     let written = template(&labels, &annotations, pod.clone(), &SCHEDULER);
     let strategy = mapping([("type", Node::str("Recreate", BY))], BY);
@@ -318,6 +328,7 @@ fn service(scene: &Scene<'_>, scheduler: &Node) -> Node {
         if !PORTS.contains(&name) {
             continue;
         }
+        // Go's map keeps the last port of a name.
         match ports.iter_mut().find(|(port, _)| *port == name) {
             Some(ports) => ports.1 = port,
             None => ports.push((name, port)),
@@ -357,6 +368,7 @@ fn pools(scene: &Scene<'_>, scheduler: &Node) -> Vec<Node> {
     if let Some(labels) = spec.at(&["selector", "matchLabels"]) {
         put(&mut former, "selector", labels.clone());
     }
+    // The former version has one port.
     if let Some(number) = spec.items_of("targetPorts").first().and_then(|port| port.get("number")) {
         put(&mut former, "targetPortNumber", number.clone());
     }

@@ -22,6 +22,7 @@ pub(super) fn size(workload: &Node) -> Option<i64> {
     if is_data_parallel(workload) {
         let data = number(workload, "data").unwrap_or(1).max(1);
         let local = number(workload, "dataLocal").unwrap_or(1).max(1);
+        // Each pod runs `dataLocal` copies.
         return Some((data / local).max(1));
     }
     number(workload, "pipeline").filter(|_| is_pipeline_parallel(workload))

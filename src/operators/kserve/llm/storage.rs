@@ -43,6 +43,7 @@ pub(super) struct Target<'t, 'a> {
 /// Takes the user's own container that downloads out of a pod.
 fn taken_out(pod: &mut Node) -> Option<Node> {
     let list = at_mut(pod, &["initContainers"])?.as_list_mut()?;
+    // The last of several with the name; all of them are removed.
     let node = list.iter().rfind(|list| text(list, "name") == INITIALIZER).cloned()?;
     list.retain(|list| text(list, "name") != INITIALIZER);
     Some(node)
@@ -68,6 +69,7 @@ impl Target<'_, '_> {
         if !uri.contains("://") {
             return Err(fail(format!("invalid model URI: {uri}")));
         }
+        // A pod without initializer brings its model itself, so the scheme is not judged.
         if self.spec.at(&["storageInitializer", "enabled"]).and_then(Node::as_bool) == Some(false) {
             return Ok(());
         }
@@ -83,8 +85,10 @@ impl Target<'_, '_> {
             };
             let source = annotation(local_model::SOURCE)?;
             let claim = annotation(local_model::CLAIM)?;
+            // The rest of the address is a path in the cached model.
             let rest = uri.strip_prefix(source.as_str()).unwrap_or(&uri);
             let slash = if rest.starts_with('/') { "" } else { "/" };
+            // The cache's directory: the first 8 bytes of the hash of the source.
             let key = hex(&Sha256::digest(source.as_bytes())[..8]);
             uri = eco_format!("pvc://{claim}/models/{key}{slash}{rest}");
         }
@@ -94,6 +98,7 @@ impl Target<'_, '_> {
         match scheme {
             "pvc" => {
                 mount_claim(&uri, pod, self.container, self.path, CLAIMED);
+                // An initializer of the user has nothing to do when no adapter is fetched.
                 self.fetch_or_drop(&fetched, pod, findings)?;
             }
             "oci+native" => {
@@ -162,6 +167,7 @@ impl Target<'_, '_> {
                 .iter()
                 .map(|adapter| (adapter.uri.clone(), adapter.origin, adapter.path.clone())),
         );
+        // One volume for all of them: mounted at their common parent, each keeps its path.
         let (target, reads) = if several {
             let parent = common_parent(pairs.iter().map(|(_, _, path)| path.as_str()));
             (parent.clone(), parent)
@@ -174,6 +180,7 @@ impl Target<'_, '_> {
         let args = Node::list(args, BY);
         let facts = compose::bare(scene.policy, scene.service, scene.config());
         let mut container = compose::initializer::plain(&facts, args.items().iter().cloned());
+        // With adapters the settings of a confidential model are not passed on.
         let confidential = self.spec.at(&["model", "confidential"]).filter(|_| !several);
         if let Some(confidential) = confidential
             && confidential.get("enabled").and_then(Node::as_bool) == Some(true)
@@ -195,6 +202,8 @@ impl Target<'_, '_> {
                     "failed to merge user storage-initializer customizations: {message}"
                 ))
             })?;
+            // The user may change resources and variables; name and arguments stay the
+            // controller's.
             take(&mut container, "command");
             for key in ["name", "args"] {
                 if let Some(value) = generated.get(key) {
@@ -227,6 +236,7 @@ impl Target<'_, '_> {
         let facts = compose::bare(scene.policy, scene.service, scene.config());
         let is_hub = base.is_some_and(|(uri, _)| uri.starts_with("hf://"));
         let account = self.account.clone().unwrap_or_else(|| Account::default_of(scene));
+        // A model of the hub alone gets no CA bundle.
         let bundle = several || !is_hub;
         let annotations = scene.annotations();
         compose::account_credentials(
@@ -291,6 +301,7 @@ pub(super) fn kv_cache(workload: &Node, pod: &mut Node) {
         let volume = eco_format!("kv-cache-secondary-{index}");
         push(pod, "volumes", mapping([("name", Node::str(volume.clone(), BY)), source], BY));
         let mut first = true;
+        // The volume is added all the same where no container has the name.
         each_mut(pod, "containers", |container| {
             if !first || text(container, "name") != super::scene::MAIN {
                 return;
@@ -305,6 +316,7 @@ pub(super) fn kv_cache(workload: &Node, pod: &mut Node) {
                 put(&mut mount, "subPath", sub_path.clone());
             }
             push(container, "volumeMounts", mount);
+            // An emptyDir counts as ephemeral storage of the container.
             if let Some(size) = size
                 && let Some(resources) = map_mut(container, "resources", BY)
             {

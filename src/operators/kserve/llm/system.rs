@@ -46,6 +46,7 @@ pub fn of_objects(objects: &[Object], config: &mut KServeConfig) {
     let is_openshift = config.proxy.is_some();
     if is_openshift {
         let seen = deployed.into_iter().chain(shipped()).filter_map(namespace);
+        // A controller that was read elsewhere is another installation.
         let mut seen = seen.filter(|name| APPLICATIONS.contains(&name.as_str()));
         let stated = || {
             let object = objects.iter().find(|object| object.id.kind == "DSCInitialization")?;
@@ -72,6 +73,7 @@ pub fn of_objects(objects: &[Object], config: &mut KServeConfig) {
         here.filter_map(|object| prefix(&object.id.name))
             .max_by_key(|prefix| (version(prefix), prefix.len()))
     };
+    // The Deployment's variable is what runs; the newest set is a guess for where it was not read.
     if let Some(prefix) = stated.or_else(|| is_openshift.then(of_newest)?.map(EcoString::from)) {
         config.llm.prefix = prefix;
     }
@@ -95,6 +97,7 @@ fn version(prefix: &str) -> Vec<u64> {
 pub(super) fn preset_name(service: &Node, prefix: &str, name: &str) -> EcoString {
     let key = format!("serving.kserve.io/{REST}{name}");
     let pinned = service.at(&["status", "annotations", &key]).and_then(Node::as_str);
+    // A pinned configuration is that of the version that created the service.
     match pinned.filter(|_| name != "router-route") {
         Some(pinned) if !pinned.is_empty() => pinned.into(),
         _ => format!("{prefix}{REST}{name}").into(),

@@ -11,6 +11,7 @@ const BY: Origin = Origin::Derived(&TRACING);
 
 fn has_flag(container: &Node, flag: &str) -> bool {
     container.items_of("args").iter().filter_map(Node::as_str).any(|argument| {
+        // `--flag` and `--flag=value`, but not `--flag-of-another`.
         argument.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     })
 }
@@ -43,6 +44,7 @@ fn variables(scene: &Scene<'_>, tracing: &Node, service: &str, container: &mut N
     let given: Vec<EcoString> =
         container.items_of("env").iter().map(|env| text(env, "name").into()).collect();
     for variable in added {
+        // The user's value wins.
         if !given.iter().any(|name| name == text(&variable, "name")) {
             push(container, "env", variable);
         }
@@ -53,6 +55,7 @@ fn variables(scene: &Scene<'_>, tracing: &Node, service: &str, container: &mut N
 pub(super) fn server(scene: &Scene<'_>, spec: &Node, role: &str, pod: &mut Node) {
     let Some(tracing) = spec.get("tracing") else { return };
     let Some(endpoint) = tracing.get("exporterEndpoint") else { return };
+    // An empty endpoint switches traces of servers off.
     if text_at(tracing, &["exporterEndpoint"]).is_none() {
         return;
     }

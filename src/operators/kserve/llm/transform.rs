@@ -39,6 +39,7 @@ const SERVER_METRICS: [&str; 4] = [SCHEME, PATH, PORT, SKIP_VERIFY];
 
 /// A version as the controller compares it.
 fn version(text: &str) -> Option<[u64; 3]> {
+    // A pre-release counts as its release, in contrast to semver.
     let core = text.split(['-', '+']).next()?;
     let mut parts = core.split('.').map(str::parse::<u64>);
     let version = [parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?];
@@ -50,6 +51,7 @@ fn writable(pod: &Node) -> bool {
     let main = pod.items_of("containers").iter().find(|container| text(container, "name") == MAIN);
     main.is_some_and(|main| {
         let args = main.items_of("args");
+        // The last argument cannot be followed by a text.
         args.iter().take(args.len().saturating_sub(1)).any(is_text_flag)
     })
 }
@@ -68,6 +70,7 @@ fn flag(argument: &str) -> (&str, Option<&str>) {
 fn taken(container: &mut Node, key: &str, names: &[&str]) -> BTreeMap<String, (String, Origin)> {
     let mut found = BTreeMap::new();
     let items = container.items_of(key).to_vec();
+    // Most containers have none of the flags: their list stays as it is shared.
     if !items.iter().any(|node| node.as_str().is_some_and(|name| names.contains(&flag(name).0))) {
         return found;
     }
@@ -79,6 +82,7 @@ fn taken(container: &mut Node, key: &str, names: &[&str]) -> BTreeMap<String, (S
         if names.contains(&name) {
             let mut value = value.unwrap_or_default().to_owned();
             let next = items.get(at + 1).and_then(Node::as_str);
+            // A value that begins with a dash is the next flag.
             if let Some(next) = next.filter(|next| value.is_empty() && !next.starts_with('-')) {
                 next.clone_into(&mut value);
                 at += 1;
@@ -109,10 +113,12 @@ pub(super) fn mutate(pod: &mut Node, change: &mut dyn FnMut(&mut Node)) {
         for place in places {
             let written = container.items_of("args")[place].clone();
             let Some(mut config) = written.as_str().and_then(parsed) else { return };
+            // Not a configuration: a text without `kind` is left to the scheduler to refuse.
             if text(&config, "kind").is_empty() {
                 return;
             }
             change(&mut config);
+            // The controller decodes into a map, so the order of the text is lost.
             sorted(&mut config);
             let mut out = String::new();
             yaml::write(&mut out, &config);
@@ -182,10 +188,12 @@ fn deciders(config: &mut Node) {
         }
         handler.get_or_insert(place);
         let Some(parameters) = at_mut(plugin, &["parameters"]) else { return };
+        // Written for the new form already.
         if parameters.as_map().is_some_and(|map| map.contains_key("deciders")) {
             return;
         }
         let decider = |name: Node| mapping([("prefill", name)], BY);
+        // The name wins over the threshold, which then has no effect.
         if let Some(name) = parameters.get("deciderPluginName").cloned() {
             put(parameters, "deciders", decider(name));
             take(parameters, "deciderPluginName");
@@ -211,6 +219,7 @@ fn deciders(config: &mut Node) {
     if let Some(list) = list_mut(config, "plugins", BY) {
         let mut place = handler;
         for (name, plugin) in added {
+            // A decider that is listed is not added twice.
             if position(list, "type", &name).is_none() {
                 list.insert(place, plugin);
                 place += 1;
@@ -239,6 +248,7 @@ fn has_type(config: &Node, types: &[&str]) -> bool {
 
 /// Flags of metrics as a plugin.
 fn extractor(config: &mut Node, flags: &BTreeMap<String, (String, Origin)>) {
+    // A plugin of the user has its own metrics: the flags are dropped.
     if flags.is_empty() || has_type(config, &[EXTRACTOR, RENAMED_EXTRACTOR]) {
         return;
     }
@@ -277,6 +287,7 @@ fn decompose(config: &mut Node, url: &str) {
     let mut first = mapping([("type", Node::str(TOKENS, BY))], BY);
     token_parameters(&mut first, url);
     let added = [first, producer, mapping(scorer, BY)];
+    // The scorer of plain prefixes goes as well: its name is the new scorer's.
     let mut rest: Vec<Node> = plugins
         .into_iter()
         .enumerate()
@@ -292,6 +303,7 @@ fn decompose(config: &mut Node, url: &str) {
                 put(reference, "pluginRef", Node::str(PREFIX_SCORER, BY));
             }
         });
+        // Both old scorers of a profile now have one name, and a profile may list it once.
         let mut seen = false;
         if let Some(list) = at_mut(profile, &["plugins"]).and_then(Node::as_list_mut) {
             list.retain(|reference| {
@@ -318,6 +330,7 @@ fn producer_parameters(plugin: &Node) -> Option<Node> {
             match inner.key.as_str() {
                 "tokenizersPoolConfig" => {}
                 "tokenProcessorConfig" => {
+                    // A value at the new place wins over the old one.
                     if parameters.get("tokenProcessorConfig").is_none() {
                         kept.insert_entry(inner.clone());
                     }
@@ -361,6 +374,7 @@ pub(super) fn transform(
     tokenizer: Option<&str>,
     what: &str,
 ) -> Result<(), String> {
+    // Without a version nothing is migrated.
     let stated = stated.filter(|text| !text.is_empty()).unwrap_or("0.0.0");
     let Some(version) = version(stated) else {
         return Err(format!(
@@ -376,6 +390,7 @@ pub(super) fn transform(
         let args = container.items_of("args").iter().filter_map(Node::as_str);
         args.into_iter().any(|argument| names.contains(&flag(argument).0))
     });
+    // Flags that were taken out would be lost.
     if !writable && has_metrics {
         return Err(format!(
             "failed to apply scheduler migrations: scheduler deployment {what} uses deprecated metric flags but has no inline --config-text; automatic migration to core-metrics-extractor plugin is not possible — convert to --config-text or remove the deprecated flags manually"
@@ -384,6 +399,7 @@ pub(super) fn transform(
     let mut metrics = BTreeMap::new();
     if writable {
         each_mut(pod, "containers", |container| {
+            // Metrics are read from arguments only, server flags also from commands.
             let found = taken(container, "args", &names);
             if !found.is_empty() {
                 metrics = found;
@@ -397,6 +413,7 @@ pub(super) fn transform(
             found.extend(taken(container, "command", &SERVER_METRICS));
             found.extend(taken(container, "args", &SERVER_METRICS));
         });
+        // The plugin has no field for the port.
         found.remove(PORT);
         if !found.is_empty() {
             if !writable {
@@ -418,6 +435,7 @@ pub(super) fn transform(
         if writable {
             extractor(config, &metrics);
         }
+        // After the extractor was added, under the name of the version before.
         if version >= [0, 8, 0] {
             rename(config, EXTRACTOR, RENAMED_EXTRACTOR);
         }
@@ -446,6 +464,7 @@ pub(super) fn transform(
             add_plugin(config, mapping(plugin, BY));
         }
     });
+    // Without the precise scorer no plugin asks the tokenizer in the pod.
     if dropped
         && let Some(list) = at_mut(pod, &["containers"]).and_then(Node::as_list_mut)
         && let Some(index) = position(list, "name", "tokenizer")

@@ -23,6 +23,7 @@ impl Refusals<'_> {
     pub(super) fn add(&mut self, path: &str, message: impl Into<String>) {
         // The nearest field that is written is the place.
         let mut steps = FieldPath::parse(path).unwrap_or_else(|_| FieldPath::root());
+        // A field that is missing has no place: its parent does.
         let span = loop {
             // The key of a field, else the value.
             let node = &self.object.node;
@@ -100,6 +101,7 @@ fn router(spec: &Node, refusals: &mut Refusals<'_>) {
     }
     let parents = spec.map(|node| node.items_of("parentRefs")).unwrap_or_default();
     if !parents.is_empty() && !gateways.is_empty() {
+        // Sorted: the same gateways in another order are no conflict.
         let keys = |listed: &[Node]| {
             let mut keys: Vec<[String; 3]> = listed
                 .iter()
@@ -187,6 +189,7 @@ fn scaling(node: &Node, scaling: &Node, path: &str, refusals: &mut Refusals<'_>)
         );
     }
     let number = |key: &str| scaling.get(key).and_then(Node::as_int);
+    // Go's zero stands for a maximum that is not set.
     let (least, most) = (number("minReplicas"), number("maxReplicas").unwrap_or(0));
     if let Some(least) = least.filter(|least| *least > most) {
         refusals.add(
@@ -287,6 +290,7 @@ fn actuators(spec: &Node, refusals: &mut Refusals<'_>) {
                 mode(prefill)
             ),
         );
+        // Backends can be compared only within WVA.
         return;
     }
     if let (Some(decode), Some(prefill)) = (decode.get("wva"), prefill.get("wva")) {
@@ -307,6 +311,7 @@ fn actuators(spec: &Node, refusals: &mut Refusals<'_>) {
 
 fn kv_cache(cache: &Node, path: &str, refusals: &mut Refusals<'_>) {
     let tiers = cache.items_of("secondary");
+    // A zero is as good as no memory for the first tier.
     let none = cache.get("cpu").and_then(Node::scalar_text).is_none_or(|text| {
         crate::quantity::Quantity::parse_field(&text).is_ok_and(|amount| amount.is_zero())
     });
@@ -411,6 +416,7 @@ fn adapters(object: &Object, spec: &Node, refusals: &mut Refusals<'_>) {
     const PATH: &str = "spec.model.lora";
     let Some(model) = spec.get("model") else { return };
     let Some(lora) = model.get("lora") else { return };
+    // The webhook's default name is the service's.
     let named = Some(text(model, "name")).filter(|name| !name.is_empty());
     let base = named.unwrap_or(&object.id.name);
     for key in ["maxRank", "maxAdapters", "maxCpuAdapters"] {
@@ -471,6 +477,7 @@ fn devices(object: &Object, refusals: &mut Refusals<'_>) {
     let class = found("device-class");
     let (count, selector, container) =
         (found("device-count"), found("cel-selector"), found("container-name"));
+    // The other annotations have no effect without a class.
     if class.is_none() && (count.is_some() || selector.is_some() || container.is_some()) {
         refusals.add(
             "metadata.annotations",

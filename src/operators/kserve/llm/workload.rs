@@ -112,8 +112,10 @@ fn sidecar(scene: &Scene<'_>, spec: &Node, pod: &mut Node) -> bool {
     let routed = spec.get("router").is_some();
     let mut found = false;
     each_mut(pod, "initContainers", |container| {
+        // The sidecar is an init container that keeps running.
         if !found && text(container, "name") == SIDECAR_NAME {
             found = true;
+            // Without a router there is no pool to name.
             if routed {
                 let variable = [
                     ("name", Node::str("INFERENCE_POOL_NAME", by)),
@@ -159,6 +161,7 @@ impl Pods<'_, '_> {
             path: MODELS,
             adapters: self.adapters,
         };
+        // The message names the pod, because both workloads have the same model.
         target.attach(&mut pod, findings).map_err(|failure| Failure {
             message: format!("failed to attach model artifacts to {what}: {}", failure.message),
             ..failure
@@ -195,6 +198,7 @@ fn single(
         let named = template.get("serviceAccountName");
         let name = named.and_then(Node::as_str).filter(|name| !name.is_empty());
         let generated = scene.child("-kserve");
+        // The sidecar reads pods and pools: it needs an account with a role.
         let account = if routed && name.is_none_or(|name| name == generated) {
             Some(Account::generated(scene, generated, workload_labels(scene)))
         } else if let Some(name) = name {
@@ -224,6 +228,7 @@ fn single(
     let own_annotations = passed(&scene.annotations(), &ANNOTATIONS);
     let mut annotations = own_annotations.clone();
     spread_map(&mut labels, &passed(&scene.labels(), &LABEL_PREFIXES));
+    // After those of the service: the workload's own labels win.
     spread(&mut labels, workload.get("labels"), "");
     spread(&mut annotations, workload.get("annotations"), MODEL_ROUTING);
     labels.sort();
@@ -236,6 +241,7 @@ fn single(
     let template = template(&labels, &annotations, pod.clone(), &DEPLOYMENT);
     let selector = mapping([("matchLabels", node_of(labels.clone(), &DEPLOYMENT))], by);
     let mut body = mapping([("selector", selector), ("template", template)], by);
+    // Absent under an autoscaler, whose value an update must not reset.
     if let Some(replicas) = workload.get("replicas") {
         put(&mut body, "replicas", replicas.clone());
     }
@@ -330,6 +336,7 @@ fn groups(
     let size = size::size(workload);
     if let Some(size) = size {
         put(&mut group, "size", Node::int(size, by));
+        // Quirk: only the prefill groups are divided into subgroups.
         if part == Part::Prefill && size::is_data_parallel(workload) {
             let policy = mapping([("subGroupSize", Node::int(size, by))], by);
             put(&mut group, "subGroupPolicy", policy);
@@ -362,6 +369,7 @@ fn groups(
         Part::Main => scene.child("-kserve-mn"),
         Part::Prefill => scene.child("-kserve-mn-prefill"),
     };
+    // Quirk: the object has the labels of its workers, not those of the leader.
     let metadata = metadata(scene, name, worker_labels.clone(), own_annotations, &GROUPS);
     let node = object(
         "leaderworkerset.x-k8s.io/v1",
@@ -390,6 +398,7 @@ fn group_account(
         Part::Main => (Some(spec), scene.child("-kserve-mn")),
         Part::Prefill => (spec.get("prefill"), scene.child("-kserve-mn-prefill")),
     };
+    // The leader's account is used for the workers, too.
     let named = ["template", "worker"].iter().find_map(|key| {
         let node = workload?.at(&[key, "serviceAccountName"])?;
         node.as_str().filter(|name| !name.is_empty()).map(|name| (name, node.origin))
