@@ -29,9 +29,9 @@ pub(crate) struct Memo<'a> {
     rule: AcceleratorRule,
     catalog: &'a Catalog,
     /// The facts of the classes, computed on first use.
-    classes: OnceLock<Vec<ClassFacts<'a>>>,
-    /// Memory of the classes, computed on first use.
-    memories: OnceLock<HashMap<EcoString, Memory>>,
+    facts: OnceLock<Vec<ClassFacts<'a>>>,
+    /// Their places by name.
+    places: OnceLock<HashMap<EcoString, usize>>,
     remembered: Mutex<HashMap<Key, EcoVec<AcceleratorDecision<'a>>>>,
 }
 
@@ -47,8 +47,8 @@ impl<'a> Memo<'a> {
             policy,
             rule,
             catalog,
-            classes: OnceLock::new(),
-            memories: OnceLock::new(),
+            facts: OnceLock::new(),
+            places: OnceLock::new(),
             remembered: Mutex::default(),
         }
     }
@@ -58,25 +58,23 @@ impl<'a> Memo<'a> {
         *self.remembered.lock().unwrap_or_else(PoisonError::into_inner) = HashMap::new();
     }
 
-    /// The facts of the classes; empty where the choice does not use them.
-    fn classes(&self) -> &[ClassFacts<'a>] {
-        self.classes.get_or_init(|| match self.rule {
-            AcceleratorRule::Requirements => class_facts::all(self.catalog),
-            AcceleratorRule::Policy => Vec::new(),
-        })
+    fn facts(&self) -> &[ClassFacts<'a>] {
+        self.facts.get_or_init(|| class_facts::all(self.catalog))
+    }
+
+    /// The facts of a class.
+    fn facts_of(&self, class: &str) -> Option<&ClassFacts<'a>> {
+        let places = self.places.get_or_init(|| {
+            let names = self.facts().iter().map(|facts| EcoString::from(facts.name()));
+            names.enumerate().map(|(place, name)| (name, place)).collect()
+        });
+        places.get(class).map(|place| &self.facts()[*place])
     }
 
     /// The memory of one accelerator of a class: as nodes report it, else nominal; none when
     /// unknown.
     pub(crate) fn memory_of(&self, class: &str) -> Option<Memory> {
-        let memories = self.memories.get_or_init(|| {
-            let classes = class_facts::all(self.catalog);
-            let sized = classes
-                .iter()
-                .filter_map(|class| Some((EcoString::from(class.name()), class.usable_memory()?)));
-            sized.collect()
-        });
-        memories.get(class).copied()
+        self.facts_of(class)?.usable_memory()
     }
 
     /// Why a runtime rejects a class, independent of the service; empty when it accepts the class.
@@ -84,9 +82,9 @@ impl<'a> Memo<'a> {
         match self.rule {
             AcceleratorRule::Policy => listed(runtime, class),
             AcceleratorRule::Requirements => {
-                let class = self.classes().iter().find(|class_facts| class_facts.name() == class);
-                class
-                    .map(|class| requirements::shortfall::refuses(runtime, class))
+                let facts = self.facts_of(class);
+                facts
+                    .map(|facts| requirements::shortfall::refuses(runtime, facts))
                     .unwrap_or_default()
             }
         }
@@ -101,6 +99,11 @@ impl<'a> Memo<'a> {
         named_runtime: bool,
         traced: bool,
     ) -> (EcoVec<AcceleratorDecision<'a>>, Option<Failure>) {
+        // The other rule does not look at them.
+        let classes = match self.rule {
+            AcceleratorRule::Requirements => self.facts(),
+            AcceleratorRule::Policy => &[],
+        };
         let request = Request {
             policy: self.policy,
             catalog: self.catalog,
@@ -108,7 +111,7 @@ impl<'a> Memo<'a> {
             model,
             runtime,
             named_runtime,
-            classes: self.classes(),
+            classes,
         };
         if traced {
             let (decisions, error) = decide(&request);
