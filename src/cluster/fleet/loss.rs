@@ -174,8 +174,8 @@ impl Standing {
             let gone = Arc::new(gone(machine));
             placed.scheduler.change_node(*node, gone);
         }
-        for [workload, replica, at] in &again {
-            placed.slots[*workload][*replica][*at] = Slot::default();
+        for at in &again {
+            *placed.slot_mut(*at) = Slot::default();
         }
         let order: Vec<(usize, usize)> =
             again.iter().map(|[workload, replica, _]| (*workload, *replica)).collect();

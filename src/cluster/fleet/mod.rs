@@ -19,7 +19,7 @@ pub use add_nodes::{Growth, named};
 pub use loss::Standing;
 pub use moves::Moved;
 pub use pack::{Packing, Verdict, kind};
-pub use place::{Holder, Manner, Placed, Slot};
+pub use place::{Holder, Manner, Placed, Slot, Slots};
 pub use remedies::Remedy;
 pub use rooms::Rooms;
 pub use vacate::{Vacated, Yard};

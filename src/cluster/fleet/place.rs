@@ -42,13 +42,16 @@ pub enum Holder {
     Wanted(usize, usize, usize),
 }
 
+/// The pods of a workload by replica.
+pub type Slots = Arc<Vec<Vec<Slot>>>;
+
 /// A fleet on its nodes.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The cluster.
     pub scheduler: Scheduler,
-    /// By workload and replica, the pods.
-    pub slots: Vec<Vec<Vec<Slot>>>,
+    /// By workload and replica, the pods. Copies of a fleet share what they do not change.
+    pub slots: Vec<Slots>,
     /// Evictions, with the owners of the evicted pod and of the new one.
     pub evicted: Vec<(Eviction, Holder, Holder)>,
     /// Pods that the API server does not create, with its answer.
@@ -66,8 +69,12 @@ pub struct Placed {
 
 impl Placed {
     /// The cluster, and the pods by workload and replica.
-    pub fn into_parts(self) -> (Scheduler, Vec<Vec<Vec<Slot>>>) {
+    pub fn into_parts(self) -> (Scheduler, Vec<Slots>) {
         (self.scheduler, self.slots)
+    }
+
+    pub(super) fn slot_mut(&mut self, [workload, replica, at]: [usize; 3]) -> &mut Slot {
+        &mut Arc::make_mut(&mut self.slots[workload])[replica][at]
     }
 
     /// The node of a pod that is wanted.
@@ -172,7 +179,7 @@ impl Placed {
         if let Some(started) = &running.started {
             self.scheduler.set_started(pod, started);
         }
-        self.slots[workload][replica][at] =
+        *self.slot_mut([workload, replica, at]) =
             Slot { pod: Some(pod), kept: true, number: Some(running.number) };
         self.holders.insert(pod, Holder::Wanted(workload, replica, at));
         true
@@ -246,7 +253,7 @@ impl Placed {
     fn answered(&mut self, [workload, replica, at]: [usize; 3], pod: Result<PodId, EcoString>) {
         match pod {
             Ok(pod) => {
-                self.slots[workload][replica][at].pod = Some(pod);
+                self.slot_mut([workload, replica, at]).pod = Some(pod);
                 self.holders.insert(pod, Holder::Wanted(workload, replica, at));
                 self.refused.remove(&[workload, replica, at]);
             }
@@ -298,7 +305,7 @@ impl Placed {
                     if self.slots[workload][replica][at].kept {
                         self.displaced.push((workload, replica));
                     }
-                    self.slots[workload][replica][at] = Slot::default();
+                    *self.slot_mut([workload, replica, at]) = Slot::default();
                     self.answered([workload, replica, at], new);
                 }
             }
@@ -369,6 +376,7 @@ impl Fleet {
             let replicas = workload.replicas.iter();
             replicas.map(|replica| vec![Slot::default(); replica.pods.len()]).collect()
         };
+        let slots = |workload| Arc::new(slots(workload));
         Placed {
             slots: self.workloads.iter().map(slots).collect(),
             evicted: Vec::new(),

@@ -42,7 +42,7 @@ pub(super) struct Count {
 
 /// Counts by node, without zeros, in the order of the nodes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally(Vec<(NodeId, Count)>);
+pub(super) struct Tally(EcoVec<(NodeId, Count)>);
 
 impl Tally {
     pub(super) fn change(&mut self, node: NodeId, all: i32, live: i32) {
@@ -51,7 +51,8 @@ impl Tally {
             self.0.insert(at, (node, Count::default()));
             at
         });
-        let count = &mut self.0[at].1;
+        let counts = self.0.make_mut();
+        let count = &mut counts[at].1;
         count.all = count.all.saturating_add_signed(all);
         count.live = count.live.saturating_add_signed(live);
         if *count == Count::default() {
@@ -131,19 +132,26 @@ fn namespace_pair(namespace: &str) -> Pair<'_> {
 /// The index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelIndex {
+    /// Shared by the copies of a cluster in which pods only come and go.
+    terms: Arc<Terms>,
+    /// Pods by set: bound ones.
+    bound: Vec<Tally>,
+    /// Pods by selector: bound ones.
+    tallies: Vec<Tally>,
+}
+
+/// The labels and selectors that were asked for.
+#[derive(Clone, Debug, Default)]
+struct Terms {
     /// Labels of the namespaces in the input.
     namespaces: BTreeMap<EcoString, Labels>,
     sets: Vec<Arc<LabelSet>>,
     set_ids: HashMap<Arc<LabelSet>, LabelSetId>,
-    /// Pods by set: bound ones.
-    bound: Vec<Tally>,
     /// Selectors by set.
     matched: Vec<Vec<SelectorId>>,
     sets_of_pair: Filed<LabelSetId>,
     selectors: Vec<Arc<PodSelector>>,
     selector_ids: HashMap<Arc<PodSelector>, SelectorId>,
-    /// Pods by selector: bound ones.
-    tallies: Vec<Tally>,
     selectors_of_pair: Filed<SelectorId>,
     /// Selectors without an equality.
     loose: Vec<SelectorId>,
@@ -176,11 +184,7 @@ fn pairs(selector: &PodSelector) -> impl Iterator<Item = Pair<'_>> {
         .chain(namespaces)
 }
 
-impl LabelIndex {
-    pub(super) fn new(namespaces: BTreeMap<EcoString, Labels>) -> Self {
-        Self { namespaces, ..Self::default() }
-    }
-
+impl Terms {
     fn meets(&self, set: &LabelSet, selector: &PodSelector) -> bool {
         selector.iter().all(|scoped| self.meets_one(set, scoped))
     }
@@ -199,54 +203,63 @@ impl LabelIndex {
         (scoped.namespaces.names.contains(&set.namespace) || spoken_of())
             && selector.matches(|key| set.labels.get(key).map(EcoString::as_str))
     }
+}
+
+impl LabelIndex {
+    pub(super) fn new(namespaces: BTreeMap<EcoString, Labels>) -> Self {
+        let terms = Terms { namespaces, ..Terms::default() };
+        Self { terms: Arc::new(terms), ..Self::default() }
+    }
 
     /// The id of labels in a namespace.
     pub(super) fn set(&mut self, namespace: &EcoString, labels: &Labels) -> LabelSetId {
         let set = Arc::new(LabelSet { namespace: namespace.clone(), labels: labels.clone() });
-        if let Some(id) = self.set_ids.get(&set) {
+        if let Some(id) = self.terms.set_ids.get(&set) {
             return *id;
         }
-        let id = LabelSetId::new(self.sets.len());
-        let mut matched = self.loose.clone();
+        let terms = Arc::make_mut(&mut self.terms);
+        let id = LabelSetId::new(terms.sets.len());
+        let mut matched = terms.loose.clone();
         let labels = labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         for pair in labels.chain([namespace_pair(namespace)]) {
-            matched.extend(self.selectors_of_pair.of(pair));
-            self.sets_of_pair.add(pair, id);
+            matched.extend(terms.selectors_of_pair.of(pair));
+            terms.sets_of_pair.add(pair, id);
         }
-        matched.retain(|selector| self.meets(&set, &self.selectors[selector.index()]));
+        matched.retain(|selector| terms.meets(&set, &terms.selectors[selector.index()]));
         matched.sort_unstable();
         // Two labels may be filed in one place.
         matched.dedup();
-        self.matched.push(matched);
+        terms.matched.push(matched);
+        terms.sets.push(Arc::clone(&set));
+        terms.set_ids.insert(set, id);
         self.bound.push(Tally::default());
-        self.sets.push(Arc::clone(&set));
-        self.set_ids.insert(set, id);
         id
     }
 
     /// The id of the pods that meet all of some conditions.
     pub(super) fn selector(&mut self, mut all: PodSelector) -> SelectorId {
         all.sort_unstable();
-        if let Some(id) = self.selector_ids.get(&all) {
+        if let Some(id) = self.terms.selector_ids.get(&all) {
             return *id;
         }
-        let id = SelectorId::new(self.selectors.len());
-        let sharing = |pair: &Pair<'_>| self.selectors_of_pair.of(*pair).len();
+        let terms = Arc::make_mut(&mut self.terms);
+        let id = SelectorId::new(terms.selectors.len());
+        let sharing = |pair: &Pair<'_>| terms.selectors_of_pair.of(*pair).len();
         let filed = pairs(&all).min_by_key(sharing);
         match filed {
-            Some(pair) => self.selectors_of_pair.add(pair, id),
-            None => self.loose.push(id),
+            Some(pair) => terms.selectors_of_pair.add(pair, id),
+            None => terms.loose.push(id),
         }
-        let sets_of_pair = |pair: &Pair<'_>| self.sets_of_pair.of(*pair).len();
+        let sets_of_pair = |pair: &Pair<'_>| terms.sets_of_pair.of(*pair).len();
         let candidates: Vec<LabelSetId> = match pairs(&all).min_by_key(sets_of_pair) {
-            Some(pair) => self.sets_of_pair.of(pair).to_vec(),
-            None => (0..self.sets.len()).map(LabelSetId::new).collect(),
+            Some(pair) => terms.sets_of_pair.of(pair).to_vec(),
+            None => (0..terms.sets.len()).map(LabelSetId::new).collect(),
         };
         let mut tally = Tally::default();
         for set in candidates {
-            if self.meets(&self.sets[set.index()], &all) {
+            if terms.meets(&terms.sets[set.index()], &all) {
                 // Ids increase, so the list is sorted.
-                self.matched[set.index()].push(id);
+                terms.matched[set.index()].push(id);
                 for (node, count) in self.bound[set.index()].iter() {
                     let whole = |count: u32| i32::try_from(count).unwrap_or(i32::MAX);
                     tally.change(node, whole(count.all), whole(count.live));
@@ -255,19 +268,19 @@ impl LabelIndex {
         }
         self.tallies.push(tally);
         let all = Arc::new(all);
-        self.selectors.push(Arc::clone(&all));
-        self.selector_ids.insert(all, id);
+        terms.selectors.push(Arc::clone(&all));
+        terms.selector_ids.insert(all, id);
         id
     }
 
     /// Selectors that labels meet.
     pub(super) fn matched(&self, set: LabelSetId) -> &[SelectorId] {
-        &self.matched[set.index()]
+        &self.terms.matched[set.index()]
     }
 
     /// Whether labels meet a selector.
     pub(super) fn matches(&self, set: LabelSetId, selector: SelectorId) -> bool {
-        self.matched[set.index()].binary_search(&selector).is_ok()
+        self.matched(set).binary_search(&selector).is_ok()
     }
 
     /// Bound pods that meet a selector.
@@ -278,7 +291,7 @@ impl LabelIndex {
     /// Pods with these labels come to a node or leave it.
     pub(super) fn change(&mut self, set: LabelSetId, node: NodeId, all: i32, live: i32) {
         self.bound[set.index()].change(node, all, live);
-        for selector in &self.matched[set.index()] {
+        for selector in &self.terms.matched[set.index()] {
             self.tallies[selector.index()].change(node, all, live);
         }
     }

@@ -9,7 +9,7 @@ use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::track::{Begins, Kind, Track};
 use super::{Ground, ServiceRollout};
 use crate::api::Api;
-use crate::cluster::fleet::{self, Slot};
+use crate::cluster::fleet::{self, Slot, Slots};
 use crate::cluster::schedule::{PodId, PodState};
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::Creator;
@@ -61,7 +61,7 @@ pub(super) fn settled(
     world: &mut World,
     ground: &Ground<'_>,
     before: &Workloads,
-    slots: &[Vec<Vec<Slot>>],
+    slots: &[Slots],
     tracks: &[Track],
 ) -> Vec<Kept> {
     let Some(most) = ground.evicts_below else { return Vec::new() };
@@ -167,9 +167,8 @@ pub(super) fn bound(placed: &fleet::Placed) -> Bound {
     let is_bound = |slot: &Slot| {
         slot.pod.is_some_and(|pod| matches!(placed.scheduler.state(pod), PodState::Bound(_)))
     };
-    let replicas = |slots: &Vec<Vec<Slot>>| {
-        slots.iter().map(|slots| slots.iter().map(is_bound).collect()).collect()
-    };
+    let replicas =
+        |slots: &Slots| slots.iter().map(|slots| slots.iter().map(is_bound).collect()).collect();
     placed.slots.iter().map(replicas).collect()
 }
 

@@ -9,7 +9,7 @@ use super::track::{Begins, Kind, Placed, Track};
 use super::{Ground, end, queues, stages};
 use crate::api::serving_names;
 use crate::cluster::Machine;
-use crate::cluster::fleet::{Slot, Workload};
+use crate::cluster::fleet::{Slot, Slots, Workload};
 use crate::cluster::schedule::{First, PodId, TemplateId};
 use crate::pipeline::together::settled::Workloads;
 use crate::rollout::{
@@ -182,7 +182,7 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
     };
     let mut world = World::new(scheduler);
     queues::begin(&mut world, ground);
-    for slot in slots.iter().flatten().flatten() {
+    for slot in slots.iter().flat_map(|replicas| replicas.iter().flatten()) {
         if let (Some(pod), Some(number)) = (slot.pod, slot.number)
             && !ground.pod(number).ready
         {
@@ -220,7 +220,7 @@ fn is_same(track: &Track, before: &Kind) -> bool {
 /// The pods of a workload that a fleet placed.
 struct SettledPods<'a> {
     workloads: &'a Workloads,
-    slots: &'a [Vec<Vec<Slot>>],
+    slots: &'a [Slots],
     /// The workload of the fleet, and the template.
     at: (usize, usize),
 }
@@ -234,7 +234,7 @@ impl SettledPods<'_> {
     fn all(&self) -> impl Iterator<Item = (usize, usize, usize, Slot)> + '_ {
         let slots = &self.slots[self.at.0];
         let workload = self.workload();
-        workload.replicas.iter().zip(slots).enumerate().flat_map(
+        workload.replicas.iter().zip(slots.iter()).enumerate().flat_map(
             move |(replica, (wanted, slots))| {
                 let pods = wanted.pods.iter().zip(slots).enumerate();
                 pods.map(move |(place, (template, slot))| {
@@ -324,11 +324,7 @@ fn settled_in(
 }
 
 /// Adds the pods of workloads that are created, in the order in which they arrive.
-fn arrive(
-    world: &mut World,
-    ground: &Ground<'_>,
-    is_wanted: impl Fn(usize) -> bool,
-) -> Vec<Vec<Vec<Slot>>> {
+fn arrive(world: &mut World, ground: &Ground<'_>, is_wanted: impl Fn(usize) -> bool) -> Vec<Slots> {
     let fleet = &ground.arriving.fleet;
     world.arrive(|scheduler| {
         let mut placed = fleet.on(scheduler);
@@ -393,7 +389,7 @@ fn turn(
     track: &Track,
     running: &[(usize, PodId)],
     placed: &mut Placed,
-    arrived: &[Vec<Vec<Slot>>],
+    arrived: &[Slots],
 ) {
     let created = matches!(track.begins, Begins::Nothing);
     if let (true, Some(kind), Some(at)) = (created, &track.after, track.arrives) {

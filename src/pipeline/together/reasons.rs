@@ -138,7 +138,7 @@ impl Reasons {
     /// For a ModelServing: whether each group has nodes for the pods that it needs to start, or for
     /// all its pods if it has no gang.
     pub(super) fn groups(&self, at: usize, fleet: &Fleet) -> Vec<bool> {
-        let replicas = fleet.workloads[at].replicas.iter().zip(&self.placed.slots[at]);
+        let replicas = fleet.workloads[at].replicas.iter().zip(self.placed.slots[at].iter());
         replicas
             .map(|(replica, slots)| {
                 let needed = if replica.together > 0 { replica.together } else { slots.len() };
