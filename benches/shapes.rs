@@ -1,6 +1,6 @@
 //! Inputs that are long in one way, each at two sizes: the table of docs/limits.md.
 //!
-//! `cargo bench --bench shapes [NAME]`. Every measurement is a process of its own: CPU time and the
+//! `cargo bench --bench shapes [NAME]`. A product of two sides is measured with half of each. Every measurement is a process of its own: CPU time and the
 //! most memory at once, by /proc, so that it needs Linux. Growth is that of the CPU time when the
 //! input is twice as long. `write DIRECTORY [NAME]` writes the inputs and their commands instead.
 
@@ -15,9 +15,10 @@ use std::process::Command;
 /// An input that is as long as asked, and what is done with it.
 struct Shape {
     name: &'static str,
-    /// The larger of the two sizes.
-    size: usize,
-    files: fn(usize) -> Vec<(&'static str, String)>,
+    /// How long it is, on each of two sides where it is a product: the cost of one side is measured
+    /// with the other at its whole length. The second is 1 where there is none.
+    sizes: [usize; 2],
+    files: fn(usize, usize) -> Vec<(&'static str, String)>,
     verb: &'static [&'static str],
 }
 
@@ -175,32 +176,51 @@ fn mounting(at: usize) -> String {
     deployment(&format!("d{at}"), 1, &volumes)
 }
 
-const SHAPES: [Shape; 45] = [
+/// A runtime's runner with two GPUs.
+const RUNNER: &str = "  engineConfig: {runner: {name: ome-container, image: i, resources: {limits: {nvidia.com/gpu: '2'}}}}\n";
+/// One replica on a node.
+const APART: &str = "    affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {component: engine}}, topologyKey: kubernetes.io/hostname}]}}\n";
+/// As many replicas on each node.
+const SPREAD: &str = "    topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {component: engine}}}]\n";
+
+/// So many replicas of a service.
+fn replicas(image: &str, count: usize, pod: &str) -> String {
+    let spec = format!("  engineConfig:\n    runner: {{name: ome-container, image: '{image}'}}\n");
+    let scaled = service("a", "", pod).replace("minReplicas: 1", &format!("minReplicas: {count}"));
+    MODEL.to_owned() + &runtime("r", &spec) + &scaled
+}
+
+/// A node with the label of its name.
+fn named_node(at: usize) -> String {
+    node(at).replace("gpu: h100", &format!("gpu: h100, kubernetes.io/hostname: node{at}"))
+}
+
+const SHAPES: &[Shape] = &[
     Shape {
         name: "runtimes of one priority, `validate`",
-        size: 16_000,
-        files: |n| vec![("new.yaml", many(n, |at| runtime(&format!("r{at}"), "")))],
+        sizes: [16_000, 1],
+        files: |n, _| vec![("new.yaml", many(n, |at| runtime(&format!("r{at}"), "")))],
         verb: &["validate", "-f", "new.yaml"],
     },
     Shape {
         name: "classes of one selector and as many nodes, `validate`",
-        size: 8_000,
-        files: |n| vec![("new.yaml", many(n, |at| class(at, "gpu: h100") + &node(at)))],
+        sizes: [8_000, 1],
+        files: |n, _| vec![("new.yaml", many(n, |at| class(at, "gpu: h100") + &node(at)))],
         verb: &["validate", "-f", "new.yaml"],
     },
     Shape {
-        name: "classes of one selector and as many nodes, `plan` of a service",
-        size: 2_000,
-        files: |n| {
-            let all = many(n, |at| class(at, "gpu: h100") + &node(at));
+        name: "classes of one selector × nodes that each has, `plan` of a service",
+        sizes: [2_000, 2_000],
+        files: |n, m| {
+            let all = many(n, |at| class(at, "gpu: h100")) + &many(m, node);
             vec![("new.yaml", merged("", "") + &all)]
         },
         verb: &["plan", "-f", "new.yaml"],
     },
     Shape {
         name: "services over one runtime, `plan`",
-        size: 10_000,
-        files: |n| {
+        sizes: [10_000, 1],
+        files: |n, _| {
             let services = many(n, |at| service(&format!("a{at}"), "", ""));
             vec![("new.yaml", MODEL.to_owned() + &runtime("r", "") + &services)]
         },
@@ -208,8 +228,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "documents that nothing is known of, `validate`",
-        size: 40_000,
-        files: |n| {
+        sizes: [40_000, 1],
+        files: |n, _| {
             let map = |at| {
                 format!(
                     "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}, namespace: b}}\n---\n"
@@ -221,20 +241,20 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "groups of a ModelServing, `render --expand`",
-        size: 90_000,
-        files: |n| vec![("new.yaml", serving(n, "a"))],
+        sizes: [90_000, 1],
+        files: |n, _| vec![("new.yaml", serving(n, "a"))],
         verb: &["render", "-f", "new.yaml", "--expand"],
     },
     Shape {
         name: "groups of a ModelServing, one at a time, `rollout`",
-        size: 8_000,
-        files: |n| vec![("new.yaml", serving(n, "b")), ("old.yaml", serving(n, "a"))],
+        sizes: [30_000, 1],
+        files: |n, _| vec![("new.yaml", serving(n, "b")), ("old.yaml", serving(n, "a"))],
         verb: &["rollout", "s", "-f", "new.yaml", "--from", "old.yaml"],
     },
     Shape {
         name: "labels that changed, `diff`",
-        size: 20_000,
-        files: |n| {
+        sizes: [20_000, 1],
+        files: |n, _| {
             let of = |value: &str| merged("", "") + &service("c", &labels(n, value), "");
             vec![("new.yaml", of("y")), ("old.yaml", of("x"))]
         },
@@ -242,8 +262,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "labels on one line, `diff`",
-        size: 20_000,
-        files: |n| {
+        sizes: [20_000, 1],
+        files: |n, _| {
             let of = |value: &str| {
                 let all = many(n, |at| format!("l{at}: {value}{at}, "));
                 merged("", "") + &service("c", &format!("  labels: {{{all}}}\n"), "")
@@ -254,8 +274,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "variables that changed, `diff`",
-        size: 20_000,
-        files: |n| {
+        sizes: [20_000, 1],
+        files: |n, _| {
             let of = |value: &str| merged("", &variables(n, value));
             vec![("new.yaml", of("y")), ("old.yaml", of("x"))]
         },
@@ -263,44 +283,44 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "variables of service and runtime, `render`",
-        size: 60_000,
-        files: |n| vec![("new.yaml", merged(&variables(n, "x"), &variables(n, "y")))],
+        sizes: [100_000, 1],
+        files: |n, _| vec![("new.yaml", merged(&variables(n, "x"), &variables(n, "y")))],
         verb: &["render", "-f", "new.yaml"],
     },
     Shape {
         name: "variables of service and runtime, `render --annotate`",
-        size: 20_000,
-        files: |n| vec![("new.yaml", merged(&variables(n, "x"), &variables(n, "y")))],
+        sizes: [20_000, 1],
+        files: |n, _| vec![("new.yaml", merged(&variables(n, "x"), &variables(n, "y")))],
         verb: &["render", "-f", "new.yaml", "--annotate"],
     },
     Shape {
         name: "variables of service and runtime, `explain --merge`",
-        size: 20_000,
-        files: |n| vec![("new.yaml", merged(&variables(n, "x"), &variables(n, "y")))],
+        sizes: [20_000, 1],
+        files: |n, _| vec![("new.yaml", merged(&variables(n, "x"), &variables(n, "y")))],
         verb: &["explain", "-f", "new.yaml", "--merge"],
     },
     Shape {
         name: "ports of service and runtime, `validate`",
-        size: 48_000,
-        files: |n| vec![("new.yaml", merged(&ports(n), &ports(n)))],
+        sizes: [48_000, 1],
+        files: |n, _| vec![("new.yaml", merged(&ports(n), &ports(n)))],
         verb: &["validate", "-f", "new.yaml"],
     },
     Shape {
         name: "ports of service and runtime, `render`",
-        size: 48_000,
-        files: |n| vec![("new.yaml", merged(&ports(n), &ports(n)))],
+        sizes: [48_000, 1],
+        files: |n, _| vec![("new.yaml", merged(&ports(n), &ports(n)))],
         verb: &["render", "-f", "new.yaml"],
     },
     Shape {
         name: "flags of service and runtime, `render`",
-        size: 60_000,
-        files: |n| vec![("new.yaml", merged(&flags(n, "x"), &flags(n, "y")))],
+        sizes: [60_000, 1],
+        files: |n, _| vec![("new.yaml", merged(&flags(n, "x"), &flags(n, "y")))],
         verb: &["render", "-f", "new.yaml"],
     },
     Shape {
         name: "mounts without volumes, `validate`",
-        size: 32_000,
-        files: |n| {
+        sizes: [32_000, 1],
+        files: |n, _| {
             let mounts = many(n, |at| format!("      - {{name: volume{at}, mountPath: /m{at}}}\n"));
             vec![("new.yaml", merged("", &format!("      volumeMounts:\n{mounts}")))]
         },
@@ -308,8 +328,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "flags that changed, `diff`",
-        size: 16_000,
-        files: |n| {
+        sizes: [32_000, 1],
+        files: |n, _| {
             let of = |value: &str| merged(&flags(n, value), "");
             vec![("new.yaml", of("y")), ("old.yaml", of("x"))]
         },
@@ -317,8 +337,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "formats of a runtime without a name, `validate`",
-        size: 16_000,
-        files: |n| {
+        sizes: [32_000, 1],
+        files: |n, _| {
             let format = |at| format!("  - {{modelFormat: {{name: f{at}}}, autoSelect: true}}\n");
             vec![("new.yaml", runtime("r", &many(n, format)))]
         },
@@ -326,8 +346,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "ambiguous scalars on one line, `validate`",
-        size: 20_000,
-        files: |n| {
+        sizes: [20_000, 1],
+        files: |n, _| {
             let all = many(n, |at| format!("a{at}: on, "));
             let annotations = format!("  annotations: {{{all}}}\n");
             vec![("new.yaml", merged("", "") + &service("c", &annotations, ""))]
@@ -336,8 +356,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "findings, `validate -o html`",
-        size: 8_000,
-        files: |n| {
+        sizes: [8_000, 1],
+        files: |n, _| {
             let all = many(n, |at| format!("    a{at}: on\n"));
             let annotations = format!("  annotations:\n{all}");
             vec![("new.yaml", merged("", "") + &service("c", &annotations, ""))]
@@ -346,8 +366,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "secrets in variables, `validate`",
-        size: 16_000,
-        files: |n| {
+        sizes: [16_000, 1],
+        files: |n, _| {
             let lines = many(n, |at| format!("      - {{name: V{at}_TOKEN, value: 'x{at}'}}\n"));
             vec![("new.yaml", merged("", &format!("      env:\n{lines}")))]
         },
@@ -355,8 +375,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "fields that are not known, `validate`",
-        size: 16_000,
-        files: |n| {
+        sizes: [16_000, 1],
+        files: |n, _| {
             let fields = many(n, |at| format!("      zz{at}: 1\n"));
             vec![("new.yaml", merged("", &fields))]
         },
@@ -364,8 +384,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "nodes, `discover`",
-        size: 20_000,
-        files: |n| {
+        sizes: [20_000, 1],
+        files: |n, _| {
             let node = |at: usize| {
                 node(at).replace(
                     "gpu: h100",
@@ -378,14 +398,14 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "LLMInferenceServices, `plan`",
-        size: 4_000,
-        files: |n| vec![("new.yaml", many(n, |at| llm(&format!("a{at}"), LLM_POD)))],
+        sizes: [4_000, 1],
+        files: |n, _| vec![("new.yaml", many(n, |at| llm(&format!("a{at}"), LLM_POD)))],
         verb: &["plan", "-f", "new.yaml"],
     },
     Shape {
         name: "LLMInferenceServices each with its own preset, `plan`",
-        size: 2_000,
-        files: |n| {
+        sizes: [4_000, 1],
+        files: |n, _| {
             let own = |at| {
                 preset(at) + &llm(&format!("a{at}"), &format!("  baseRefs: [{{name: p{at}}}]\n"))
             };
@@ -395,8 +415,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "presets of one LLMInferenceService, `render`",
-        size: 4_000,
-        files: |n| {
+        sizes: [8_000, 1],
+        files: |n, _| {
             let names = many(n, |at| format!("{{name: p{at}}}, "));
             vec![(
                 "new.yaml",
@@ -407,8 +427,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "services each with its own HardwareProfile, `plan --release kserve=odh`",
-        size: 2_000,
-        files: |n| {
+        sizes: [4_000, 1],
+        files: |n, _| {
             let own = |at| {
                 let name = format!("a{at}");
                 profile(at) + &llm(&name, LLM_POD).replace(
@@ -422,8 +442,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "plain Deployments on an eighth as many nodes, `plan`",
-        size: 4_000,
-        files: |n| {
+        sizes: [8_000, 1],
+        files: |n, _| {
             let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
             vec![("new.yaml", many(n / 8, node) + &all)]
         },
@@ -431,8 +451,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "the same, `explain`",
-        size: 4_000,
-        files: |n| {
+        sizes: [8_000, 1],
+        files: |n, _| {
             let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
             vec![("new.yaml", many(n / 8, node) + &all)]
         },
@@ -440,8 +460,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "the same, `diff` with another image each",
-        size: 2_000,
-        files: |n| {
+        sizes: [4_000, 1],
+        files: |n, _| {
             let of = |image: &str| {
                 let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
                 many(n / 8, node) + &all.replace("image: i", image)
@@ -452,8 +472,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "running pods of a drained node of two, `drain`",
-        size: 4_000,
-        files: |n| {
+        sizes: [8_000, 1],
+        files: |n, _| {
             let large = |at: usize| {
                 node(at).replace("'8'", "'100000'").replace("'64'", "'64', pods: '100000'")
             };
@@ -471,34 +491,25 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "running pods on an eighth as many nodes, `drain` of one",
-        size: 8_000,
-        files: |n| {
+        sizes: [8_000, 1],
+        files: |n, _| {
             let pods = many(n * 7 / 8, |at| running(at, n / 8));
             vec![("new.yaml", many(n / 8, node) + &deployment("a", n * 7 / 8, "") + &pods)]
         },
         verb: &["drain", "node0", "-f", "new.yaml"],
     },
     Shape {
-        name: "running pods on an eighth as many nodes, `drain --max`",
-        size: 8_000,
-        files: |n| {
-            let pods = many(n / 2, |at| running(at, n / 8));
-            vec![("new.yaml", many(n / 8, node) + &deployment("a", n / 2, "") + &pods)]
-        },
-        verb: &["drain", "--max", "-f", "new.yaml"],
-    },
-    Shape {
         name: "budgets of as many Deployments, `validate`",
-        size: 8_000,
-        files: |n| {
+        sizes: [8_000, 1],
+        files: |n, _| {
             vec![("new.yaml", many(n, |at| deployment(&format!("d{at}"), 2, "") + &budget(at)))]
         },
         verb: &["validate", "-f", "new.yaml"],
     },
     Shape {
         name: "Deployments each in a namespace with a quota, `plan`",
-        size: 8_000,
-        files: |n| {
+        sizes: [8_000, 1],
+        files: |n, _| {
             let own = |at: usize| {
                 let all = deployment("d", 1, "") + &quota(at);
                 all.replace("namespace: b", &format!("namespace: b{at}"))
@@ -509,8 +520,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "Deployments each with its own queue and flavor, `plan`",
-        size: 1_000,
-        files: |n| {
+        sizes: [4_000, 1],
+        files: |n, _| {
             let all = many(n, |at| queue(at) + &queued(at));
             vec![("new.yaml", many(n / 8, node) + &all)]
         },
@@ -518,23 +529,14 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "queues and flavors, `kueue diff`",
-        size: 4_000,
-        files: |n| vec![("new.yaml", many(n, queue))],
+        sizes: [16_000, 1],
+        files: |n, _| vec![("new.yaml", many(n, queue))],
         verb: &["kueue", "diff", "-f", "new.yaml"],
     },
     Shape {
-        name: "claims for devices of as many ResourceSlices, `plan`",
-        size: 1_000,
-        files: |n| {
-            let all = many(n, |at| node(at) + &slice(at));
-            vec![("new.yaml", CLAIM.to_owned() + &all + &claiming(n))]
-        },
-        verb: &["plan", "-f", "new.yaml"],
-    },
-    Shape {
         name: "Deployments each with its own volume, `plan`",
-        size: 1_000,
-        files: |n| {
+        sizes: [4_000, 1],
+        files: |n, _| {
             let all = many(n, |at| volume(at) + &mounting(at));
             vec![("new.yaml", many(n / 8, node) + &all)]
         },
@@ -542,26 +544,17 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "nodes that `plan --without` takes away",
-        size: 2_000,
-        files: |n| {
+        sizes: [2_000, 1],
+        files: |n, _| {
             let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
             vec![("new.yaml", many(n, node) + &all)]
         },
         verb: &["plan", "-f", "new.yaml", "--without", "gpu=h100"],
     },
     Shape {
-        name: "nodes that are lost one by one, `plan --each node`",
-        size: 2_000,
-        files: |n| {
-            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
-            vec![("new.yaml", many(n, node) + &all)]
-        },
-        verb: &["plan", "-f", "new.yaml", "--each", "node"],
-    },
-    Shape {
         name: "classes with a price of their own, `plan` of a service",
-        size: 4_000,
-        files: |n| {
+        sizes: [16_000, 1],
+        files: |n, _| {
             let priced = |at: usize| {
                 class(at, &format!("gpu: h{at}")).replace(
                     "vendor: nvidia",
@@ -574,8 +567,8 @@ const SHAPES: [Shape; 45] = [
     },
     Shape {
         name: "services over one runtime, `endpoints`",
-        size: 4_000,
-        files: |n| {
+        sizes: [4_000, 1],
+        files: |n, _| {
             let services = many(n, |at| service(&format!("a{at}"), "", ""));
             vec![(
                 "new.yaml",
@@ -587,25 +580,198 @@ const SHAPES: [Shape; 45] = [
         verb: &["endpoints", "-f", "new.yaml"],
     },
     Shape {
-        name: "replicas with anti-affinity on as many nodes, `rollout`",
-        size: 1_000,
-        files: |n| {
-            let named = |at: usize| {
-                node(at)
-                    .replace("gpu: h100", &format!("gpu: h100, kubernetes.io/hostname: node{at}"))
-            };
-            let apart = "    affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {component: engine}}, topologyKey: kubernetes.io/hostname}]}}\n";
-            let of = |image: &str| {
-                let spec = format!(
-                    "  engineConfig:\n    runner: {{name: ome-container, image: '{image}'}}\n"
+        name: "runtimes of five priorities with overlapping sizes, `validate`",
+        sizes: [10_000, 1],
+        files: |n, _| {
+            let ranged = |at: usize| {
+                let sizes = format!(
+                    "  modelSizeRange: {{min: {}B, max: {}B}}\n",
+                    1 + at % 997,
+                    1_000 + at % 991
                 );
-                let own =
-                    service("a", "", apart).replace("minReplicas: 1", &format!("minReplicas: {n}"));
-                MODEL.to_owned() + &runtime("r", &spec) + &own + &many(n, named)
+                runtime(&format!("r{at}"), &sizes)
+                    .replace("priority: 1", &format!("priority: {}", 1 + at % 5))
             };
+            vec![("new.yaml", many(n, ranged))]
+        },
+        verb: &["validate", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "values of a node affinity that changed, `diff`",
+        sizes: [40_000, 1],
+        files: |n, _| {
+            let of = |value: &str| {
+                let values = many(n, |at| format!("a{at}{value}, "));
+                let affinity = format!(
+                    "    affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: k, operator: In, values: [{values}]}}]}}]}}}}}}\n"
+                );
+                MODEL.to_owned() + &runtime("r", RUNNER) + &service("a", "", &affinity)
+            };
+            vec![("new.yaml", of("y")), ("old.yaml", of("x"))]
+        },
+        verb: &["diff", "-f", "new.yaml", "--base", "old.yaml"],
+    },
+    Shape {
+        name: "mounts of service and runtime, `validate`",
+        sizes: [16_000, 1],
+        files: |n, _| {
+            let mounts = |path: &str| {
+                let all =
+                    many(n, |at| format!("      - {{name: v{at}, mountPath: /{path}{at}}}\n"));
+                format!("      volumeMounts:\n{all}")
+            };
+            vec![("new.yaml", merged(&mounts("x"), &mounts("y")))]
+        },
+        verb: &["validate", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "nodes of as many products, `discover`",
+        sizes: [20_000, 1],
+        files: |n, _| {
+            let node = |at: usize| {
+                let labels = format!(
+                    "nvidia.com/gpu.product: P{at}, nvidia.com/gpu.memory: '{}'",
+                    80_000 + at
+                );
+                node(at).replace("gpu: h100", &labels)
+            };
+            vec![("new.yaml", many(n, node))]
+        },
+        verb: &["discover", "-f", "new.yaml", "--max-file-size", "64Mi", "--max-nodes", "9000000"],
+    },
+    Shape {
+        name: "services each with its own model, `plan`",
+        sizes: [8_000, 1],
+        files: |n, _| {
+            let each = |at: usize| {
+                MODEL.replace("name: m}", &format!("name: m{at}}}"))
+                    + &service(&format!("a{at}"), "", "")
+                        .replace("name: m}", &format!("name: m{at}}}"))
+            };
+            vec![("new.yaml", runtime("r", RUNNER) + &many(n, each))]
+        },
+        verb: &["plan", "-f", "new.yaml", "--max-nodes", "9000000"],
+    },
+    Shape {
+        name: "services on an eighth as many nodes, `explain`",
+        sizes: [8_000, 1],
+        files: |n, _| {
+            let services = many(n, |at| service(&format!("a{at}"), "", ""));
+            vec![(
+                "new.yaml",
+                MODEL.to_owned() + &runtime("r", RUNNER) + &services + &many(n / 8, node),
+            )]
+        },
+        verb: &["explain", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "groups of a ModelServing, a quarter at a time, `rollout`",
+        sizes: [60_000, 1],
+        files: |n, _| {
+            let of = |image: &str| {
+                serving(n, image).replace(
+                    "  template:\n",
+                    "  rolloutStrategy: {type: ServingGroupRollingUpdate, rollingUpdateConfiguration: {maxUnavailable: 25%}}\n  template:\n",
+                )
+            };
+            vec![("new.yaml", of("b")), ("old.yaml", of("a"))]
+        },
+        verb: &["rollout", "s", "-f", "new.yaml", "--from", "old.yaml"],
+    },
+    Shape {
+        name: "models × classes, `matrix`",
+        sizes: [1_400, 1_400],
+        files: |n, m| {
+            let model = |at: usize| MODEL.replace("name: m}", &format!("name: m{at}}}"));
+            let classes = many(m, |at| class(at, &format!("gpu: h{at}")));
+            vec![("new.yaml", many(n, model) + &runtime("r", RUNNER) + &classes)]
+        },
+        verb: &["matrix", "-f", "new.yaml", "--max-nodes", "9000000"],
+    },
+    Shape {
+        name: "services × classes, `explain`",
+        sizes: [1_000, 1_000],
+        files: |n, m| {
+            let services = many(n, |at| service(&format!("a{at}"), "", ""));
+            let classes = many(m, |at| class(at, &format!("gpu: h{at}")));
+            vec![("new.yaml", MODEL.to_owned() + &runtime("r", RUNNER) + &services + &classes)]
+        },
+        verb: &["explain", "-f", "new.yaml", "--max-nodes", "9000000"],
+    },
+    Shape {
+        name: "replicas with anti-affinity × nodes, `plan`",
+        sizes: [2_000, 4_000],
+        files: |n, m| vec![("new.yaml", replicas("i", n, APART) + &many(m, named_node))],
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "replicas with anti-affinity × nodes, `rollout`",
+        sizes: [1_000, 2_000],
+        files: |n, m| {
+            let of = |image: &str| replicas(image, n, APART) + &many(m, named_node);
             vec![("new.yaml", of("j")), ("old.yaml", of("i"))]
         },
         verb: &["rollout", "a", "-f", "new.yaml", "--from", "old.yaml"],
+    },
+    Shape {
+        name: "replicas that are spread × nodes, `rollout`",
+        sizes: [1_000, 2_000],
+        files: |n, m| {
+            let of = |image: &str| replicas(image, n, SPREAD) + &many(m, named_node);
+            vec![("new.yaml", of("j")), ("old.yaml", of("i"))]
+        },
+        verb: &["rollout", "a", "-f", "new.yaml", "--from", "old.yaml"],
+    },
+    Shape {
+        name: "claims for devices × ResourceSlices, `plan`",
+        sizes: [1_000, 2_000],
+        files: |n, m| {
+            let all = many(m, |at| node(at) + &slice(at));
+            vec![("new.yaml", CLAIM.to_owned() + &all + &claiming(n))]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "Deployments × quotas of their namespace, `plan`",
+        sizes: [1_000, 500],
+        files: |n, m| {
+            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
+            vec![("new.yaml", many(n / 8, node) + &many(m, quota) + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "Deployments × nodes that are lost one by one, `plan --each node`",
+        sizes: [8_000, 1_000],
+        files: |n, m| {
+            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
+            vec![("new.yaml", many(m, node) + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml", "--each", "node"],
+    },
+    Shape {
+        name: "running pods × nodes that can go, `drain --max`",
+        sizes: [8_000, 2_000],
+        files: |n, m| {
+            let pods = many(n, |at| running(at, m));
+            vec![("new.yaml", many(m, node) + &deployment("a", n, "") + &pods)]
+        },
+        verb: &["drain", "--max", "-f", "new.yaml"],
+    },
+    Shape {
+        name: "services that get stuck × nodes without room, `rollout --all`",
+        sizes: [2_000, 500],
+        files: |n, m| {
+            let of = |image: &str| {
+                let spec = format!(
+                    "  engineConfig:\n    runner: {{name: ome-container, image: '{image}', resources: {{limits: {{nvidia.com/gpu: '16'}}}}}}\n"
+                );
+                let services = many(n, |at| service(&format!("a{at}"), "", ""));
+                MODEL.to_owned() + &runtime("r", &spec) + &services + &many(m, node)
+            };
+            vec![("new.yaml", of("j")), ("old.yaml", of("i"))]
+        },
+        verb: &["rollout", "--all", "-f", "new.yaml", "--from", "old.yaml"],
     },
 ];
 
@@ -633,8 +799,8 @@ fn one(arguments: Vec<OsString>) {
 }
 
 /// Milliseconds and MB of a shape at a size, the least of some runs.
-fn measure(shape: &Shape, size: usize, folder: &Path) -> (u64, u64) {
-    for (name, text) in (shape.files)(size) {
+fn measure(shape: &Shape, [size, other]: [usize; 2], folder: &Path) -> (u64, u64) {
+    for (name, text) in (shape.files)(size, other) {
         std::fs::write(folder.join(name), text).expect("a file can be written");
     }
     let own = std::env::current_exe().expect("a path");
@@ -660,12 +826,13 @@ fn measure(shape: &Shape, size: usize, folder: &Path) -> (u64, u64) {
 fn write(directory: &Path, wanted: &str) {
     let shapes = SHAPES.iter().enumerate().filter(|(_, shape)| shape.name.contains(wanted));
     for (number, shape) in shapes {
-        for (part, size) in [("half", shape.size / 2), ("whole", shape.size)] {
+        let [size, other] = shape.sizes;
+        for (part, size) in [("half", size / 2), ("whole", size)] {
             let folder = directory.join(format!("{number:02}-{part}"));
             std::fs::create_dir_all(&folder).expect("a folder can be made");
-            let command = format!("{}\n{size}\n{}\n", shape.name, shape.verb.join("\n"));
+            let command = format!("{}\n{size} {other}\n{}\n", shape.name, shape.verb.join("\n"));
             std::fs::write(folder.join("command"), command).expect("a file can be written");
-            for (name, text) in (shape.files)(size) {
+            for (name, text) in (shape.files)(size, other) {
                 std::fs::write(folder.join(name), text).expect("a file can be written");
             }
         }
@@ -674,6 +841,14 @@ fn write(directory: &Path, wanted: &str) {
 
 fn seconds(milliseconds: u64) -> f64 {
     f64::from(u32::try_from(milliseconds).unwrap_or(u32::MAX)) / 1000.0
+}
+
+/// A number with its thousands apart.
+fn thousands(number: usize) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", number / 1_000, number % 1_000),
+    }
 }
 
 fn main() {
@@ -694,15 +869,24 @@ fn main() {
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     println!("| input | number | CPU time | memory | growth when doubled |\n|---|---|---|---|---|");
     for shape in SHAPES.iter().filter(|shape| shape.name.contains(&wanted)) {
-        let (half, whole) =
-            (measure(shape, shape.size / 2, &folder), measure(shape, shape.size, &folder));
+        let [size, other] = shape.sizes;
+        let whole = measure(shape, shape.sizes, &folder);
+        let growth = |part: [usize; 2]| {
+            let part = measure(shape, part, &folder);
+            format!("{:.1}", seconds(whole.0) / seconds(part.0.max(10)))
+        };
+        let (number, growth) = match other {
+            1 => (thousands(size), growth([size / 2, 1])),
+            _ => (
+                format!("{} × {}", thousands(size), thousands(other)),
+                format!("{}, {}", growth([size / 2, other]), growth([size, other / 2])),
+            ),
+        };
         println!(
-            "| {} | {} | {:.2} s | {} MB | {:.1} |",
+            "| {} | {number} | {:.2} s | {} MB | {growth} |",
             shape.name,
-            shape.size,
             seconds(whole.0),
             whole.1,
-            seconds(whole.0) / seconds(half.0.max(10))
         );
     }
     let _ = std::fs::remove_dir_all(&folder);
