@@ -327,6 +327,7 @@ pub struct Releases {
 impl Releases {
     /// Sets the documents and the release of an operator, replacing earlier ones.
     pub fn add(&mut self, views: PerReading<&'static Policy>) {
+        // The release knows its operator; documents and release of a pair are always of one.
         self.by_api[views.controller.api as usize] = Some(views);
     }
 
@@ -369,6 +370,7 @@ impl Policy {
     /// Returns how reliable a field of a model's spec is, as this policy compares it; `None` when
     /// it has no value.
     pub fn evidence(&self, model: &Model, field: &str) -> Option<Evidence> {
+        // Only the quantization has a second name; other fields keep the evidence of the model.
         let finest = || self.finest(model).filter(|_| field == "quantization");
         finest().map(|(_, evidence)| *evidence).or_else(|| model.evidence(field))
     }

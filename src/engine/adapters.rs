@@ -18,8 +18,10 @@ impl Adapters {
     /// of the matrices are split depends on the layer and a flag. Nothing for experts, and where the
     /// layers differ.
     pub fn bytes(self, model: &Dimensions, cache: &KvCache, tensor: u64) -> Option<(u64, u64)> {
+        // With layers of several kinds the buffers differ by layer, and one product would be wrong.
         let [layers] = cache.layers.as_slice() else { return None };
         let Kept::Grouped { heads, key, value, .. } = layers.kept else { return None };
+        // Experts and towers have buffers by other rules, which were not read.
         if model.experts.is_some() || model.is_multimodal {
             return None;
         }
@@ -34,7 +36,9 @@ impl Adapters {
             + (2 * hidden + 2 * inner)
             + (inner + hidden);
         let numbers = widths.checked_mul(layers.layers)?.checked_mul(self.rank)?;
+        // Two bytes a number: the buffers have the type of the weights, 16 bits by default.
         let most = numbers.checked_mul(self.count)?.checked_mul(2)?;
+        // The least is where all matrices are split, the most where none is.
         Some((most / tensor.max(1), most))
     }
 }

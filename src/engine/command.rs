@@ -54,14 +54,17 @@ pub(super) fn of(container: &Node) -> Command {
         let items = container.get(key).map(Node::items).unwrap_or_default();
         let words = items.iter().filter_map(|node| {
             let text = variables.expanded(&node.scalar_text()?);
+            // Words are never split here: the kubelet gives each element to the program as it is.
             Some(Word { text, origin: node.origin })
         });
         words.collect()
     };
     let (command, args) = (list("command"), list("args"));
+    // Without a command the image's entry point gets the args; with one it is not run.
     let by_entry_point = command.is_empty();
     let words: Vec<Word> = command.into_iter().chain(args).collect();
     let texts: Vec<EcoString> = words.iter().map(|word| word.text.clone()).collect();
+    // First of all: the name of an engine behind `sh -c` is text of the script, no program.
     if let Some((script, at)) = script(&texts) {
         return of_script(script, words[at].origin, &texts[at + 1..], &variables);
     }
@@ -69,11 +72,13 @@ pub(super) fn of(container: &Node) -> Command {
         let words = words[next..].to_vec();
         return engine(identity, words, variables, false, false);
     }
+    // After the engine, because a command that starts one shows the engine's own settings.
     if identity::is_ray(&texts) {
         return Command::RayMember;
     }
     // The program and its first words, one of which is several.
     if let Some(whole) = words.iter().take(3).find(|word| word.text.contains(char::is_whitespace))
+        // An element with blanks is an error only if the words would start an engine once split.
         && let parts = texts.iter().flat_map(|text| text.split_whitespace()).map(EcoString::from)
         && identity::of_command(&parts.collect::<Vec<_>>()).is_some()
         && (!by_entry_point || identity::of_image(image).is_some())
@@ -111,12 +116,14 @@ fn script(words: &[EcoString]) -> Option<(&str, usize)> {
     let mut takes_script = false;
     loop {
         at += 1;
+        // A shell without `-c` reads a file or stdin, which is not known here.
         let word = words.get(at)?.as_str();
         if word == "--" {
             at += 1;
             break;
         }
         match word.strip_prefix(['-', '+']) {
+            // `-o` has the name of an option after it.
             Some("o") => at += 1,
             Some(options) if !options.starts_with('-') => takes_script |= options.contains('c'),
             Some(_) => {}
@@ -133,12 +140,14 @@ fn of_script(
     positional: &[EcoString],
     variables: &Variables,
 ) -> Command {
+    // A script that cannot be followed may start anything: nothing is said about it.
     let Some(commands) = shell::commands(script, variables, positional, origin) else {
         return Command::Other;
     };
     let (mut found, mut ray) = (None, false);
     for simple in commands {
         if identity::is_ray(&simple.words) {
+            // Ray is only the ground of an engine that the same script may start later.
             ray = true;
             continue;
         }

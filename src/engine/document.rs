@@ -12,12 +12,15 @@ pub(crate) fn tensor_parallel_by_document(container: &Node) -> Option<(EcoString
         ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
     let words: Vec<(&str, Origin)> = words
         .filter_map(|node| Some((node.as_str()?, node.origin)))
+        // The document knows no shell: flags count in the text of a script, too.
         .flat_map(|(text, origin)| text.split_whitespace().map(move |word| (word, origin)))
         .collect();
     let is_whole = |text: &str| {
+        // A value such as `$(TP)` is no number; an earlier flag or the variable counts then.
         let digits = text.strip_prefix('-').unwrap_or(text);
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
+    // From the end: the last of several flags counts.
     let flagged = words.iter().enumerate().rev().find_map(|(at, (word, origin))| {
         let value = match word.split_once('=') {
             Some((flag, value)) if FLAGS.contains(&flag) => Some(value),

@@ -51,13 +51,17 @@ impl Named {
         let path = self.path.value.as_str();
         let is_read = is_read(engine, path, self.is_joined);
         let Some(file) = is_read.then(|| file(path)).flatten() else { return false };
+        // An empty file sets nothing and is valid; a list or a scalar is no settings file.
         let Some(map) = file.as_map() else { return file.is_null() };
         let mut found = Vec::new();
         if engine == Engine::TensorRtLlm {
+            // The fields that flags set, before the file adds any: only those can be replaced.
             let flags: Vec<Field> = set.iter().map(|(flag, _)| flag.field).collect();
             map.iter().for_each(|entry| of_fields(entry, "", &flags, &mut found));
             set.append(&mut found);
         } else {
+            // Values of the file go in front, so that those of the command line, which come later,
+            // count.
             found.extend(map.iter().filter_map(|entry| of_flag(engine, entry)));
             found.append(set);
             *set = found;
@@ -116,6 +120,7 @@ fn of_fields(entry: &Entry, outer: &str, flags: &[Field], found: &mut Vec<FileVa
         if let Some(flag) = in_file() {
             found.push((flag, Some(setting(entry, name.clone(), EcoString::inline("{}")))));
         }
+        // Mappings are read one level deep, as the names in the table are.
         if !outer.is_empty() {
             return;
         }
@@ -129,6 +134,7 @@ fn of_fields(entry: &Entry, outer: &str, flags: &[Field], found: &mut Vec<FileVa
         map.iter().for_each(|inner| of_fields(inner, &outer, flags, found));
         return;
     }
+    // A null leaves the default of the field.
     let (Some(flag), false) = (in_file(), entry.node.is_null()) else { return };
     // Bytes or tokens of the cache: what is left beside them is not used.
     let value = text(&entry.node).filter(|_| flag.field != Field::CacheBytes);

@@ -172,6 +172,7 @@ impl Flag {
     /// What the engine takes, in words, where its release is known to refuse this number; `None` for a
     /// release stands for one that is not known.
     pub(super) fn refuses(&self, number: f64, release: Option<Release>) -> Option<EcoString> {
+        // An unknown release counts as the oldest: only bounds that every release has refuse then.
         let least = self.least.filter(|(_, _, from)| release.unwrap_or_default() >= *from);
         let too_little =
             least.is_some_and(|(least, itself, _)| number < least || (!itself && number <= least));
@@ -412,6 +413,7 @@ pub(super) fn named(engine: Engine, name: &str) -> Named {
     if !abbreviates || name.len() < "--tens".len() || !name.starts_with("--") {
         return Named::Other;
     }
+    // Two hits are enough: whether there are more does not matter.
     let mut fields =
         flags.iter().filter(|flag| flag.names.iter().any(|names| names.starts_with(name)));
     match (fields.next(), fields.next()) {

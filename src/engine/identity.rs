@@ -60,6 +60,8 @@ impl EngineVersion {
         let mut numbers = [0; 3];
         let mut read = 0;
         for (at, part) in text.split('.').take(3).enumerate() {
+            // A part such as `2rc1` gives its digits and ends the number: what follows is no
+            // number.
             let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
             let Ok(number) = part[..end].parse() else { break };
             numbers[at] = number;
@@ -68,6 +70,7 @@ impl EngineVersion {
                 break;
             }
         }
+        // A tag of one number, `12` or a date, is seldom the release of an engine.
         (read >= 2).then(|| Self { numbers, text: text.into() })
     }
 
@@ -127,6 +130,7 @@ pub(super) fn of_image(image: &str) -> Option<Identity> {
     if let Some((_, engine)) = IMAGES.iter().find(|(text, _)| *text == name) {
         return Some(Identity { engine: *engine, is_plain: true });
     }
+    // Whole parts of the name: `vllm` is not found in `vllmx`, nor `sim` in `simple`.
     let parts = || name.split(['-', '_', '.']);
     if parts().any(|part| NO_SERVER.contains(&part)) {
         return None;
@@ -157,6 +161,7 @@ pub(super) fn version(image: &str, engine: Engine) -> Option<EngineVersion> {
 fn repository(image: &str) -> &str {
     let image = image.split('@').next().unwrap_or(image);
     match image.rsplit_once(':') {
+        // A colon before a slash belongs to the port of the registry.
         Some((name, tag)) if !tag.contains('/') => name,
         _ => image,
     }
@@ -192,6 +197,7 @@ pub(super) fn of_command(words: &[EcoString]) -> Option<(Identity, usize)> {
     let mut at = 0;
     let first = base(words.first()?);
     if WRAPPERS.contains(&first) {
+        // Options of a wrapper vary too much to be read: the first known program after it is meant.
         at = words.iter().position(|word| program(base(word)).is_some() || is_python(word))?;
     }
     let word = words.get(at)?;
@@ -201,6 +207,7 @@ pub(super) fn of_command(words: &[EcoString]) -> Option<(Identity, usize)> {
     let sub = |at: usize| words.get(at).map(EcoString::as_str);
     Some(match server {
         Server::VLlm => (plain(Engine::VLlm), next),
+        // Other subcommands, `bench` or `run-batch`, serve nothing.
         Server::VLlmCommand => {
             (plain(Engine::VLlm), (sub(next) == Some("serve")).then_some(next + 1)?)
         }
@@ -209,6 +216,7 @@ pub(super) fn of_command(words: &[EcoString]) -> Option<(Identity, usize)> {
             (plain(Engine::SGLang), (sub(next) == Some("serve")).then_some(next + 1)?)
         }
         Server::TensorRtLlm => {
+            // Without a subcommand `trtllm-serve` serves, too.
             let is_other = matches!(sub(next), Some("disaggregated" | "mm_embedding_serve"));
             let count = usize::from(sub(next) == Some("serve"));
             (!is_other).then_some((plain(Engine::TensorRtLlm), next + count))?
@@ -226,6 +234,7 @@ pub(super) fn of_command(words: &[EcoString]) -> Option<(Identity, usize)> {
 
 /// Whether a command joins or starts a Ray cluster, whose head runs the engine.
 pub(super) fn is_ray(words: &[EcoString]) -> bool {
+    // Anywhere in the words: a wrapper or `&&` may stand before it.
     let is_start = |pair: &[EcoString]| base(&pair[0]) == "ray" && pair[1] == "start";
     words.windows(2).any(is_start) || words.iter().any(|word| base(word) == "multi-node-serving.sh")
 }
@@ -274,6 +283,7 @@ fn python(words: &[EcoString], mut at: usize) -> Option<(Server, usize)> {
                 };
                 return Some((server, at + 2));
             }
+            // These two options of Python have their value in the next word.
             "-X" | "-W" => at += 2,
             _ if word.starts_with('-') => at += 1,
             _ => {
@@ -282,6 +292,7 @@ fn python(words: &[EcoString], mut at: usize) -> Option<(Server, usize)> {
                         Server::VLlm
                     }
                     Some(path) if path.ends_with("sglang/launch_server") => Server::SGLang,
+                    // `python /usr/local/bin/vllm serve` starts an entry point as a script.
                     _ => program(base(word))?,
                 };
                 return Some((server, at + 1));
@@ -292,6 +303,7 @@ fn python(words: &[EcoString], mut at: usize) -> Option<(Server, usize)> {
 
 fn is_python(word: &EcoString) -> bool {
     let name = base(word);
+    // `python`, `python3` and `python3.12`, but not `python-config`.
     name.strip_prefix("python")
         .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
 }

@@ -70,6 +70,7 @@ const GIB: f64 = 1_073_741_824.0;
 
 fn row(log: &Value, models: &Value) -> Option<Row> {
     let text = |key: &str| log[key].as_str().unwrap_or_default();
+    // Logs of fine-tuned models name the architecture, whose dimensions are equal.
     let model = [text("model"), text("arch")]
         .into_iter()
         .map(|name| &models[name])
@@ -95,6 +96,7 @@ fn row(log: &Value, models: &Value) -> Option<Row> {
         None => return None,
     };
     let per_token = per_token(log, model, tensor);
+    // Where layers differ, a number of tokens does not give the bytes of the cache.
     let is_even = !model["linear"].is_boolean() && model["sliding_layers"].is_null();
     let by_tokens = || Some(log["kv_tokens"].as_f64()? * per_token?).filter(|_| is_even);
     let reported = log["kv_gib_per_gpu"].as_f64().or_else(by_tokens)?;
@@ -123,6 +125,7 @@ fn row(log: &Value, models: &Value) -> Option<Row> {
         images: log["encoder_budget_tokens"].as_u64().unwrap_or(0),
         fixed: None,
     };
+    // A refused server reports the length that it would need, which is not always the flag's.
     let needed = log["needed_len"].as_f64().or_else(|| log["max_model_len"].as_f64());
     Some(Row {
         id: log["id"].as_u64()?,
@@ -148,6 +151,7 @@ fn per_token(log: &Value, model: &Value, tensor: u64) -> Option<f64> {
     } else {
         let full = number(&model["full_attention_layers"])
             .unwrap_or(layers - number(&model["sliding_layers"]).unwrap_or(0.0));
+        // Devices beyond the number of key-value heads hold copies: less than one head is not kept.
         let heads = (number(&model["kv_heads"])? / tensor as f64).max(1.0);
         full * heads * 2.0 * number(&model["head_dim"])? * width
     };
@@ -194,9 +198,11 @@ pub fn errors<'r>(
     let (mut inside, mut promised, mut accused) = (0, 0, 0);
     for row in rows {
         let Some(found) = row.estimate(constants) else { continue };
+        // A log that reports 0 would divide by zero.
         all.push((found.middle - row.reported).abs() / row.reported.max(f64::EPSILON));
         inside += usize::from(found.low <= row.reported && row.reported <= found.high);
         if let Some(request) = row.request {
+            // Refused and promised is the error that a user pays for: `at_least` must stay below.
             promised += usize::from(row.is_refused && request <= found.at_least);
             accused += usize::from(!row.is_refused && request > found.at_most);
         }

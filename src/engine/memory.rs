@@ -257,6 +257,7 @@ pub fn largest_share(engine: Engine, version: Option<[u32; 3]>) -> f64 {
     }
     let version = version.map(|[major, minor, _]| [major, minor]);
     let of = |range: &&Releases| {
+        // An unknown release may be any: the largest share of all is still a bound.
         version.is_none_or(|release| release >= range.from && release < range.until)
     };
     let shares = VLLM.iter().filter(of).flat_map(|range| range.shares);
@@ -279,6 +280,7 @@ impl Load {
             Engine::Tgi => self.plain(1.0, 3.0, 5.0),
             Engine::LlamaCpp => return None,
         };
+        // Cache bytes that a flag sets are used as they are, whatever memory is left.
         if let Some(fixed) = self.fixed {
             found.middle = fixed;
             (found.at_least, found.at_most) = (fixed, fixed);
@@ -306,6 +308,7 @@ impl Load {
 
     /// The ranges of releases that it may be, the most probable first.
     fn releases(&self) -> &'static [Releases] {
+        // An unknown tag is not taken for a release before 0.11: such images are old.
         let Some([major, minor, _]) = self.version else { return &VLLM[3..] };
         let release = [major, minor];
         let at = VLLM.iter().position(|range| release >= range.from && release < range.until);
@@ -315,6 +318,7 @@ impl Load {
     fn vllm(&self, model: &Dimensions, constants: &Constants) -> Estimate {
         let ranges = self.releases();
         let mut scenes: Vec<(f64, f64, Vec<Term>, &Releases)> = Vec::new();
+        // From the newest range, which is the most probable one: its first scene is the middle.
         for range in ranges.iter().rev() {
             let is_pinned = self.version.is_some_and(|[_, minor, _]| minor != 20);
             let defaults = match range.shares {
@@ -330,6 +334,8 @@ impl Load {
                         let terms = self.terms(model, range, sampler, is_large, constants);
                         let taken: f64 = terms.iter().map(|term| term.gib).sum();
                         scenes.push((
+                            // The share is of the whole device: what others use on it is not
+                            // subtracted.
                             share * (self.memory - self.driver(constants)) - taken,
                             share,
                             terms,
@@ -339,6 +345,8 @@ impl Load {
                 }
             }
         }
+        // What is not known spans the scenes; the interval is their hull and the spread of the logs
+        // around it.
         let low = scenes.iter().map(|scene| scene.0).fold(f64::INFINITY, f64::min);
         let high = scenes.iter().map(|scene| scene.0).fold(f64::NEG_INFINITY, f64::max);
         let half = if self.is_unified() {
@@ -350,6 +358,7 @@ impl Load {
         };
         let logs = ranges.iter().map(|range| range.logs).sum();
         let releases = if ranges.len() > 1 { "0.11–0.27" } else { ranges[0].text };
+        // Not removed in order: the rest of the scenes is not used any more.
         let (middle, share, terms, _) = scenes.swap_remove(0);
         Estimate {
             middle,
@@ -371,6 +380,7 @@ impl Load {
         match (is_large, self.product.is_empty()) {
             (false, _) => vec![false],
             (true, false) => vec![!self.is_of(&["A100"])],
+            // With both numbers set the default of the device does not matter: one scene is enough.
             (true, true) if self.sequences.is_some() && self.tokens.is_some() => vec![true],
             (true, true) => vec![true, false],
         }
@@ -394,10 +404,12 @@ impl Load {
         constants: &Constants,
     ) -> Vec<Term> {
         let first = self.first_generation.unwrap_or(range.first_generation);
+        // The first generation has the same defaults on every device.
         let is_large = is_large && !first;
         let chunked = self.chunked.unwrap_or(!first);
         let sequences = self.sequences.unwrap_or(if is_large { 1024 } else { 256 }) as f64;
         let tokens = self.tokens.unwrap_or_else(|| match (chunked, is_large) {
+            // Without chunks a step holds a whole prompt, at least 2048 tokens.
             (false, _) => self.context.unwrap_or(2048).max(2048),
             (true, true) => 8192,
             (true, false) => 2048,
@@ -406,12 +418,15 @@ impl Load {
         let (hidden, vocabulary) = (model.hidden as f64, model.vocabulary as f64);
         let per_token = if let Some(experts) = model.experts {
             let (chosen, width) = (experts.chosen as f64, experts.width as f64);
+            // Bytes at two per number: gate, up and their product for the chosen experts, then the
+            // hidden states.
             let total = 2.0 * chosen * (3.0 * width / tensor + hidden) + 24.0 * hidden;
             constants.mixture * total
         } else {
             let width = model.intermediate.unwrap_or(0) as f64;
             constants.dense * 8.0 * (width / tensor + hidden)
         };
+        // The first generation samples by sorting, but not in the trial run of chunked prompts.
         let sorts = match (first, sampler) {
             (true, _) => !chunked,
             (false, sampler) => sampler == Sampler::Sorting,
@@ -422,6 +437,8 @@ impl Load {
             (false, true) => (constants.sorting, constants.logit),
             (false, false) => (0.0, constants.logit),
         };
+        // The sampler runs after the layers, so that the peak is the larger of the two, not the
+        // sum.
         let activations = (sorting * sequences * vocabulary)
             .max(logits * sequences * vocabulary + per_token * tokens);
         let outside = if self.is_unified() {
@@ -444,6 +461,7 @@ impl Load {
             terms.push(term("graphs", graphs));
         }
         if model.is_multimodal && !model.is_pooling && self.images > 0 {
+            // Two bytes for each number of an image token's hidden state.
             terms.push(term("images", self.images as f64 * hidden * 2.0 / GIB));
         }
         terms
@@ -485,6 +503,7 @@ impl Load {
     ) -> Estimate {
         let share = self.share.unwrap_or(default);
         let middle = share * (self.memory - reserved - self.weights);
+        // The term is what the weights take from the cache, which is their share only.
         Estimate { logs, releases, ..Estimate::within(middle, half, share, share * self.weights) }
     }
 

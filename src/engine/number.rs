@@ -10,6 +10,7 @@ pub(super) fn int(text: &str) -> Option<i64> {
     if !is_int {
         return None;
     }
+    // Rust's `parse` takes no underscores; a sign in front was checked above, so each `+` is one.
     text.replace(['_', '+'], "").parse().ok()
 }
 
@@ -30,6 +31,7 @@ pub(super) fn human(text: &str) -> Option<i64> {
     };
     let digits = &text[..at];
     let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // Only the decimal units take a point: vLLM refuses `1.5K`.
     if unit.is_ascii_uppercase() {
         return is_plain(digits).then(|| digits.parse::<i64>().ok()?.checked_mul(binary))?;
     }
@@ -52,6 +54,7 @@ pub(super) fn human(text: &str) -> Option<i64> {
 /// A number of Python's `float`; no infinity.
 pub(super) fn float(text: &str) -> Option<f64> {
     let text = text.trim().replace('_', "");
+    // Python and Rust both take `inf` and `nan`, which are no settings.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     text.parse().ok().filter(|value: &f64| plain && value.is_finite())
 }

@@ -31,9 +31,11 @@ fn object(value: &str) -> Option<Map<String, Value>> {
 
 /// Whether values that replace those of the model's config change its context alone.
 pub fn only_context(overrides: &Setting<EcoString>) -> bool {
+    // The older flag is an object of one key, which changes the context alone.
     if overrides.from.starts_with("--rope") {
         return true;
     }
+    // A value that cannot be read may change anything; an empty object is no override to judge.
     let Some(by_key) = object(&overrides.value).filter(|by_key| !by_key.is_empty()) else {
         return false;
     };
@@ -51,6 +53,7 @@ pub fn draft_model(speculative: &Setting<EcoString>) -> Option<EcoString> {
         return Some(speculative.value.clone());
     }
     let by_key = object(&speculative.value)?;
+    // Methods such as `ngram` or `mtp` name no model: their heads are in the model itself.
     Some(by_key.get("model")?.as_str()?.into())
 }
 

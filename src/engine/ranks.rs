@@ -48,6 +48,7 @@ impl Ranks {
         let mut one = |definitions: &Known<u64>| {
             definitions.or(1, engine).unwrap_or_else(|| {
                 is_least = true;
+                // 1 is the least that an unknown factor can be.
                 Setting { value: 1, from: "unknown".into(), origin: None }
             })
         };
@@ -72,6 +73,7 @@ impl Ranks {
                 // other pods.
                 let is_single = settings.headless.set().is_some_and(|headless| headless.value)
                     || settings.data_rank.set().is_some();
+                // The number of local copies counts before the number of all copies.
                 if let Some(local) = settings.data_local.set() {
                     factors.push(factor("local data parallelism", local.clone()));
                     is_local = true;
@@ -79,6 +81,8 @@ impl Ranks {
                     is_local = true;
                 } else {
                     let data = one(&settings.data);
+                    // With Ray or another backend copies may run on other nodes: how many are here
+                    // is unknown.
                     let is_spread = !settings.data_backend.is_default()
                         || matches!(settings.data_local, Known::Unknown)
                         || matches!(settings.headless, Known::Unknown);
@@ -94,6 +98,7 @@ impl Ranks {
                 factors.push(factor("pipeline parallelism", one(&settings.pipeline)));
                 let data = one(&settings.data);
                 match settings.data_attention.or(false, engine) {
+                    // With data-parallel attention the copies share the tensor-parallel ranks.
                     Some(divides) if divides.value => {}
                     Some(_) => factors.push(factor("data parallelism", data)),
                     None => is_least |= data.value > 1,
@@ -129,6 +134,7 @@ impl Ranks {
                 copy = copy.checked_mul(factor.setting.value)?;
             }
         }
+        // Factors of 1 explain nothing; one is kept so that the arithmetic is not empty.
         if factors.iter().any(|factor| factor.setting.value > 1) {
             factors.retain(|factor| factor.setting.value > 1);
         } else {

@@ -167,6 +167,7 @@ fn read(
     // A candidate may have what the release has not.
     let release = version.as_ref().filter(|version| version.is_final());
     let mut values = values(started, release, &mut faults);
+    // A variable counts only where no flag sets the field: the flag has precedence.
     for flag in flags::of(engine).iter().filter(|flag| !flag.variable.is_empty()) {
         let is_set = values.set.iter().any(|(other, _)| other.field == flag.field);
         if !is_set && started.variables.is_set(flag.variable) {
@@ -178,8 +179,11 @@ fn read(
             values.set.push((flag, value));
         }
     }
+    // After flags and variables, because only the file's own rule knows what comes before what.
     let unread_file = values.add_file(engine, file);
+    // A file that was not read may set any field, so that no default holds.
     let has_file = unread_file.is_err();
+    // Three things make a default sure: the own server, no word that may be any flag, no file.
     let rest_is_default = identity.is_plain && !values.open && !has_file;
     let release = release.map(|version| version.numbers);
     let mut reader = Reader { values: &values, rest_is_default, release, faults: &mut faults };
@@ -263,6 +267,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn found<T>(&self, field: Field) -> Result<(&'static Flag, Setting<EcoString>), Known<T>> {
+        // From the end, because the last value of a field counts.
         let found = self.values.set.iter().rev().find(|(flag, _)| flag.field == field);
         match found {
             Some((flag, Some(setting))) => Ok((*flag, setting.clone())),
@@ -284,6 +289,7 @@ impl Reader<'_> {
                 let text = setting.value.to_ascii_lowercase();
                 let is_on = match flag.form {
                     Form::Off => false,
+                    // Older releases take a value after a switch.
                     Form::Switch | Form::Text => !matches!(text.as_str(), "false" | "0"),
                     // Expert parallelism of some engines is a number.
                     _ => number::int(&text).is_some_and(|number| number > 1),
@@ -303,6 +309,7 @@ impl Reader<'_> {
                 continue;
             }
             fields.push(flag.field);
+            // A default is never refused, and without a place there is nothing to point at.
             let Some(Setting { value, from, origin: Some(origin) }) = setting else { continue };
             #[expect(clippy::cast_precision_loss, reason = "compared with small numbers")]
             let number = match flag.form {
@@ -347,6 +354,7 @@ impl Reader<'_> {
             Form::Tokens if self.release.is_some_and(|release| flag.is_digits(release)) => {
                 number::int(&setting.value)
             }
+            // `auto` is derived from the memory that is left: the number exists only at start-up.
             Form::Tokens if setting.value == "auto" => return Known::Unknown,
             Form::Tokens => number::human(&setting.value),
             _ => number::int(&setting.value),
@@ -356,6 +364,7 @@ impl Reader<'_> {
                 self.fault(setting, "a whole number");
                 Known::Unknown
             }
+            // Zero and less mean "derive it" in some engines: no number, and no fault either.
             Some(number) if number < least => Known::Unknown,
             Some(number) => Known::Set(Setting {
                 value: number.unsigned_abs(),

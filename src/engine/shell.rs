@@ -55,10 +55,12 @@ fn within(
     origin: Origin,
     level: usize,
 ) -> Option<Vec<Simple>> {
+    // An `eval` of its own text would not end; the longest scripts of manifests are far below.
     if script.len() > MOST || level > MOST_LEVELS {
         return None;
     }
     let mut reader = Reader {
+        // A queue, because words of variables are put back in front of the rest to be read again.
         rest: script.chars().collect(),
         variables: variables.clone(),
         positional: positional.to_vec(),
@@ -96,6 +98,7 @@ impl Reader {
         depth: &mut usize,
         found: &mut Vec<Simple>,
     ) -> Option<()> {
+        // Several keywords may stand in front of one command: `then if ! A=b program`.
         while let Some(first) = words.first().cloned() {
             match first.as_str() {
                 "if" | "while" | "until" => *depth += 1,
@@ -108,6 +111,8 @@ impl Reader {
                     return Some(());
                 }
                 "fi" | "done" => *depth = depth.saturating_sub(1),
+                // Whether a branch or a function runs is not decided here, so the whole script is
+                // given up.
                 "case" | "function" | "esac" => return None,
                 "do" | "{" | "}" | "!" | "time" => {}
                 word if OPENING.contains(&word) => {}
@@ -154,6 +159,7 @@ impl Reader {
             }
             "eval" => {
                 let variables = variables.unwrap_or_else(|| self.variables.clone());
+                // The shell joins the words with blanks and reads them again.
                 let (text, level) = (words[1..].join(" "), self.level + 1);
                 let inner = within(&text, &variables, &self.positional, self.origin, level);
                 let inner = inner.into_iter().flatten();
@@ -167,6 +173,8 @@ impl Reader {
                 return Some(());
             }
             "set" | "shift" => {
+                // Afterwards the positional words are others, and how many is unknown: one unknown
+                // word stands for all.
                 if program == "shift" || words.iter().any(|word| word == "--") {
                     self.positional = vec![EcoString::new(), UNKNOWN.to_string().into()];
                 }
@@ -182,6 +190,7 @@ impl Reader {
     /// Takes over changed variables; under a condition, those that differ become unknown.
     fn keep(&mut self, changed: Variables, conditional: bool) {
         if conditional {
+            // The branch may not run: only values that are equal on both paths stay known.
             let before = std::mem::replace(&mut self.variables, changed);
             self.variables.unlike(&before);
         } else {
@@ -203,6 +212,7 @@ impl Reader {
                         return Some(Token::Word(word.into()));
                     }
                 }
+                // `A=(…)` is an array, which must not be taken for a subshell or for a function.
                 '(' if word.as_ref().is_some_and(|word| word.ends_with('=')) => {
                     self.array()?;
                     word.get_or_insert_default().push(UNKNOWN);
@@ -218,6 +228,7 @@ impl Reader {
                     self.rest.pop_front();
                     return Some(Token::End);
                 }
+                // Inside a word a `#` is a character like others.
                 '#' if word.is_none() => {
                     while self.rest.front().is_some_and(|c| *c != '\n') {
                         self.rest.pop_front();
@@ -239,6 +250,7 @@ impl Reader {
                         Some('\r') if self.rest.front() == Some(&'\n') => {
                             self.rest.pop_front();
                         }
+                        // A backslash before the end of a line joins the lines and leaves nothing.
                         None | Some('\n') => {}
                         Some(c) => word.get_or_insert_default().push(c),
                     }
@@ -255,6 +267,7 @@ impl Reader {
                 }
                 '"' if self.is_all_words() => {
                     self.rest.drain(..4);
+                    // Taken out and put back: `put` borrows the reader while it reads the words.
                     let words = std::mem::take(&mut self.positional);
                     self.put(words.get(1..).unwrap_or_default());
                     self.positional = words;
@@ -274,6 +287,7 @@ impl Reader {
                     self.rest.pop_front();
                     let value = self.dollar()?;
                     let text = word.take();
+                    // Only values outside of quotes are split into words; in quotes they are one.
                     word = self.split(text, &value);
                 }
                 c => {
@@ -302,11 +316,13 @@ impl Reader {
     /// Puts the words of an unquoted variable before the rest of the script, each in quotes.
     fn split(&mut self, before: Option<String>, value: &str) -> Option<String> {
         if !value.contains(char::is_whitespace) {
+            // An unquoted empty variable is no word at all; in quotes it is an empty one.
             if value.is_empty() && before.is_none() {
                 return None;
             }
             return Some(before.unwrap_or_default() + value);
         }
+        // From the back to the front, as each piece is put before the rest that was there.
         if value.ends_with(char::is_whitespace) {
             self.rest.push_front(' ');
         }
@@ -327,6 +343,7 @@ impl Reader {
     fn put(&mut self, words: &[EcoString]) {
         for (at, word) in words.iter().enumerate().rev() {
             let blank = if at > 0 { " " } else { "" };
+            // In single quotes, so that nothing in a value is expanded or split a second time.
             let text = format!("{blank}'{}'", word.as_str().replace('\'', "'\\''"));
             for c in text.chars().rev() {
                 self.rest.push_front(c);
@@ -362,6 +379,8 @@ impl Reader {
         match self.rest.front().copied() {
             Some('(') => {
                 self.rest.pop_front();
+                // The output of a command is unknown; only its end has to be found, past inner
+                // parentheses.
                 let mut depth = 1_usize;
                 while depth > 0 {
                     match self.rest.pop_front()? {
@@ -379,6 +398,7 @@ impl Reader {
             Some('{') => {
                 self.rest.pop_front();
                 let mut inner = String::new();
+                // A default may hold another `${…}`, whose brace is not the end.
                 let mut depth = 1_usize;
                 loop {
                     match self.rest.pop_front()? {
@@ -403,6 +423,7 @@ impl Reader {
             Some(c) if c.is_ascii_digit() => {
                 self.rest.pop_front();
                 let at = c.to_digit(10)? as usize;
+                // `$0` is the first word after the script.
                 Some(self.positional.get(at).map_or_else(unknown, std::string::ToString::to_string))
             }
             Some(c) if c == '_' || c.is_ascii_alphabetic() => {
@@ -439,6 +460,7 @@ impl Reader {
             (true, _) => self.value(name).unwrap_or(unknown),
             // Without a value in the manifest the image can still set one.
             (false, Some(_)) => {
+                // Only `:-` and `:=` take the default for an empty value: unknown covers both.
                 self.value(name).filter(|value| !value.is_empty()).unwrap_or(unknown)
             }
             _ => unknown,
@@ -456,6 +478,7 @@ impl Reader {
         if self.rest.front() == Some(&'&') {
             self.rest.pop_front();
         }
+        // Blanks may stand between the sign and its target.
         while self.rest.front().is_some_and(|c| matches!(c, ' ' | '\t')) {
             self.rest.pop_front();
         }

@@ -67,6 +67,7 @@ impl Values {
     ) -> Result<(), Option<Setting<EcoString>>> {
         let is_read = match self.files.as_slice() {
             [] => true,
+            // With open words a later flag may name another file.
             [Some(named)] if !self.open => named.add_to(engine, read, &mut self.set),
             _ => false,
         };
@@ -87,12 +88,14 @@ pub(super) fn values(
     while let Some((at, word)) = words.next() {
         let text = word.text.as_str();
         let is_value = std::mem::take(&mut takes_value);
+        // A minus before digits is a negative value, such as `--max-model-len -1`.
         let is_flag = text.starts_with('-') && text.len() > 1 && !is_number(text);
         if !is_flag {
             // A word without a value can be a flag, but for the value of another flag and for the
             // model, which comes first.
             if text.starts_with(UNKNOWN) && !is_value && at > 0 {
                 out.open = true;
+                // Earlier values may be replaced by what the unknown word sets.
                 out.set.clear();
             }
             // Nothing else has both a blank and a flag: the name of a model has no blank.
@@ -119,6 +122,7 @@ pub(super) fn values(
             out.joined(text, word.origin, true, faults);
             continue;
         }
+        // A script is split by the shell, so an element with blanks there is quoted on purpose.
         if !started.in_script && joined.is_some_and(|value| has_flag(engine, value)) {
             let is_known = matches!(flags::named(engine, name), Named::Flag(_));
             out.joined(text, word.origin, is_known, faults);
@@ -148,12 +152,15 @@ pub(super) fn values(
                     Some(value) => Some((value, word.origin)),
                     None => words.next().map(|(_, next)| (next.text.as_str(), next.origin)),
                 };
+                // A flag at the end has no value: the engine's parser reports it, and nothing is
+                // set.
                 let Some((value, origin)) = value else { continue };
                 if !started.in_script && joined.is_none() && has_flag(engine, value) {
                     out.joined(value, origin, true, faults);
                     continue;
                 }
                 let is_known = !value.contains(UNKNOWN);
+                // Fields add up over several flags: the next one starts from the object so far.
                 if let Some(field) = field {
                     let before = out.set.iter().rev().find(|(other, _)| other.field == flag.field);
                     let before = before
@@ -175,6 +182,7 @@ pub(super) fn values(
                 out.open = true;
                 out.set.clear();
             }
+            // The next word is probably the value of this flag, so it is not a word without a flag.
             Named::Other => takes_value = joined.is_none(),
         }
     }
@@ -183,11 +191,13 @@ pub(super) fn values(
 
 /// Whether a flag of the engine is among the words behind the first of a text.
 fn has_flag(engine: Engine, text: &str) -> bool {
+    // JSON and templates have blanks and dashes of their own.
     if text.trim_start().starts_with(['{', '[', '<']) {
         return false;
     }
     text.split_whitespace().skip(1).any(|word| {
         let name = word.split('=').next().unwrap_or(word);
+        // One letter after one dash is too common in texts to be a flag.
         (name.starts_with("--") || name.starts_with('-') && name.len() > "-q".len())
             && matches!(flags::named(engine, name), Named::Flag(_))
     })
@@ -202,6 +212,7 @@ fn split(text: &str) -> Vec<EcoString> {
             Some(open) if c == open => quote = None,
             None if matches!(c, '"' | '\'') => (quote, is_open) = (Some(c), true),
             None if c.is_whitespace() => {
+                // Two quotes with nothing between them are a word, two blanks are none.
                 if is_open {
                     words.push(EcoString::from(std::mem::take(&mut word)));
                 }
@@ -237,11 +248,13 @@ fn object_field(engine: Engine, name: &str) -> (&str, Option<&str>) {
 fn with_field(object: Option<&EcoString>, path: &str, value: &str) -> EcoString {
     use serde_json::{Map, Value};
     let text = object.map_or("{}", EcoString::as_str);
+    // A value that is no object is replaced, as a field cannot be set in it.
     let mut whole = serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default();
     let mut inner = &mut whole;
     let mut keys = path.split('.').peekable();
     while let Some(key) = keys.next() {
         if keys.peek().is_none() {
+            // vLLM reads numbers and booleans where the text is JSON, and keeps other texts.
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
             inner.insert(key.to_owned(), value);
             break;

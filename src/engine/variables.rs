@@ -43,12 +43,15 @@ impl Variables {
                 (Some(value), _) if !value.is_null() => {
                     value.scalar_text().map(|text| variables.expanded(&text))
                 }
+                // A variable with a name alone is set and empty.
                 (_, None) => Some(EcoString::new()),
                 _ => None,
             };
+            // The value depends on the cluster: the variable is set, and its value unknown.
             let value = value.filter(|text| !text.contains(UNKNOWN));
             variables.values.insert(name.into(), (value, Some(entry.origin)));
         }
+        // `envFrom` may set any of them.
         if container.get("envFrom").is_none_or(Node::is_empty) {
             for name in OF_MANIFESTS {
                 variables.values.entry(name.into()).or_insert((Some(EcoString::new()), None));
@@ -111,6 +114,7 @@ impl Variables {
         while let Some(at) = rest.find('$') {
             out.push_str(&rest[..at]);
             rest = &rest[at + 1..];
+            // `$$` is an escaped dollar, so that `$$(NAME)` stays as text.
             if let Some(after) = rest.strip_prefix('$') {
                 out.push('$');
                 rest = after;
@@ -119,6 +123,7 @@ impl Variables {
             {
                 match self.get(name) {
                     Some(value) => out.push_str(value),
+                    // `envFrom` and Services of the namespace add variables that are not seen here.
                     None => out.push(UNKNOWN),
                 }
                 rest = after;

@@ -31,9 +31,11 @@ pub fn loaded_weights(
         model.vocabulary as f64 * model.hidden as f64 * matrices
     });
     let width = match quantization.to_lowercase().as_str() {
+        // Unquantized weights have one width for all matrices, also outside of the layers.
         "fp32" => return Some(parameters * 4.0),
         "" | "none" | "fp16" | "bf16" => return Some(parameters * 2.0),
         "fp8" | "fbgemm_fp8" | "int8" | "w8a8" => 1.0,
+        // Half a byte, and 16 bits of scale for each group of numbers.
         "int4" | "awq" | "gptq" | "w4a16" => 0.516,
         "nf4" => 0.53,
         "nvfp4" => 0.5625,
@@ -41,6 +43,7 @@ pub fn loaded_weights(
         "mxfp4" => 0.565,
         _ => return None,
     };
+    // Fewer parameters than the outer matrices have come from wrong dimensions: no negative size.
     Some((parameters - outer).max(0.0) * width + outer * 2.0)
 }
 

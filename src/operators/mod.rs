@@ -47,6 +47,7 @@ pub fn newest() -> Releases {
 /// Returns the newest release whose controllers were run, which controller mode follows by default.
 fn newest_recorded(services: &dyn Services) -> Option<&'static Policy> {
     let is_recorded = |release: &&&Policy| matches!(release.id.known, Knowledge::Recorded(_));
+    // Releases are listed from old to new, so the last recorded one is the newest.
     services.releases().iter().rev().find(is_recorded).copied()
 }
 
@@ -84,6 +85,7 @@ pub(crate) fn services(api: Api) -> Option<&'static dyn Services> {
 
 /// Returns the operations on the services that a policy decides about.
 fn services_of(policy: &Policy) -> &'static dyn Services {
+    // Policies exist only as constants of operators that return them from `services`.
     services(policy.api).expect("a policy is one of an operator with services")
 }
 
@@ -180,6 +182,7 @@ pub fn known_releases() -> Vec<(&'static str, Vec<Release>)> {
         let others = others.iter().map(|policy| policy.id);
         releases(api).into_iter().chain(others).collect::<Vec<_>>()
     };
+    // Platforms are no operators: they have no API and so no distributions.
     let mut all: Vec<_> = released().map(|(operator, api)| (operator, of(api))).collect();
     all.extend(platform::released());
     all.sort_unstable_by_key(|(name, _)| *name);
@@ -193,6 +196,7 @@ pub fn default_tag(name: &str) -> Option<&'static str> {
         platform::LEADER_WORKER_SET => Some(platform::default().leader_worker_set),
         _ => {
             let (_, api) = released().find(|(operator, _)| *operator == name)?;
+            // An operator without recorded releases is followed at its newest one.
             let recorded = services(api).and_then(newest_recorded).map(|policy| policy.id.tag);
             recorded.or_else(|| releases(api).last().map(|release| release.tag))
         }
@@ -205,6 +209,7 @@ pub fn rules_of(name: &str, tag: &str) -> Option<usize> {
     let (_, api) = released().find(|(operator, _)| *operator == name)?;
     let services = services(api)?;
     let position = services.releases().iter().position(|release| release.id.tag == tag)?;
+    // The oldest release has none before it: there is no number of changed rules to show.
     let [before, policy] =
         [services.releases().get(position.checked_sub(1)?)?, services.releases().get(position)?];
     let upgrade = services.upgrade();

@@ -63,6 +63,7 @@ impl<'a> Selector<'a> {
 
     /// Decides for one service and keeps every candidate with its comparisons.
     pub fn explain(&self, service: &Service) -> Resolution<'a> {
+        // Without a memo: a remembered decision has no candidates with their comparisons.
         self.decide(None, self.runtimes(), service)
     }
 
@@ -85,6 +86,7 @@ impl<'a> Selector<'a> {
     /// When the operator would crash on a runtime.
     pub fn rank_for(&self, model: &'a Model) -> Result<RuntimeDecision<'a>, Failure> {
         static DEFAULT: EcoString = EcoString::inline("default");
+        // No service: everything that only a service could set is left open.
         let request = Request {
             namespace: model.object.id.scope.namespace().unwrap_or(&DEFAULT),
             model,
@@ -114,6 +116,7 @@ pub fn explain_among<'a>(
     runtimes: &'a RuntimeSet,
     service: &Service,
 ) -> Resolution<'a> {
+    // No memo, as what is remembered would be about the catalog's runtimes.
     Selector::new(policy, catalog).decide(None, runtimes, service)
 }
 
@@ -125,6 +128,7 @@ pub fn judge<'a>(
     runtime: &'a Runtime,
 ) -> Option<Candidate<'a>> {
     let protocol = request::asked_protocol(policy, service).name;
+    // A model that is written inside the service is used before any that was found by name.
     let model = service.inline.as_ref().map(|inline| &inline.model).or(model)?;
     let request = services_of(policy).request(policy, service, model, &protocol);
     Some(request::candidate::<Recorder>(policy, &request, runtime).1)

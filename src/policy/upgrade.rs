@@ -133,6 +133,7 @@ macro_rules! switches {
             },
             differs: |a, b| [$(a.$rules().$field != b.$rules().$field),*].contains(&true),
             take: Some(|policy, from| {
+                // The constants of releases are shared: the copy is changed, never the constant.
                 let mut release = *policy.$rules();
                 $(release.$field = from.$rules().$field;)*
                 policy.own = Box::leak(Box::new(release));
@@ -180,6 +181,7 @@ pub fn between(
     let switches = rules.into_iter().filter(|switch| switch.is_between(a, b));
     switches
         .filter_map(|switch| {
+            // One rule at a time: a service that changes under this copy is affected by this rule.
             let mut policy = *a;
             (switch.take?)(&mut policy, b);
             Some((switch, &*Box::leak(Box::new(policy))))

@@ -77,6 +77,7 @@ pub fn admit(
             + catalog.local_queues().len()
             > 0,
     };
+    // Without a single Kueue object nothing is accused: the files of one team seldom have any.
     if !decision.known {
         return decision;
     }
@@ -129,6 +130,7 @@ fn open<'a>(
         .ok_or_else(|| format!("LocalQueue `{}` names no ClusterQueue", local.name()))?;
     // Set before anything is refused: a queue that takes no pods is shown by its name, too.
     named.clone_from(&Some(name.clone()));
+    // A queue that was not loaded is no queue to show: the obstacle has its name.
     let Some(cluster) = catalog.cluster_queue(name) else {
         *named = None;
         return Err(format!(
@@ -214,6 +216,7 @@ fn assign<'a>(
     decision: &mut QueueDecision,
 ) -> Vec<((EcoString, EcoString, EcoString), Milli)> {
     let queue = context.cluster.name();
+    // Services share queues: what those planned before took is used here from the start.
     let before = context.ledger.0.iter().filter(|((other, ..), _)| other == queue);
     let mut usage: Usage<'a> = before
         .map(|((_, flavor, resource), used)| ((flavor.as_str(), resource.as_str()), *used))
@@ -230,11 +233,14 @@ fn assign<'a>(
         decision.worker_flavor =
             flavor(first.sets.get(1)).filter(|worker| Some(worker) != decision.flavor.as_ref());
         let flavor = decision.flavor.as_ref().and_then(|name| context.catalog.flavor(name));
+        // Kueue ignores label keys that the flavor does not have, so such pods are admitted and may
+        // start on nodes of another flavor.
         decision.loose = flavor
             .zip(pods.first())
             .is_some_and(|(flavor, set)| set.shape.selects(flavor) == Selects::Elsewhere);
     }
     decision.rejected.clone_from(&first.rejected);
+    // The loop begins with the attempt that was explained: it saw the same usage.
     let mut attempt = first;
     while attempt.fits && left > 0 {
         // Replicas with equal flavors are booked at once: a service may have thousands.
@@ -256,6 +262,8 @@ fn assign<'a>(
         attempt = context.attempt(pods, &usage);
     }
     decision.waiting = left;
+    // Usage answers with what was there before, too: the caller overwrites the queue's entries by
+    // it.
     let key = |(flavor, resource): (&str, &str)| (queue.clone(), flavor.into(), resource.into());
     usage.into_iter().map(|(at, used)| (key(at), used)).collect()
 }
@@ -314,6 +322,8 @@ impl<'a> QueueContext<'a> {
                 .iter()
                 .find(|(name, _)| *name != "pods" && self.cluster.group_of(name).is_none())
             {
+                // No flavor can help, so each is rejected with the same reason and none is
+                // compared.
                 let detail = eco_format!("no resource group covers {name}");
                 let reject = |quotas: &FlavorQuotas| FlavorRejection {
                     flavor: quotas.flavor.value.clone(),
@@ -346,6 +356,8 @@ impl<'a> QueueContext<'a> {
                         }
                         given.push(assigned);
                     }
+                    // The other groups are assigned all the same, so that all their rejections are
+                    // reported.
                     None => attempt.fits = false,
                 }
             }
@@ -363,6 +375,7 @@ impl<'a> QueueContext<'a> {
         rejected: &mut Vec<FlavorRejection>,
     ) -> Option<Assigned<'a>> {
         let mut borrowed = None;
+        // The order of the ClusterQueue decides, not how much quota is left in each.
         for quotas in &group.flavors {
             let name = &quotas.flavor.value;
             let mut reject = |code: Code, detail: EcoString| {
@@ -372,6 +385,8 @@ impl<'a> QueueContext<'a> {
                     rejected.push(rejection);
                 }
             };
+            // Taints and labels come before quota: a flavor of the wrong nodes is not short of
+            // quota.
             match self.catalog.flavor(name).and_then(|flavor| shape.flavor_barrier(flavor)) {
                 Some(FlavorMismatch::Taint(detail)) => {
                     reject(Code::ReasonTaint, detail);
@@ -387,6 +402,8 @@ impl<'a> QueueContext<'a> {
                 |resource: &str| usage.get(&(name.as_str(), resource)).copied().unwrap_or_default();
             let short = requested
                 .iter()
+                // Usage includes the pods of this queue, which `most` leaves out of the cohort's
+                // usage.
                 .find(|(resource, amount)| used(resource) + *amount > self.most(quotas, resource));
             if let Some((resource, amount)) = short {
                 let most = self.most(quotas, resource);
@@ -403,6 +420,7 @@ impl<'a> QueueContext<'a> {
                 );
                 continue;
             }
+            // One resource above its nominal quota makes the whole assignment a borrowing one.
             let borrows = requested.iter().any(|(resource, amount)| {
                 used(resource) + *amount > nominal_quota(quotas, resource)
             });
@@ -435,20 +453,25 @@ impl<'a> QueueContext<'a> {
                 let key = (assigned.flavor.flavor.value.as_str(), *resource);
                 let before = prefix.entry(key).or_default();
                 *before += *amount;
+                // Above its nominal quota the next replica would borrow and first look at a later
+                // flavor.
                 let limit = if self.cluster.borrows_last && !assigned.borrows {
                     nominal_quota(assigned.flavor, resource)
                 } else {
                     self.most(assigned.flavor, resource)
                 };
+                // A total of 0 would divide by zero: such a resource limits nothing.
                 let each = totals.get(&key).copied().unwrap_or(1).max(1);
                 alike = alike.min(1 + (limit - *before).max(0) / each);
             }
         }
+        // Requests of nothing at all fit without end; the caller cuts it to the replicas left.
         i64::try_from(alike).unwrap_or(i64::MAX)
     }
 }
 
 /// What the queue itself has.
 fn nominal_quota(quotas: &FlavorQuotas, resource: &str) -> Milli {
+    // A covered resource for which a flavor lists no quota has none of it.
     quotas.of(resource).map_or(0, |quota| milli(&quota.nominal))
 }

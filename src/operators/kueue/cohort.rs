@@ -60,6 +60,7 @@ fn share<'a>(
     parent: Option<&'a EcoString>,
 ) -> Share<'a> {
     let flavors = groups.iter().flat_map(|group| &group.flavors);
+    // No resource is in two groups of a queue, so at most one entry has both flavor and resource.
     let mut quotas = flavors.filter(|quotas| quotas.flavor.value == of.flavor);
     let quota: Option<&ResourceQuota> = quotas.find_map(|quotas| quotas.of(of.resource));
     Share {
@@ -73,6 +74,7 @@ fn share<'a>(
 impl Share<'_> {
     /// What of a quota is its own alone.
     fn local(&self, all: Milli) -> Milli {
+        // Without a lending limit all quota is lent, none stays local (`localQuota`).
         self.lending.map_or(0, |limit| (all - limit).max(0))
     }
 }
@@ -88,6 +90,8 @@ impl<'a> Tree<'a> {
     /// use.
     pub(super) fn most(&self, queue: &ClusterQueue, of: Amount<'_>) -> Milli {
         let share = share(&queue.groups, of, queue.cohort.as_ref());
+        // Usage of the queue itself counts as 0: it is subtracted one for one by the caller,
+        // whether it is taken from local quota or from the cohort's.
         let without = queue.name();
         self.available(share, share.nominal, 0, of, without, 0)
     }
@@ -103,6 +107,7 @@ impl<'a> Tree<'a> {
         depth: usize,
     ) -> Milli {
         let Some(parent) = node.parent.filter(|_| depth < DEEPEST) else {
+            // A root, or a chain of parents that is cut off, lends no more than its subtree has.
             return (all - used).max(0);
         };
         let local = node.local(all);
@@ -110,14 +115,18 @@ impl<'a> Tree<'a> {
         let (quota, in_use) = self.sums(parent, of, without, depth);
         let mut lent = self.available(above, quota, in_use, of, without, depth + 1);
         if let Some(limit) = node.borrowing {
+            // A borrowing limit counts from what the node itself gave to its parent, less what it
+            // took back.
             let stored = all - local;
             let taken = (used - local).max(0);
             lent = lent.min(stored - taken + limit);
         }
+        // Local quota that is not used cannot be taken by others, so it adds to what is lent.
         (local - used).max(0) + lent.max(0)
     }
 
     fn cohort<'t>(&'t self, name: &EcoString, of: Amount<'_>) -> Share<'t> {
+        // A cohort that is only named by queues has no object and no quota.
         let cohort = self.cohorts.get(name);
         let groups = cohort.map(|cohort| cohort.groups.as_slice()).unwrap_or_default();
         share(groups, of, cohort.and_then(|cohort| cohort.parent.as_ref()))
@@ -135,6 +144,8 @@ impl<'a> Tree<'a> {
         let mut sums = (self.cohort(name, of).nominal, 0);
         let mut add = |node: Share<'_>, all: Milli, used: Milli| {
             let local = node.local(all);
+            // Local quota is not part of the cohort, so usage that it covers is not either
+            // (`accumulateFromChild`).
             sums.0 += all - local;
             sums.1 += (used - local).max(0);
         };
@@ -142,6 +153,7 @@ impl<'a> Tree<'a> {
             if queue.cohort.as_ref() != Some(name) {
                 continue;
             }
+            // The sums need no parent: the call comes from there.
             let node = share(&queue.groups, of, None);
             let used = if queue.name() == without {
                 0
@@ -151,6 +163,7 @@ impl<'a> Tree<'a> {
             add(node, node.nominal, used);
         }
         let below = self.cohorts.iter().filter(|(_, cohort)| cohort.parent.as_ref() == Some(name));
+        // Cohorts may be their own ancestors in files: without the bound this would not end.
         for (child, _) in below.filter(|_| depth < DEEPEST) {
             let (all, used) = self.sums(child, of, without, depth + 1);
             add(self.cohort(child, of), all, used);

@@ -20,6 +20,8 @@ pub(crate) fn findings(
             .and_then(|name| catalog.cluster_queue(name))
             .map(|queue| queue.object.name_span());
         Diagnostic::new(code, message)
+            // The label names the queue; without a span, as with a default queue, the service is
+            // the place.
             .at(decision.queue.span().or_else(|| Some(service.object.name_span())))
             .label(cluster, "the queue")
             .object(service.object.id.to_string())
@@ -58,6 +60,7 @@ pub(crate) fn findings(
                 .help("add a flavor that fits to the ClusterQueue, or name another queue"),
         );
     } else if let (Some(flavor), true) = (&decision.flavor, decision.waiting > 0) {
+        // Replicas are numbers of the input up to the maximum of i64: their sum may overflow.
         let all = decision.waiting.saturating_add(
             decision.admitted.iter().map(|admitted| admitted.replicas).fold(0, i64::saturating_add),
         );
@@ -73,6 +76,7 @@ pub(crate) fn findings(
         let message = format!(
             "{component} gets flavor `{flavor}`, which has none of the labels that its pods select nodes by"
         );
+        // From here the flavor's object is meant, for the place where its labels are missing.
         let flavor = catalog.flavor(flavor).map(|flavor| flavor.object.name_span());
         found.push(
             about(Code::LooseFlavor, message)

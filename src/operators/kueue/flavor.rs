@@ -70,17 +70,21 @@ pub fn admitted(
 ) -> Option<PodTemplate> {
     let mut spec = PodSpec::clone(&pod.spec);
     for flavor in flavors.iter().filter_map(|name| catalog.flavor(name)) {
+        // Values that are no scalars select nothing on a node and are not added.
         let labels = flavor.node_labels.iter().filter_map(|entry| {
             let value = entry.node.scalar_text()?;
             Requirement::new(entry.key.clone(), SelectorOperator::Equals, [value]).ok()
         });
         let known = spec.node_selector.requirements();
+        // A pod may select by a label of its flavor; the same requirement twice would differ from
+        // the pod's own spec below.
         let labels: Vec<Requirement> = labels.filter(|one| !known.contains(one)).collect();
         spec.node_selector = Selector::new(known.iter().cloned().chain(labels));
         let more = flavor.tolerations.iter().map(Toleration::of);
         let more: Vec<Toleration> = more.filter(|one| !spec.tolerations.contains(one)).collect();
         spec.tolerations.extend(more);
     }
+    // The spec is shared by all replicas: it is copied only where a flavor adds something.
     (spec != *pod.spec).then(|| PodTemplate { spec: Arc::new(spec), ..pod.clone() })
 }
 
@@ -88,6 +92,7 @@ impl Shape {
     /// Why such a pod cannot get a flavor; `None` if it can.
     pub fn flavor_barrier(&self, flavor: &ResourceFlavor) -> Option<FlavorMismatch> {
         let machine = Machine::of_flavor(flavor);
+        // Tolerations of the flavor count too: Kueue adds them to the pods that it admits.
         if let Some(taint) = machine
             .taints
             .iter()
@@ -106,6 +111,8 @@ impl Shape {
             }
         }
         let terms = self.affinity.as_ref().and_then(required_terms)?.items();
+        // Terms are alternatives: one without a key of the flavor may match any node, and then the
+        // affinity decides nothing.
         let about = terms_about(terms, known).filter(|terms| !terms.is_empty())?;
         (!terms_match(&about, &machine))
             .then(|| FlavorMismatch::Affinity("no required node selector term matches".into()))

@@ -29,6 +29,7 @@ pub fn resource_flavor(object: Object) -> ResourceFlavor {
     };
     let labels = object.spec("nodeLabels").map(Node::entries).into_iter().flatten();
     ResourceFlavor {
+        // A label whose value is no string was reported by the schema and selects nothing.
         node_labels: labels.filter(|entry| entry.node.as_str().is_some()).cloned().collect::<Map>(),
         node_taints: items("nodeTaints"),
         tolerations: items("tolerations"),
@@ -40,6 +41,7 @@ pub fn resource_flavor(object: Object) -> ResourceFlavor {
 /// Reads a ClusterQueue.
 pub fn cluster_queue(object: Object) -> ClusterQueue {
     let groups = object.spec("resourceGroups").map(Node::items).unwrap_or_default();
+    // v1beta2 renamed the field; a file that has both is of the newer version.
     let cohort = text(object.spec("cohortName")).or_else(|| text(object.spec("cohort")));
     ClusterQueue {
         cohort: cohort.map(|cohort| cohort.value).filter(|cohort| !cohort.is_empty()),
@@ -95,6 +97,7 @@ pub fn local_queue(object: Object) -> LocalQueue {
 }
 
 fn stopped(object: &Object) -> Option<Field<EcoString>> {
+    // `Hold` and `HoldAndDrain` both keep new pods out; only draining of running ones differs.
     text(object.spec("stopPolicy")).filter(|policy| !matches!(policy.value.as_str(), "" | "None"))
 }
 
@@ -120,6 +123,7 @@ fn flavor(node: &Node) -> Option<FlavorQuotas> {
 }
 
 fn quota(node: &Node) -> Option<ResourceQuota> {
+    // Beyond the range of amounts sums of milli units would overflow: such a quota reads as 0.
     let quantity = |key: &str| Range::AMOUNT.read(&node.get(key)?.scalar_text()?);
     Some(ResourceQuota {
         resource: text(node.get("name"))?.value,
@@ -154,5 +158,6 @@ pub const CARRIED: [(&str, &str, bool); 3] = [
 pub fn flavor_of_class(class: &AcceleratorClass) -> [Option<Field<EcoString>>; 2] {
     let annotation =
         text(class.object.annotation(FLAVOR_OF_CLASS)).filter(|name| !name.value.is_empty());
+    // Both are returned, also when they differ: the caller reports the contradiction.
     [class.kueue_flavor.clone(), annotation]
 }
