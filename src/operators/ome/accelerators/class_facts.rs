@@ -69,6 +69,8 @@ pub(crate) fn all(catalog: &Catalog) -> Vec<ClassFacts<'_>> {
     let classes = catalog.classes(Semantics::Documented).map(|class| {
         let nodes = (!machines.is_empty()).then(|| {
             let nodes = matcher.matching(class);
+            // The matcher returns one shared list for equal selectors, so that its address is a
+            // key.
             seen.entry(nodes.as_ptr()).or_insert_with(|| OfNodes::new(nodes))
         });
         facts_of(class, nodes)
@@ -89,6 +91,7 @@ impl<'a> OfNodes<'a> {
     fn new(machines: Arc<[&'a Machine]>) -> Self {
         let each = || machines.iter().copied();
         Self {
+            // The least of the nodes: a pod may start on any of them.
             memory: each().filter_map(machines::labeled_memory).min(),
             compute_capability: each().find_map(machines::labeled_compute),
             most: HashMap::new(),
@@ -97,6 +100,8 @@ impl<'a> OfNodes<'a> {
     }
 
     fn most(&mut self, resource: &EcoString) -> Option<i64> {
+        // Thousands of nodes under many classes: the largest amount is looked for once per
+        // resource.
         *self.most.entry(resource.clone()).or_insert_with(|| {
             self.machines.iter().filter_map(|machine| machine.allocatable(resource)).max()
         })
@@ -118,6 +123,8 @@ fn facts_of<'a>(
         evidence.push(KnownCapability { name, value, evidence: source, origin: declared });
     };
     let memory = match (&declared.memory, product, labeled) {
+        // What the class declares counts before facts of the product, and those before labels of
+        // nodes.
         (Some(memory), _, _) => {
             Some((memory.value, declared.memory_text.clone(), Evidence::Declared))
         }
@@ -125,6 +132,7 @@ fn facts_of<'a>(
             Some((product.nominal(), eco_format!("{}Gi", product.nominal_gib), Evidence::Catalogue))
         }
         (None, None, Some(measured)) => {
+            // Labels report a little less than the nominal size, with which minimums are compared.
             let nominal = facts::nominal_of(measured);
             Some((nominal, eco_format!("{nominal}"), Evidence::Nodes))
         }
@@ -138,6 +146,7 @@ fn facts_of<'a>(
     );
     let by_fact = product
         .map(|product| EcoString::from(product.compute_capability))
+        // Products without CUDA have no compute capability: an empty text is not a value.
         .filter(|text| !text.is_empty());
     let by_node = || nodes.as_ref().and_then(|nodes| nodes.compute_capability.clone());
     let (compute_capability, source) = match (&declared.compute_capability, by_fact) {
@@ -199,6 +208,8 @@ fn facts_of<'a>(
             figure.proposed_key(),
             Some(eco_format!("{value}")),
             source,
+            // A class may declare the figure in a form that is not read: then the fact has no
+            // place.
             origin.filter(|_| source == Evidence::Declared),
         );
         figures.push((figure, value));
@@ -206,6 +217,7 @@ fn facts_of<'a>(
     let resource = class.whole_resources().next();
     let most =
         nodes.as_mut().zip(resource).and_then(|(nodes, resource)| nodes.most(&resource.name.value));
+    // No node of the class offers the resource: the number is unknown, not zero.
     let per_node = most.and_then(|most| u64::try_from(most).ok()).filter(|most| *most > 0);
     ClassFacts {
         class,

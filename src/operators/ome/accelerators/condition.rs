@@ -55,6 +55,7 @@ pub(crate) enum Comparison {
 }
 
 fn split(text: &str) -> (Comparison, &str) {
+    // Longer signs first: `<=` begins with `<`.
     for (sign, comparison) in [
         ("<=", Comparison::LessOrEqual),
         (">=", Comparison::GreaterOrEqual),
@@ -85,6 +86,7 @@ pub(crate) fn number(subject: Subject, text: &str) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "compared only")]
 pub(crate) fn tokens(text: &str) -> Option<f64> {
     match text.strip_suffix(['k', 'K']) {
+        // Only with a `k` may a number have a point: `1.5k` is a whole number of tokens.
         Some(thousands) => thousands
             .trim()
             .parse::<f64>()
@@ -106,6 +108,7 @@ pub(crate) fn parse(subject: Subject, text: &str) -> Option<Condition> {
         }
         .filter(|_| !rest.is_empty());
     }
+    // A range has no sign in front; in `<7-13` the hyphen makes no number, so that nothing parses.
     if let Some((least, most)) = rest.split_once('-').filter(|_| comparison == Comparison::Equal) {
         let (least, most) = (number(subject, least)?, number(subject, most)?);
         return (least <= most).then_some(Condition::Within(least, most));
@@ -116,11 +119,13 @@ pub(crate) fn parse(subject: Subject, text: &str) -> Option<Condition> {
 /// Whether a condition holds for a fact.
 #[expect(clippy::float_cmp, reason = "both are parsed from decimal texts by one rule")]
 pub(super) fn holds(condition: &Condition, subject: Subject, fact: Option<&str>) -> Truth {
+    // Without a fact a condition neither holds nor fails: the preference is shown as unknown.
     let Some(fact) = fact else { return Truth::Unknown };
     let truth = |holds: bool| if holds { Truth::True } else { Truth::False };
     let figure = number(subject, fact);
     match (condition, figure) {
         (Condition::Is(word, wanted), _) => truth(fact.eq_ignore_ascii_case(word) == *wanted),
+        // The fact is a text that is no number, as a size `large`: it cannot be compared.
         (_, None) => Truth::Unknown,
         (Condition::Within(least, most), Some(value)) => truth(*least <= value && value <= *most),
         (Condition::Compared(comparison, bound), Some(value)) => truth(match comparison {

@@ -40,6 +40,7 @@ fn weights_of(policy: &Policy, model: &Model) -> Option<(f64, f64, f64)> {
     let parameters = model.parameters()?.as_f64();
     let quantization =
         policy.quantization_of(model).map_or("", |quantization| quantization.value.as_str());
+    // An unknown quantization counts as 16 bits, the larger need.
     let width = bytes_per_weight(quantization).unwrap_or(2.0);
     Some((parameters * width, parameters, width))
 }
@@ -54,6 +55,7 @@ pub(super) fn need(
     let (bytes, parameters, _) = weights_of(policy, model?)?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     if let Some(gib) = gib_per_billion.filter(|gib| *gib > 0) {
+        // The runtime's figure is for everything in memory, so that no overhead is added.
         return Some(parameters / 1e9 * gib as f64 * GIB as f64);
     }
     Some(bytes * OVERHEAD)
@@ -64,6 +66,7 @@ pub(super) fn need(
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub(super) fn accelerators(need: f64, memory: Memory) -> Option<u64> {
     let usable = memory.0 as f64 * USABLE;
+    // Without memory the loop would double without end.
     if usable <= 0.0 {
         return None;
     }

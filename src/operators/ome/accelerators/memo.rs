@@ -55,6 +55,7 @@ impl<'a> Memo<'a> {
 
     /// Frees all remembered choices.
     pub(crate) fn clear(&self) {
+        // A panic in another thread leaves the map whole: entries are inserted only when complete.
         *self.remembered.lock().unwrap_or_else(PoisonError::into_inner) = HashMap::new();
     }
 
@@ -113,12 +114,14 @@ impl<'a> Memo<'a> {
             named_runtime,
             classes,
         };
+        // Remembered decisions have no candidates, and a trace needs all of them.
         if traced {
             let (decisions, error) = decide(&request);
             return (decisions.into(), error);
         }
         let silent = service.accelerators.key.is_empty();
         let key = Key {
+            // Addresses identify runtimes and models: the catalog is frozen and outlives the memo.
             runtime: std::ptr::from_ref(runtime) as usize,
             model: model.map_or(0, |model| std::ptr::from_ref(model) as usize),
             named_runtime,
@@ -131,6 +134,7 @@ impl<'a> Memo<'a> {
         }
         let (mut decisions, error) = decide(&request);
         for decision in &mut decisions {
+            // Candidates are large and not read without a trace.
             decision.candidates = Vec::new();
         }
         let decisions = EcoVec::from(decisions);

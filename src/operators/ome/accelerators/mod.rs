@@ -47,6 +47,7 @@ pub(crate) fn decide<'a>(
             AcceleratorRule::Requirements => requirements::decide(request, request.classes, kind),
         };
         decisions.push(decision);
+        // The controller returns at the first error, so the decoder is not decided then.
         if error.is_some() {
             return (decisions, error);
         }

@@ -34,12 +34,14 @@ pub(super) fn decide<'a>(
     kind: ComponentKind,
 ) -> (AcceleratorDecision<'a>, Option<Failure>) {
     let mut decision = AcceleratorDecision::none(kind);
+    // Before any return: the entry's settings apply also where no class is chosen.
     decision.entry = format_entry(request);
     let wish = &request.service.accelerators;
     let over = &wish.overrides[kind as usize];
     let listed = &request.runtime.accelerator_classes;
     let policy = over.policy.as_ref().or(wish.selector.policy.as_ref());
     decision.policy = policy.map(|policy| policy.value.clone());
+    // Upstream asks only runtimes that list classes; any wish of the service is ignored otherwise.
     if listed.is_empty() {
         return (decision, None);
     }
@@ -53,6 +55,7 @@ pub(super) fn decide<'a>(
         return (decision, error);
     }
     let release = request.policy.ome();
+    // An empty policy is a policy that is not set.
     let written = policy.map(|policy| policy.value.as_str()).filter(|policy| !policy.is_empty());
     let in_force = written.or(release.default_class.then_some(FIRST_AVAILABLE));
     let looks = match in_force {
@@ -77,6 +80,7 @@ pub(super) fn decide<'a>(
     decision.basis = AcceleratorBasis::Policy;
     let mut names: Vec<&EcoString> = Vec::new();
     for class in listed {
+        // Upstream drops duplicates before it gets the classes; the first keeps its place.
         if !names.contains(&&class.value) {
             names.push(&class.value);
         }
@@ -130,6 +134,8 @@ pub(super) fn decide<'a>(
         let is_best = |class: &&AcceleratorClass| {
             order.iter().any(|(other, score)| std::ptr::eq(*other, *class) && *score == best)
         };
+        // The first class of the best score in the runtime's list, which a stable sort would
+        // choose.
         let listed = || passed.iter().copied().find(is_best).map(AcceleratorClass::name);
         if by == ClassDecidedBy::Order
             && best.is_some()
@@ -198,12 +204,14 @@ fn first_listed<'a>(
         return None;
     }
     let first = request.runtime.accelerator_classes.first()?;
+    // An empty name counts as none upstream: no class is looked up and none is an error.
     if first.value.is_empty() {
         return None;
     }
     decision.policy = Some(policy.into());
     let error = name(request, first, decision);
     if error.is_none() {
+        // `name` sets what a class by name has; here the policy chose it.
         decision.basis = AcceleratorBasis::Policy;
         decision.decided_by = Some(ClassDecidedBy::Order);
     }
@@ -257,6 +265,7 @@ fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
         request.runtime.formats.iter().enumerate().filter(|(_, entry)| counts(entry))
     {
         let weight = entry_weight(request.policy, model, entry);
+        // Above 0 only: an entry that does not match the model has weight 0.
         if weight > best.map_or(0, |(weight, _)| weight) {
             best = Some((weight, index));
         }
@@ -287,6 +296,7 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
                 "missing memory specification for memory check".into(),
             );
         };
+        // Upstream compares whole GiB, so that a fraction is cut off before the comparison.
         let gib = i64::try_from(memory.value.whole_gib()).unwrap_or(i64::MAX);
         if let Some(least) = constraints.min_memory.as_ref().filter(|least| gib < least.value) {
             return no(

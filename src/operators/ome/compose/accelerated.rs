@@ -30,6 +30,7 @@ pub(crate) fn layered<R: Record>(
     rec: &mut R,
     findings: &mut Vec<Diagnostic>,
 ) -> Node {
+    // From both sides: a leader of the runtime is a target although the service does not name it.
     let targets = Target::of(lower, upper);
     let mut below = lower.cloned().unwrap_or_else(|| Node::map(upper.origin));
     let mut skipped = None;
@@ -44,6 +45,8 @@ pub(crate) fn layered<R: Record>(
             let (container, args) = block(&configuration.node);
             nodes.extend(args.iter().cloned());
             if !container.is_empty() {
+                // The layer needs the container's name, or the merge of lists would add a second
+                // container.
                 let name = target.get(&below).and_then(|container| container.get("name")).cloned();
                 below = merge::written(&below, &target.layer(container, name.as_ref()), rec);
             }
@@ -82,6 +85,7 @@ pub(crate) fn layered<R: Record>(
                 .map(|args| args.items().to_vec())
                 .unwrap_or_default()
         };
+        // From `lower`, not from `below`, which the configurations have changed already.
         let of_runtime = list(lower.and_then(|lower| target.get(lower)));
         let of_service = list(target.get(upper));
         let ordered: [(&[Node], bool); 3] = match options.args_order {
@@ -96,6 +100,7 @@ pub(crate) fn layered<R: Record>(
             .flat_map(|(items, user)| items.iter().map(move |item| (item.clone(), user)))
             .collect();
         let all = if options.dedupe_args { deduplicated(all) } else { all };
+        // An empty list would hide the arguments of the image.
         if !all.is_empty()
             && let Some(container) = ensure(target, &mut merged)
         {
@@ -147,6 +152,7 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     let mut groups: Vec<Vec<(Node, bool)>> = Vec::new();
     for item in all {
         let text = item.0.as_str().unwrap_or_default();
+        // A word after a flag without `=` is its value, if both are of the same layer.
         let apart = groups.last().is_some_and(|last| {
             let before = last[0].0.as_str().unwrap_or_default();
             last.len() == 1
@@ -168,11 +174,13 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     for (index, group) in groups.iter().enumerate() {
         let Some(name) = name(group) else { continue };
         let existing = stays.entry(name).or_insert((index, group[0].1));
+        // The service's flag counts wherever it stands; among the others the last one does.
         if group[0].1 || !existing.1 {
             *existing = (index, group[0].1);
         }
     }
     let kept = groups.into_iter().enumerate().filter(|(index, group)| {
+        // Words that are no flags stay: only their place tells what they are.
         name(group).is_none_or(|name| stays.get(&name).is_some_and(|(stays, _)| stays == index))
     });
     kept.flat_map(|(_, group)| group).collect()
@@ -249,6 +257,7 @@ pub(crate) fn remarks(
                 .cloned()
         };
         let text = |node: &Node| node.scalar_text().unwrap_or_default();
+        // The service counts above the class, and the class above the runtime.
         if let Some(value) = differs(of_service) {
             findings.push(
                 Diagnostic::new(

@@ -50,8 +50,10 @@ impl<'a> Accelerator<'a> {
             [&runtime.configurations.shared, &runtime.configurations.components[kind]]
         });
         let of_service = &service.accelerators.configurations[kind];
+        // Lowest layer first: all components of the runtime, this component, the service.
         let all: Vec<&AcceleratorConfiguration> =
             of_runtime.into_iter().flatten().chain([of_service]).flatten().collect();
+        // Before the filter: without any entry there is nothing to miss for this class.
         let has_configurations = !all.is_empty();
         let configurations =
             all.into_iter().filter(|configuration| configuration.is_for(class)).collect();
@@ -100,6 +102,7 @@ impl<'a> Accelerator<'a> {
             )
         });
         match (&discovery.affinity, terms) {
+            // Both must hold, so that the terms of one are combined with those of the other.
             (Some(affinity), Some(terms)) => Some(merge::affinity(&terms, affinity, &mut ())),
             (None, terms) => terms,
             (affinity, None) => affinity.clone(),
@@ -157,6 +160,7 @@ fn set_in<R: Record>(
 ) {
     for side in ["requests", "limits"] {
         for resource in &class.resources {
+            // `resources` that is no mapping has its own finding and is left as it is.
             let Some(resources) = map_mut(runner, "resources", resource.quantity.origin) else {
                 return;
             };
@@ -171,6 +175,8 @@ fn set_in<R: Record>(
             }
             if let Some(map) = amounts.as_map_mut() {
                 if let Some(loser) = map.get(&resource.name.value) {
+                    // The paths of overridden values have the runner, and leader or worker above
+                    // it.
                     let down = |rec: &mut R| {
                         within(Step::Field("runner"), rec, |rec| {
                             within(Step::Field("resources"), rec, |rec| {
@@ -227,6 +233,7 @@ impl ChangedOverrides {
     /// The arguments that override those of a container.
     fn of(&self, config: &Node) -> EcoVec<Node> {
         let changed = self.0.borrow();
+        // From the end: a later container sees what the last one before it changed.
         let changed = changed.iter().rev().find(|(changed, _)| std::ptr::eq(*changed, config));
         changed.map_or_else(
             || match config.get("runtimeArgsOverride").map(|over| &over.value) {
@@ -261,6 +268,7 @@ pub(crate) fn overwrite_container<R: Record>(
     if !over.is_empty()
         && let Some(args) = list_mut(container, "args", config.origin)
     {
+        // Only an empty list takes over the runtime's own slice, which Go then changes in place.
         is_shared = args.is_empty();
         let merged = match release.arguments {
             ArgumentRule::Flags => arguments::merged(args, &over),
@@ -272,10 +280,12 @@ pub(crate) fn overwrite_container<R: Record>(
     for (key, aliases) in [("tensorParallelSize", TENSOR), ("pipelineParallelSize", PIPELINE)] {
         let Some(size) = sizes
             .and_then(|sizes| sizes.get(key))
+            // Upstream sets sizes above 0 only: 0 is a field that is not set.
             .filter(|size| size.as_int().is_some_and(|size| size > 0))
         else {
             continue;
         };
+        // Both lists are taken out and put back, because they are changed together.
         let mut both = ["args", "command"].map(|key| {
             container.get(key).and_then(|node| {
                 if let Value::List(list) = &node.value { Some(list.clone()) } else { None }
@@ -331,6 +341,7 @@ pub(crate) fn replace_affinity<R: Record>(
     component: Option<&Node>,
     rec: &mut R,
 ) {
+    // Upstream copies the affinity alone: the terms of a class are read by documents only.
     let Some(affinity) = &accelerator.class.discovery.affinity else { return };
     if component
         .and_then(|component| component.get("affinity"))

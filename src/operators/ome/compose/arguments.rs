@@ -22,6 +22,7 @@ type Piece = (EcoString, Origin);
 fn pieces(list: &[Node]) -> Vec<Piece> {
     let mut out = Vec::new();
     for node in list {
+        // Arguments that are no texts were reported by the schema; Go could not decode them.
         let Some(text) = node.as_str() else { continue };
         if is_multi_line(text) {
             for line in text.split('\n') {
@@ -69,13 +70,17 @@ pub(crate) fn merged(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
         return base.clone();
     }
     if base.is_empty() {
+        // Upstream returns the other list as it is, neither trimmed nor split into lines.
         return over.clone();
     }
     let mut all: IndexMap<EcoString, Vec<Piece>> = IndexMap::new();
     for group in groups(base).into_iter().chain(groups(over)) {
+        // A later flag takes the place of the earlier one: the map keeps the place of the first
+        // insertion.
         all.insert(key(&group[0].0).into(), group);
     }
     let flat: Vec<Piece> = all.into_values().flatten().collect();
+    // A script stays one element; its lines are joined again with continuation marks.
     if is_script(base) && !flat.is_empty() {
         let lines: Vec<&str> = flat.iter().map(|(text, _)| text.as_str()).collect();
         return EcoVec::from([Node::str(lines.join(" \\\n"), base[0].origin)]);
@@ -93,18 +98,23 @@ pub(crate) fn merged_lines(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<N
         return over.clone();
     }
     let script = base.first().and_then(Node::as_str).filter(|text| is_multi_line(text));
+    // A list of words gets the overrides at its end, and the engine's parser takes the last.
     let Some(script) = script else { return base.iter().chain(over).cloned().collect() };
     let lines: Vec<&str> = script.split('\n').collect();
     let by_key: HashMap<&str, &str> = lines
         .iter()
         .map(|line| bare(line))
         .filter(|line| !line.is_empty())
+        // Of lines with one key the last is compared, as a later entry of Go's map replaces an
+        // earlier.
         .map(|line| (key(line), line))
         .collect();
     let (mut replaced, mut added) = (HashMap::new(), Vec::new());
     let wanted = over.iter().filter_map(Node::as_str).flat_map(|text| text.split('\n'));
     for line in wanted.map(bare).filter(|line| !line.is_empty()) {
         match by_key.get(key(line)) {
+            // An equal line replaces nothing, so that the script keeps its text and its empty
+            // lines.
             Some(text) if *text != line => _ = replaced.insert(key(line), line),
             Some(_) => {}
             None => added.push(line),
@@ -114,6 +124,7 @@ pub(crate) fn merged_lines(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<N
         if replaced.is_empty() { script.to_owned() } else { rebuilt(&lines, replaced, &added) };
     if !added.is_empty() {
         let trimmed = text.trim_end_matches([' ', '\t', '\n']);
+        // Without a continuation mark the added lines would be commands of their own.
         if !trimmed.ends_with('\\') {
             text = format!("{trimmed} \\");
         }
@@ -146,6 +157,7 @@ fn rebuilt(lines: &[&str], mut replaced: HashMap<&str, &str>, added: &[&str]) ->
         if index > 0 {
             text.push('\n');
         }
+        // Removed at the first use: a second line with the key stays as it is.
         match replaced.remove(key(content)) {
             Some(new) => {
                 text.push_str(&line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
@@ -179,6 +191,7 @@ pub(crate) fn set_size(
     if let Some(args) = args
         && set_in(args, aliases, &number, size.origin, is_script(args))
     {
+        // The command is looked at only where the arguments have none of the aliases.
         return;
     }
     if let Some(command) = command {
@@ -206,6 +219,7 @@ fn set_in_words(list: &mut EcoVec<Node>, alias: &str, number: &str, origin: Orig
     let last = list.len().saturating_sub(1);
     for index in 0..list.len() {
         let Some(text) = list[index].as_str() else { continue };
+        // The alias as last word has no value that could be replaced.
         if text == alias && index < last {
             list.make_mut()[index + 1] = Node::str(number, origin);
             return true;
@@ -232,6 +246,7 @@ fn set_in_script(list: &mut EcoVec<Node>, alias: &str, number: &str, origin: Ori
             let value = after.trim_start_matches(['\t', '\n', '\u{c}', '\r', ' ']);
             (value.len() < after.len()).then_some(value)
         };
+        // A value without digits, such as a variable, is left as it is.
         let tail = value.map(|value| value.trim_start_matches(|c: char| c.is_ascii_digit()));
         if let Some((_, tail)) = value.zip(tail).filter(|(value, tail)| tail.len() < value.len()) {
             found = true;

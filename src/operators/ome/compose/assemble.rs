@@ -110,6 +110,7 @@ pub fn assemble<'a, R: Record>(
     let (model, runtime) = (resolution.model, resolution.chosen());
     let Checked { value: Merged { components: merged }, diagnostics: mut findings } = merged;
     let mut components = Vec::with_capacity(merged.len());
+    // Upstream returns before it builds any component.
     if mode::of_service(service, context.config) == Some(DeploymentMode::VirtualDeployment) {
         return Ok(Checked {
             value: Built { service, model, runtime, components },
@@ -118,6 +119,7 @@ pub fn assemble<'a, R: Record>(
     }
     let fine_tuned = FineTuned::of(service, context.weights).map_err(Stop::from)?;
     let service_annotations = metadata::of_service(policy, service, context.config);
+    // One for all components: Go changes the runtime's slice for those that come after, too.
     let overrides = accelerator::ChangedOverrides::default();
     for component in merged {
         let fine_tuned = fine_tuned.as_ref().filter(|_| component.kind != ComponentKind::Router);
@@ -139,6 +141,8 @@ pub fn assemble<'a, R: Record>(
         });
         let (((pod, main), worker), failure) = match pods {
             Ok(pods) => (pods, None),
+            // The failed component is kept without a pod: its metadata belongs to what exists
+            // before the failure.
             Err(failure) => (((Node::map(component.spec.origin), 0), None), Some(failure)),
         };
         let worker_main = worker.as_ref().map_or(0, |((_, main), _)| *main);
@@ -158,6 +162,7 @@ pub fn assemble<'a, R: Record>(
         };
         let stopped = match failure {
             Some(failure) => Err((failure, Stopped::Pods(component))),
+            // Objects are written component by component, so a refused one stops those after it.
             None => match (context.writable)(&component) {
                 Ok(()) => Ok(component),
                 Err(failure) => Err((failure, Stopped::Objects(component))),
@@ -229,6 +234,8 @@ impl Builder<'_> {
     ) -> Result<Pod, Failure> {
         let mut pod = part.clone();
         if let Some(map) = pod.as_map_mut() {
+            // Leader and worker are pods with a few fields of a component, which are no fields of a
+            // pod.
             map.retain(|entry| !COMPONENT_FIELDS.contains(&entry.key.as_str()));
         }
         let accelerator = self.component.accelerator.as_ref();
@@ -243,8 +250,10 @@ impl Builder<'_> {
             pods: self.pods_of_parallelism(),
         };
         let main = self.main_container(&mut pod, part, role, &steps, rec)?;
+        // After the container is complete: variables may stand in what the steps before have added.
         self.expand(&mut pod, main, role, rec, findings)?;
         steps.volumes(&mut pod);
+        // Routers run no model, so neither its label nor the class restricts their nodes.
         if self.component.kind == ComponentKind::Router {
             router::run_as_account(&mut pod, self.place.service.name(), rec);
         } else if !self.sources.fine_tuned.is_some_and(|weight| weight.merged) {
@@ -292,9 +301,11 @@ impl Builder<'_> {
                 }
             }
         }
+        // The controller prints quantities as Go does; documents are compared by canonical amounts.
         if self.policy.ome().merge == MergeRule::Written {
             quantities::canonical(&mut pod);
         }
+        // Volumes that a webhook adds later count as present.
         if self.policy.ome().pod_faults == FaultRule::Stop {
             let injected = lint::injected_volumes(|key| metadata::value(self.annotations, key));
             lint::pod(
@@ -401,6 +412,7 @@ impl Builder<'_> {
             );
             return;
         }
+        // Before the steps: the class's amounts were set first and are kept over the runtime's.
         if self.policy.ome().class == ClassRule::Overwrite
             && !accelerator::states_resources(self.place.service, self.component.kind)
             && let Some(spec) =
@@ -419,6 +431,7 @@ impl Builder<'_> {
         rec: &mut impl Record,
         findings: &mut Vec<Diagnostic>,
     ) -> Result<(), Failure> {
+        // Placeholders outside of the main container are never replaced: they are reported.
         if self.policy.template == TemplateRule::FieldChains {
             variables::outside(&self.place, pod, main, findings);
         }

@@ -131,6 +131,8 @@ impl MergedComponent<'_> {
         if let (Some(part), workers @ 1..) = (worker, self.workers()?) {
             for (name, each) in gpus::of_part(part)? {
                 let sum = found.entry(name).or_insert(0);
+                // Both factors are numbers of the input, up to the largest count each: the product
+                // may overflow.
                 *sum = sum.checked_add(each.checked_mul(workers)?)?;
             }
         }
@@ -157,6 +159,7 @@ pub fn merged<'a, R: Record>(
     let parts = layer::components(policy, service);
     let named = |kind| parts.iter().any(|(part, _)| *part == kind);
     let is_virtual = mode::of_service(service, config) == Some(DeploymentMode::VirtualDeployment);
+    // A virtual service has no pods, so that none of its components is required.
     if !named(ComponentKind::Engine) && !is_virtual {
         return Err(no_engine(policy, service));
     }
@@ -187,6 +190,7 @@ pub fn merged<'a, R: Record>(
         }
         if let Some(accelerator) = &accelerator
             && policy.ome().class == ClassRule::Overwrite
+            // Resources of the service's runner keep the class from setting any.
             && !accelerator::states_resources(service, *kind)
         {
             within(Step::Field(kind.as_str()), rec, |rec| {
@@ -206,6 +210,7 @@ pub fn merged<'a, R: Record>(
             let at_least_one = *kind == ComponentKind::Decoder
                 || (*kind == ComponentKind::Engine && beside_decoder)
                 || mode == DeploymentMode::RawDeployment;
+            // Filled in after the mode was decided, which a default of minReplicas must not change.
             fill_in_replicas(&mut spec);
             if at_least_one {
                 raise_min_replicas(&place, &mut spec, rec, &mut findings);
@@ -264,6 +269,8 @@ fn faults(
 ) {
     let path = |origin: Origin, field: &str| place.path(origin, field);
     lint::worker_size(&component.spec, &path, findings);
+    // Under this rule the API server judges the objects later, and a second finding would repeat
+    // it.
     if policy.ome().pod_faults == FaultRule::Print {
         return;
     }
@@ -328,6 +335,7 @@ fn laid_over<R: Record>(
 /// Default replica counts (OME docs, Serving Runtime, Engine Configuration and Using
 /// ClusterServingRuntimes; docs/decisions.md#replicas).
 fn fill_in_replicas(spec: &mut Node) {
+    // Three cases: absent, a number, and a value that is no number, which gets no default maximum.
     let least = spec.get("minReplicas").map(Node::as_int);
     let has_max = spec.get("maxReplicas").is_some();
     let Some(map) = spec.as_map_mut() else { return };
@@ -335,6 +343,7 @@ fn fill_in_replicas(spec: &mut Node) {
         map.insert("minReplicas", Node::int(1, Origin::Default(&MIN_REPLICAS)));
     }
     if let Some(least) = least.unwrap_or(Some(1)).filter(|_| !has_max) {
+        // A maximum of 0 would allow no pod at all, also where the minimum is 0.
         map.insert("maxReplicas", Node::int(least.max(1), Origin::Default(&MAX_REPLICAS)));
     }
 }

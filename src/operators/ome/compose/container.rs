@@ -89,12 +89,14 @@ impl Steps<'_> {
     }
 
     fn environment<R: Record>(&self, container: &mut Node, rec: &mut R) {
+        // With a fine-tuned weight the path depends on how it is served, never on the node alone.
         if self.fine_tuned.is_none() {
             if let Some((_, path)) = self.model_path().filter(|_| self.reads_original()) {
                 self.add_env(container, "MODEL_PATH", path.into(), &MODEL_PATH);
             }
             return;
         }
+        // Upstream knows the two vendors by name; others get neither variable.
         match self.model.and_then(metadata::vendor) {
             Some("meta") => {
                 let weight = value(self.annotations, INJECT_ADAPTER);
@@ -214,6 +216,7 @@ impl Steps<'_> {
             }
             ParallelismRule::WhereReferenced => None,
         };
+        // 0 devices set no variable, and a product that overflows is no number of devices.
         let size = count.and_then(|count| count.checked_mul(self.pods)).filter(|size| *size > 0);
         if let Some(size) = size {
             set_env(container, PARALLELISM, eco_format!("{size}"), &PARALLELISM_SIZE, rec);
@@ -228,6 +231,7 @@ impl Steps<'_> {
             let name = &model.object.id.name;
             let wanted = match self.policy.ome().model_volume {
                 ModelVolumeRule::Everywhere => true,
+                // A runtime may mount the model through a volume of its own with that name.
                 ModelVolumeRule::WhereMounted => pod_mounts(pod, name) && !has_volume(pod, name),
             };
             if wanted {
@@ -344,6 +348,7 @@ pub(crate) fn join<R: Record>(
         (MergeRule::Written, Some(listed)) => Ok(merge::written(&listed, runner, rec)),
         (MergeRule::Typed, listed) => typed::container(listed, runner, LIBRARY, rec),
     })?;
+    // Replaced in its place: the order of the listed containers is the pod's.
     if let Some(index) = found {
         list.make_mut()[index] = merged;
         return Ok(index);

@@ -54,6 +54,7 @@ impl FineTuned {
                 ..Failure::with_help(service, Code::ModelNotFound, message, help)
             });
         };
+        // Upstream parses the field's raw JSON, and a field that is absent is empty text.
         let Some(configuration) = weight.object.spec("configuration") else {
             let message = format!("{PREFIX}unexpected end of JSON input");
             let help = format!("add `spec.configuration` to FineTunedWeight/{}", name.value);
@@ -64,6 +65,7 @@ impl FineTuned {
         };
         let strategy =
             weight.object.spec("hyperParameters").and_then(|parameters| parameters.get("strategy"));
+        // Upstream asserts the type without a check, so that any other one is a panic.
         if let Some(other) = strategy.filter(|strategy| strategy.as_str().is_none()) {
             let kind = other.kind_name();
             let message = format!(

@@ -53,6 +53,7 @@ pub(crate) fn of_runtime(
 ) -> Option<Result<Node, String>> {
     let config = runtime.config(kind).filter(|config| config.as_map().is_some())?;
     let decode = || {
+        // A copy with defaults: the runtime's own tree stays as written, for origins and for `why`.
         let mut layer = config.clone();
         if policy.ome().crd_defaults {
             config_type(kind).default(&mut layer);
@@ -66,6 +67,7 @@ pub(crate) fn of_runtime(
         }
         decoded(&layer, config_type(kind), LIBRARY).map_err(EcoString::from)
     };
+    // A runtime is shared by many services; decoding is the slow part of merging.
     Some(runtime.decoded.get_or_decode(kind, decode).clone().map_err(String::from))
 }
 

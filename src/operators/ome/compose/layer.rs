@@ -41,6 +41,7 @@ pub(crate) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKi
     let silent = service.component(ComponentKind::Engine).is_none()
         && service.component(ComponentKind::Decoder).is_none();
     if policy.ome().implied_engine && silent {
+        // In front, where an engine stands in the order of output.
         components.insert(0, (ComponentKind::Engine, Node::map(Origin::Derived(&IMPLIED_ENGINE))));
     }
     components
@@ -49,6 +50,7 @@ pub(crate) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKi
 /// The runtime's configuration of a component, as a written tree.
 pub(crate) fn of_runtime(runtime: &Runtime, kind: ComponentKind) -> Option<Node> {
     let config = runtime.config(kind).filter(|config| config.as_map().is_some());
+    // Only an engine without containers of its own is written in the older form.
     if kind == ComponentKind::Engine && !config.is_some_and(has_container) {
         with_top_level_pod(runtime, config)
     } else {
@@ -75,6 +77,8 @@ fn with_top_level_pod(runtime: &Runtime, config: Option<&Node>) -> Option<Node> 
         return config.cloned();
     }
     let mut layer = top;
+    // The config's fields replace those of the spec as a whole: the forms are not mixed within a
+    // field.
     for entry in config.map(Node::entries).into_iter().flatten() {
         layer.insert_entry(entry.clone());
     }
@@ -125,6 +129,7 @@ pub(crate) fn of_service<R: Record>(
     rec: &mut R,
 ) -> Node {
     let mut layer = written.clone();
+    // The API server sets defaults before the webhook sees the object.
     if policy.ome().crd_defaults {
         go_struct::component_type(kind).default(&mut layer);
     }
@@ -132,11 +137,13 @@ pub(crate) fn of_service<R: Record>(
         && let Some(map) = layer.as_map_mut()
     {
         let origin = Origin::Default(&WEBHOOK_REPLICAS);
+        // The webhook's maximum is 2 for routers and 3 for the others.
         let most = if kind == ComponentKind::Router { 2 } else { 3 };
         if map.get("minReplicas").is_none_or(Node::is_null) {
             map.insert("minReplicas", Node::int(1, origin));
         }
         let max = map.get("maxReplicas").filter(|node| !node.is_null());
+        // In Go an unset maximum and a 0 are the same value.
         if max.is_none_or(|node| node.as_int() == Some(0)) {
             let default = Node::int(most, origin);
             if let Some(zero) = max {

@@ -90,8 +90,10 @@ pub(crate) fn labels<R: Record>(
 fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, rec: &mut R) -> Map {
     let mut by_key = sources.service.object.labels();
     by_key.retain(|entry| !entry.node.is_null());
+    // Labels of the component count over those of the service.
     let map = union(by_key, component.spec.get("labels"), rec);
     let mut forced = Forced { map, rec };
+    // Without a runtime the label is there and empty.
     let runtime = sources.runtime.map(|runtime| runtime.object.id.name.clone()).unwrap_or_default();
     forced.set("ome.io/inferenceservice", sources.service.name().clone(), &COMPONENT_LABELS);
     forced.set("component", component.kind.as_str(), &COMPONENT_LABELS);
@@ -110,6 +112,7 @@ fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, r
         forced.set("base-model-name", model.object.id.name.clone(), &MODEL_LABELS);
         forced.set("base-model-size", category, &MODEL_LABELS);
         forced.set("base-model-type", "Serving", &MODEL_LABELS);
+        // Without a vendor upstream sets no such label.
         if let Some(vendor) = vendor(model) {
             forced.set("base-model-vendor", vendor, &MODEL_LABELS);
         }
@@ -175,6 +178,7 @@ fn build_annotations<R: Record>(
             forced.set(INJECT_MODEL_INIT, "false", &FINE_TUNED_ANNOTATIONS);
         }
     } else {
+        // Merged weights are not decrypted with the keys of the base model.
         for key in DECRYPTION {
             if let Some(value) =
                 sources.model.and_then(|model| model.object.annotation(key)).and_then(Node::as_str)
@@ -197,6 +201,7 @@ fn build_annotations<R: Record>(
             node.map_or(Origin::Derived(&MODEL_ANNOTATIONS), |node| node.origin)
         };
         let name = format("name");
+        // The format is set also where the model has none: then it is empty.
         let text = name.and_then(Node::scalar_text).unwrap_or_default();
         forced.set_from(FORMAT, text, origin(name));
         let version = format("version");
@@ -225,6 +230,7 @@ fn stamp(service: &Service, config: &OperatorConfig, annotations: &mut Map) {
         } else if engine.is_some_and(|engine| engine.get("leader").is_some()) && workers > 0 {
             Some("MultiNode")
         } else {
+            // Of the defaults of the settings only this one is written into the service.
             Some("RawDeployment").filter(|default| config.default_deployment_mode == *default)
         };
         if let Some(mode) = mode {

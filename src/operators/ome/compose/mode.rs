@@ -20,6 +20,7 @@ pub(crate) fn of_component(
     spec: &Node,
     beside_decoder: bool,
 ) -> DeploymentMode {
+    // An empty mapping counts: in Go the pointer is set.
     let nodes = spec.get("leader").is_some() || spec.get("worker").is_some();
     let has_serverless = policy.ome().serverless;
     let zero = has_serverless && spec.get("minReplicas").and_then(Node::as_int) == Some(0);
@@ -78,6 +79,7 @@ pub(crate) fn of_native_component(
         mode.filter(|mode| is_known(policy, *mode))
     };
     let nodes = spec.get("leader").is_some() || spec.get("worker").is_some();
+    // Routers have neither leader nor worker upstream, whatever their spec has.
     let by_shape = if nodes && kind != ComponentKind::Router {
         DeploymentMode::OmeNative
     } else {

@@ -30,6 +30,7 @@ pub(super) fn of_modes(
     };
     // pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile: the components decide.
     let ignored = |word: &str| {
+        // One component that has the mode is enough: the annotation says nothing untrue then.
         let followed = components.iter().any(|component| component.mode.as_str() == word);
         !components.is_empty() && word != DISAGGREGATED && !followed
     };
@@ -51,6 +52,7 @@ pub(super) fn of_modes(
     for component in components {
         let kind = component.kind.as_str();
         let node =
+            // The service's own object: annotations of the runtime are not of this file.
             service.object.spec(kind).and_then(|spec| spec.at(&["annotations", MODE_ANNOTATION]));
         let Some((node, word)) = node.and_then(|node| Some((node, node.as_str()?))) else {
             continue;

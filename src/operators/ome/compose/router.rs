@@ -27,12 +27,15 @@ pub(crate) fn config_as_environment<R: Record>(
         .flatten()
         .filter(|entry| !entry.node.is_null())
         .collect();
+    // Sorted, because Go's order of iteration over a map differs in each run.
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     let listed = container.get("env").map(Node::items).unwrap_or_default();
+    // An index by name, as a long config would be searched once for each entry.
     let mut places = Places::of(listed.iter().map(|one| Some(EcoString::from(text(one, "name")))));
     let mut count = listed.len();
     for entry in entries {
         let origin = Origin::Derived(&ROUTER_CONFIG);
+        // Numbers and booleans become text: the values of variables are strings.
         let value = entry.node.scalar_text().map_or_else(
             || entry.node.clone(),
             |text| Node::new(Value::Str(text), entry.node.origin),

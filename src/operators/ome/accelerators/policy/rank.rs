@@ -24,9 +24,12 @@ pub(super) fn rank<'a>(
     let is_known = matches!(policy, "BestFit" | "Cheapest" | "MostCapable" | "FirstAvailable");
     match passed {
         [] => Ranking::Nothing(None),
+        // An unknown policy is looked at before the number of classes, as a single class gets none
+        // either.
         _ if !is_known => {
             Ranking::Nothing(Some(eco_format!("`{policy}` is no policy: no class is chosen")))
         }
+        // One class is not scored, so that BestFit without constraints cannot crash on it.
         [only] => Ranking::Ordered(vec![(only, None)], ClassDecidedBy::OnlyCandidate),
         _ => match (policy, constraints) {
             ("BestFit", None) => Ranking::Crash,
@@ -58,7 +61,9 @@ pub(super) fn scored<'a>(
 ) -> Ranking<'a> {
     let mut order: Vec<(&AcceleratorClass, Option<f64>)> =
         passed.iter().map(|class| (*class, Some(score(class)))).collect();
+    // Not a stable sort: with more than 12 elements Go changes the order of equal scores.
     go_sort(&mut order, |a, b| a.1 > b.1);
+    // At least two classes are here: one or none was handled by the caller.
     let tie = order[0].1 == order[1].1;
     Ranking::Ordered(order, if tie { ClassDecidedBy::Order } else { ClassDecidedBy::Policy })
 }
@@ -110,10 +115,12 @@ pub(super) fn compute(capabilities: &Capabilities, constraints: &Constraints) ->
         if precision_figure > 0.0 {
             return share(precision_figure) * factor;
         }
+        // Each precision further down the list halves the score of the class.
         factor *= 0.5;
     }
     let precisions =
         constraints.precisions.iter().any(|precision| precision.value.eq_ignore_ascii_case("fp16"));
+    // Upstream falls back to FP16, unless FP16 was asked for and already missed.
     if !precisions && figure(Figure::Fp16) > 0.0 {
         share(figure(Figure::Fp16)) * factor
     } else {
@@ -149,6 +156,7 @@ pub(super) fn most_capable(
             let mut tflops =
                 figure(precisions.first().map_or("fp16", |precision| precision.value.as_str()));
             for precision in precisions.iter().skip(1) {
+                // The first precision with a figure counts for the class, whatever the others have.
                 if tflops > 0.0 {
                     break;
                 }
@@ -169,6 +177,7 @@ pub(super) fn most_capable(
     let most: [f64; 3] =
         std::array::from_fn(|index| raw.iter().map(|row| row[index]).fold(0.0, f64::max));
     let share = |row: &[f64; 3], index: usize| {
+        // A term that no class sets would divide by zero; it counts for none of them.
         if most[index] > 0.0 { row[index] / most[index] } else { 0.0 }
     };
     raw.iter().map(|row| 0.5 * share(row, 0) + 0.3 * share(row, 1) + 0.2 * share(row, 2)).collect()
@@ -205,6 +214,7 @@ pub(super) fn cheapest<'a>(passed: &[&'a AcceleratorClass]) -> Ranking<'a> {
         }
         let mut order: Vec<(&AcceleratorClass, Option<Quantity>)> =
             passed.iter().copied().zip(priced).collect();
+        // Stable, so that classes of one price stay in the runtime's order.
         order.sort_by(|a, b| match (&a.1, &b.1) {
             (Some(a), Some(b)) => a.cmp(b),
             (Some(_), None) => Ordering::Less,

@@ -39,6 +39,7 @@ pub(super) struct Effective<'a> {
 }
 
 pub(super) fn list(items: &[&Field<EcoString>]) -> Node {
+    // An empty list has no place of its own.
     let origin = items.first().map_or(Origin::Default(&DEFAULT_STRATEGY), |item| item.origin);
     Node::list(items.iter().map(|item| Node::str(item.value.clone(), item.origin)), origin)
 }
@@ -68,6 +69,7 @@ pub(super) fn effective<'r>(
     };
 
     // Strategy: default, service, annotation.
+    // The shipped field `policy` is read as the strategy that comes nearest to it.
     let by_policy = over.policy.as_ref().or(wish.selector.policy.as_ref()).and_then(|policy| {
         let name = match policy.value.as_str() {
             "Cheapest" => "cost",
@@ -93,6 +95,7 @@ pub(super) fn effective<'r>(
     let strategy = written
         .first()
         .and_then(|(field, _)| STRATEGIES.into_iter().find(|name| *name == field.value))
+        // An unknown name was reported; the service is decided with the default all the same.
         .unwrap_or("balanced");
     let default = (Node::str("balanced", Origin::Default(&DEFAULT_STRATEGY)), "default");
     say(
@@ -116,6 +119,7 @@ pub(super) fn effective<'r>(
         .first()
         .map(|(class, _)| (*class, ClassDecidedBy::Annotation))
         .or_else(|| shipped.map(|class| (class, ClassDecidedBy::Named)));
+    // A component's list replaces the one of the service; the two are not joined.
     let wished = if over.preferred.is_empty() { &wish.selector.preferred } else { &over.preferred };
     let preferred: Vec<&Field<EcoString>> = match hard {
         Some((class, _)) => vec![class],
@@ -140,10 +144,13 @@ pub(super) fn effective<'r>(
         );
     }
     let constraints = wish.selector.constraints.as_ref();
+    // Inside of the service nothing is recorded: only service over runtime is a layer in the
+    // answer.
     let mut capabilities = merged_minimums(&wish.selector.required, &over.required, &mut |_, _| {});
     if let Some(constraints) = constraints {
         let shipped = Capabilities {
             memory: constraints.min_memory.as_ref().and_then(|least| {
+                // A negative minimum is no amount of memory and requires nothing.
                 Some(Field::new(Memory::from_gib(u64::try_from(least.value).ok()?)?, least.origin))
             }),
             memory_text: constraints
@@ -160,6 +167,7 @@ pub(super) fn effective<'r>(
     let mut from_service: Vec<&'static str> = Vec::new();
     let required =
         merged_minimums(&runtime.required, &capabilities, &mut |key, _| from_service.push(key));
+    // The minimums of both sides, to show the value that was not taken beside the one that was.
     let (below, above) = (minimums(&runtime.required), minimums(&capabilities));
     for (key, node) in minimums(&required) {
         let side = |side: &[(&'static str, Node)]| {
@@ -178,6 +186,7 @@ pub(super) fn effective<'r>(
             // The place is one of the layer that is named.
             node.origin = upper.origin;
         }
+        // The side that lost; where only one side sets the key there is none.
         let other = if tightened { lower } else { upper }.filter(|_| !is_union);
         say(key, std::iter::once((node, layer)).chain(other).collect());
     }
@@ -204,6 +213,7 @@ pub(super) fn effective<'r>(
         }
         price
     });
+    // The flag is parsed already; an annotation is a text that may be no number.
     let request_size = options.request_size.map(|size| eco_format!("{size}")).or_else(|| {
         let (size, _) = annotated(|annotations| annotations.request_size.as_ref()).next()?;
         if condition::tokens(&size.value).is_none() {
@@ -305,6 +315,7 @@ pub(super) fn merged_minimums(
         out.memory_text = upper.memory_text.clone();
         taken("memoryGB", memory.origin);
     }
+    // Versions that cannot be compared leave the lower layer's, as none is known to be higher.
     let above =
         |name: &EcoString, below: &EcoString| compare_versions(below, name) == Some(Ordering::Less);
     if let Some(version) = upper.compute_capability.as_ref().filter(|field| {

@@ -49,6 +49,7 @@ pub(super) fn decide<'a>(
     decision.strategy = Some(wish.strategy.into());
     decision.preference_order = judge_preferences(request, kind, wish.request_size.as_ref());
     decision.requirements.clone_from(&wish.requirements);
+    // A preferred class that does not exist is a misspelling, so it is an error before any check.
     if let Some(missing) = wish
         .preferred
         .iter()
@@ -59,11 +60,13 @@ pub(super) fn decide<'a>(
     for name in wish
         .supported
         .iter()
+        // Without any class in the input each name would be reported.
         .filter(|_| !classes.is_empty())
         .filter(|name| !classes.iter().any(|class| glob(&name.value, class.class.name())))
     {
         decision.findings.push(unlisted(name, classes));
     }
+    // Input that mentions no accelerators at all gets no class, although built-in ones would fit.
     let silent = request.service.accelerators.key.is_empty()
         && !request.runtime.mentions_accelerators()
         && !request.catalog.has_own_class();
@@ -94,10 +97,13 @@ pub(super) fn decide<'a>(
             Err(lacking) => rejected.push(*lacking),
         }
     }
+    // Scores are relative to the best class that passed, so they come after all checks.
     score(request, wish.strategy, &mut ranked);
     ranked.sort_by(|a, b| compare(a, b).0);
+    // The closest class first; the name makes the order the same in every run.
     rejected.sort_by(|a, b| (a.reasons.len(), &a.name).cmp(&(b.reasons.len(), &b.name)));
     not_checked(request, &wish, &ranked, &mut decision.findings);
+    // `usize::MAX` is the position of a class that is not preferred, and they sort last.
     let preferred_passed = ranked.first().is_some_and(|first| first.preferred != usize::MAX);
     let hard = wish.hard.is_some() || (options.strict_preferred && !wish.preferred.is_empty());
     let fails = ranked.is_empty() || (hard && !preferred_passed);
@@ -131,6 +137,7 @@ pub(super) fn decide<'a>(
         (Some((_, by)), _) => *by,
         (None, _) if preferred_passed => ClassDecidedBy::PreferredClass,
         (None, None) => ClassDecidedBy::OnlyCandidate,
+        // The first criterion in which the two differ is what decided.
         (None, Some(second)) => compare(first, second).1,
     });
     compromises(kind, &wish, first, &mut decision.findings);
@@ -164,6 +171,8 @@ impl<'a> Judge<'_, 'a> {
             .runtime
             .formats
             .iter()
+            // The first entry that has a figure for the class: the figure is of the class, not of a
+            // format.
             .find_map(|entry| entry.accelerator_config.as_ref()?.get(class.class.name()));
         entry.and_then(|config| config.get("minMemoryPerBillionParams")).and_then(Node::as_int)
     }
@@ -208,6 +217,7 @@ impl<'a> Judge<'_, 'a> {
         let need = fit::need(request.policy, request.model, self.gib_per_billion(class));
         let gpus = need.and_then(|need| fit::accelerators(need, class.measured?));
         let price = class.class.cost.as_ref().and_then(hourly);
+        // Rounded to a millionth: floats of equal prices must not differ in their last bit.
         let cost = price.map(|price| ((price * gpus.unwrap_or(1) as f64) * 1e6).round() / 1e6);
         if let Some(threshold) =
             wish.threshold.filter(|_| request.catalog.accelerator_options().strict_cost)
@@ -230,6 +240,7 @@ impl<'a> Judge<'_, 'a> {
             let surplus =
                 class.measured.map_or(0.0, |memory| memory.0 as f64 * gpus.unwrap_or(1) as f64)
                     - need.unwrap_or(0.0);
+            // 0 for all classes under the threshold, so that among them the next criterion decides.
             let above_threshold = wish.threshold.map_or(0.0, |threshold| {
                 cost.map_or(f64::MAX, |cost| if cost > threshold { cost } else { 0.0 })
             });

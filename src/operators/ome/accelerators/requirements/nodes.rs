@@ -79,6 +79,7 @@ pub(super) fn no_node(
     let resource =
         class.class.whole_resources().find(|resource| is_accelerator(&resource.name.value));
     let is_equipped = |machine: &&Machine| {
+        // A node that reports no amounts may have the devices.
         resource.is_none_or(|resource| {
             machine.allocatable(&resource.name.value).is_none_or(|count| count > 0)
         })
@@ -108,6 +109,7 @@ pub(super) fn no_node(
             let overridden = placement.selectors[index + 1..]
                 .iter()
                 .any(|later| later.get(&entry.key).is_some());
+            // The first two selectors are of the runtime, the others of the service.
             !overridden && (index >= 2 || !class_keys.contains(&entry.key.as_str()))
         });
         for entry in entries {
@@ -115,6 +117,7 @@ pub(super) fn no_node(
                 crate::yaml::Value::Map(std::iter::once(entry.clone()).collect()),
                 selector.origin,
             );
+            // One key at a time, so that the one that excludes the last node can be named.
             left.retain(|machine| selector_mismatch(&one, machine).is_none());
             if left.is_empty() {
                 let value = entry.node.scalar_text().unwrap_or_default();

@@ -9,6 +9,7 @@ use ecow::EcoString;
 use std::cmp::Ordering;
 
 pub(super) fn hourly(cost: &Cost) -> Option<f64> {
+    // The controller prefers the spot price; here it counts only where no other is set.
     cost.per_hour.as_ref().or(cost.spot_per_hour.as_ref()).map(|price| price.value.as_f64())
 }
 
@@ -115,7 +116,9 @@ pub(super) struct Ranked<'k, 'a> {
 
 pub(super) fn compare(a: &Ranked<'_, '_>, b: &Ranked<'_, '_>) -> (Ordering, ClassDecidedBy) {
     let number = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
+    // Sums of floats differ in their last bits with the order of terms: nine digits count.
     let rounded = |score: f64| (score * 1e9).round();
+    // A class without a price comes after every class with one.
     let cost = |ranked: &Ranked<'_, '_>| ranked.cost.unwrap_or(f64::INFINITY);
     let keys = [
         (a.preferred.cmp(&b.preferred), ClassDecidedBy::PreferredClass),
@@ -139,6 +142,7 @@ pub(super) fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ran
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     let power = |ranked: &Ranked<'_, '_>| -> (f64, f64) {
         let number = ranked.gpus.unwrap_or(1) as f64;
+        // Each doubling of the devices costs a tenth (docs/decisions.md#strategies).
         let efficiency = 0.9_f64.powf(number.log2());
         let figure = ranked
             .facts
@@ -157,6 +161,7 @@ pub(super) fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ran
     for (ranked, power) in ranked.iter_mut().zip(powers) {
         let performance = 0.7 * share(power.0, most.0) + 0.3 * share(power.1, most.1);
         let (cost_term, cost) = match ranked.cost {
+            // No class has a price: the tiers are compared among each other.
             _ if least.is_infinite() => (CostTerm::Tier, tier(ranked.facts)),
             None => (CostTerm::Unpriced, 0.0),
             Some(cost) => {

@@ -90,6 +90,7 @@ pub(super) fn nearest_class(
     let is_demanded = |candidate: &ClassCandidate<'_>| {
         wish.preferred.iter().any(|name| name.value == candidate.name)
     };
+    // `min_by_key` keeps the first of equal ones, and the candidates are sorted by name.
     let nearest = rejected.iter().min_by_key(|candidate| {
         (!is_demanded(candidate), candidate.reasons.len(), Reverse(memory(candidate)))
     })?;

@@ -14,12 +14,14 @@ pub(crate) fn compare_versions(a: &str, b: &str) -> Option<Ordering> {
     fn parts(text: &str) -> Option<Vec<u64>> {
         let parts: Vec<u64> = text
             .split('.')
+            // A letter at the end, as in `9.0a`, marks a variant of the same version.
             .map(|part| part.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok())
             .collect::<Option<_>>()?;
         Some(parts)
     }
     let (mut a, mut b) = (parts(a)?, parts(b)?);
     let length = a.len().max(b.len());
+    // `9` and `9.0` are one version.
     a.resize(length, 0);
     b.resize(length, 0);
     Some(a.cmp(&b))
@@ -39,6 +41,7 @@ pub(super) fn below(
 ) -> Option<(bool, EcoString)> {
     match text.map(|name| (name, compare_versions(name, least))) {
         None => Some((true, eco_format!("{name} unknown, {least} required"))),
+        // Equal texts need no order: names such as `gfx942` are compared so.
         Some((text, None)) => (text != least)
             .then(|| (false, eco_format!("{name} {text} is not comparable with {least}"))),
         Some((text, Some(Ordering::Less))) => Some((false, eco_format!("{name} {text} < {least}"))),
@@ -124,6 +127,7 @@ pub(super) fn check(class: &ClassFacts<'_>, required: &Capabilities, out: &mut V
     if let Some(first) = missing.first() {
         let names: Vec<String> =
             missing.iter().map(|feature| format!("missing feature {}", feature.value)).collect();
+        // A class without any feature has none that are known, rather than none at all.
         fail(Code::ReasonFeature, class.features.is_empty(), first.origin, names.join(", ").into());
     }
 }
@@ -161,6 +165,7 @@ pub(super) fn asks_for_another(
     let offered: Vec<&str> =
         class.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
     let offers = |name: &str| requested.iter().any(|(requested, _)| requested == name);
+    // A class without resources may offer any: nothing is proven against it.
     if offered.is_empty() || offered.iter().any(|name| offers(name)) {
         return None;
     }
@@ -191,6 +196,7 @@ pub(super) fn runtime_resources(
         config,
         config.and_then(|config| config.get("leader")),
         config.and_then(|config| config.get("worker")),
+        // The pod of a runtime without a config of the component is its `spec`.
         runtime.object.node.get("spec").filter(|_| config.is_none()),
     ];
     for part in parts.into_iter().flatten() {

@@ -103,6 +103,7 @@ pub(super) fn raise<R: Record>(
         |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
     let resources =
         container.at(&["resources", side]).and_then(|amounts| amounts.get(&entry.key)).cloned();
+    // An amount that cannot be read is left to its own finding and not replaced.
     let larger = match (resources.as_ref().and_then(amount), amount(&entry.node)) {
         (None, _) => resources.is_none(),
         (Some(quantity), Some(new)) => new > quantity,
@@ -152,9 +153,11 @@ pub(super) fn parallelism(
 ) -> Option<(i64, Origin, bool)> {
     let ranks = EngineSettings::of(container).and_then(|settings| Ranks::of(&settings));
     let document = tensor_parallel_by_document(container);
+    // A least number of ranks is no number of devices, so that the document's count is used.
     let set = ranks.as_ref().filter(|ranks| !ranks.is_least).and_then(|ranks| {
         let requested =
             i64::try_from(ranks.all).ok().and_then(|ranks| Range::PARALLELISM.count(ranks))?;
+        // Without a place the ranks are defaults: nothing was set.
         Some((requested, ranks.origin()?, false))
     });
     if set.is_some() {
@@ -206,6 +209,7 @@ pub(crate) fn count(
         };
         let parallelism = parallelism(container, place, findings);
         let derived = parallelism.map_or_else(
+            // The model's devices are divided over the pods of a replica, rounded up.
             || need.map_or(1, |need| need.saturating_add(pods - 1) / pods.max(1)),
             |(number, ..)| number,
         );
@@ -236,6 +240,7 @@ pub(crate) fn count(
         } else {
             number
         });
+        // Parallelism without devices is that of all pods, of which each gets its part.
         let devices = match gpus {
             0 if parallelism.is_some() && pods > 1 => (number + pods - 1) / pods,
             _ => number,
@@ -243,6 +248,7 @@ pub(crate) fn count(
         if gpus == 0 {
             ask(accelerator, container, devices);
         }
+        // One finding for the component: leader and worker usually exceed together.
         if exceeds.is_none() && devices > accelerator.per_node {
             exceeds = Some((devices, parallelism.map(|(_, origin, _)| origin)));
         }
@@ -250,9 +256,11 @@ pub(crate) fn count(
     if let Some((excess, origin)) = exceeds {
         too_many_for_a_node(accelerator, place, excess, origin, need, findings);
     }
+    // One target stands for all pods; with leader and worker each was counted.
     if pods > 1 && targets.len() == 1 {
         configured = configured.saturating_mul(pods);
     }
+    // Only where the input set a number: a derived one is the need itself.
     if let Some(need) = need.filter(|need| explicit && is_known && *need > configured) {
         findings.push(
             Diagnostic::new(

@@ -22,6 +22,7 @@ impl Target {
             .filter(|part| has(&[*part, "runner"]))
             .map(|part| Self::Runner(Some(part)));
         let mut targets: Vec<Self> = parts.collect();
+        // A component without any container still gets the layer, in a runner that is created.
         if has(&["runner"]) || (targets.is_empty() && !has(&["containers"])) {
             targets.insert(0, Self::Runner(None));
         } else if targets.is_empty() {
