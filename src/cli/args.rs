@@ -195,6 +195,7 @@ impl ModelArgs {
     pub(crate) fn facts(&self, settings: &Settings, limits: Limits) -> ModelFacts {
         let cache = match &self.hf_cache {
             Some(Some(directory)) => Some(directory.clone()),
+            // A flag without a value means the cache that the tools of the Hub use.
             Some(None) => default_cache(),
             None => None,
         };
@@ -314,6 +315,7 @@ impl AcceleratorArgs {
     /// An unknown gate, a size that is none.
     pub(crate) fn options(&self) -> Result<AcceleratorOptions, Failure> {
         let mut off = false;
+        // The last mention of the gate counts.
         for gate in &self.feature_gates {
             match gate.split_once('=') {
                 Some(("AcceleratorAwareScheduling", "true")) => off = false,
@@ -404,6 +406,7 @@ impl InputArgs {
     /// The paths that `--watch` watches: the input, and the settings with their paths.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
         let files = self.settings_files();
+        // A file that cannot be read adds no paths; the run reports it.
         let read = |(file, trust): &(PathBuf, Trust)| {
             let tags = operators::release_tags();
             settings::read(file, SourceId(u32::MAX), &tags, *trust, self.follow_outside).ok()
@@ -414,6 +417,7 @@ impl InputArgs {
             presets.extend(settings.presets);
         }
         let mut paths = [self.files.clone(), self.kustomize.clone(), added].concat();
+        // Without paths the run reads this directory.
         if paths.is_empty() {
             paths.push(PathBuf::from("."));
         }
@@ -585,6 +589,7 @@ pub(crate) fn lost(text: &str) -> Result<Lost, String> {
     };
     let found = match (text.split_once('='), text.split_once('/')) {
         (Some((key, value)), slashed) => {
+            // A `/` before the first `=` separates: `node/a=b` is the node `a=b`.
             let by_slash = slashed
                 .filter(|(word, _)| word.len() < key.len())
                 .and_then(|(word, name)| is_known(word, name));

@@ -46,6 +46,7 @@ fn own_flags_first(command: Command) -> Command {
         place += 1;
         let shared = arg.is_global_set()
             || arg.get_help_heading().is_some_and(|heading| heading != "Output");
+        // No command has as many as 1000 flags.
         arg.help_heading(None).display_order(if shared { 1000 + place } else { place })
     });
     command.mut_subcommands(own_flags_first)
@@ -65,8 +66,10 @@ fn files(words: &[String]) -> Vec<PathBuf> {
     while let Some(word) = words.next() {
         let value = match word.as_str() {
             "-f" | "--filename" => words.next().map(String::as_str),
+            // `-fFILE` is one word.
             word => word.strip_prefix("--filename=").or_else(|| word.strip_prefix("-f")),
         };
+        // Standard input belongs to the command, not to its completion.
         files.extend(value.filter(|value| *value != "-").map(PathBuf::from));
     }
     files
@@ -158,6 +161,7 @@ const RENDERED: usize = 200;
 /// KIND/NAME of rendered objects, then a field of the kind.
 pub(super) fn rendered() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
+        // The word that is being typed names no kind yet.
         let before = words().into_iter().filter(|word| typed.to_str() != Some(word.as_str()));
         let mut kinds = before.filter_map(|word| Some(word.split_once('/')?.0.to_owned()));
         if let Some(schema) = kinds.find_map(|kind| known_kind(&kind)) {
@@ -204,6 +208,7 @@ pub(super) fn runtimes() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let Some(session) = session() else { return Vec::new() };
         let runtimes = || session.world.catalog.all_runtimes();
+        // Built-in names are offered only where the input has no runtime.
         let is_own = runtimes().any(|runtime| !runtime.object.builtin);
         let names = runtimes().filter(|runtime| !is_own || !runtime.object.builtin);
         candidates(names.map(|runtime| runtime.object.id.name.to_string()), typed)
@@ -218,6 +223,7 @@ pub(super) fn subjects() -> ArgValueCompleter {
         let mut found = services.complete(typed);
         let text = typed.to_string_lossy();
         let words = ["runtime/", "model/"].into_iter();
+        // With nothing typed, the services are enough.
         let begun = words.filter(|word| !text.is_empty() && word.starts_with(&*text));
         found.extend(begun.map(CompletionCandidate::new));
         let Some((word, _)) = text.split_once('/') else { return found };
@@ -264,6 +270,7 @@ pub(super) fn rules() -> ArgValueCompleter {
 pub(super) fn kinds() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let text = typed.to_string_lossy();
+        // Behind a kind and a dot come its fields.
         if let Some((kind, _)) = text.split_once('.')
             && let Some(schema) = known_kind(kind)
         {

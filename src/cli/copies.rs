@@ -18,6 +18,7 @@ pub(super) fn left_out(found: Vec<Diagnostic>, world: &World) -> Vec<Diagnostic>
             let Some(directory) = finding.span().and_then(|span| world.copies(span)) else {
                 return true;
             };
+            // Notes fail no run, so they stay as they are.
             if finding.severity > Severity::Info {
                 *counts.entry(directory).or_default() += 1;
             }

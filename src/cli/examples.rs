@@ -301,6 +301,7 @@ fn in_groups(command: clap::Command, input: &[String], accelerators: &[String]) 
         } else {
             "Output"
         };
+        // Positional arguments have a section of their own.
         let arg = if arg.is_positional() { arg } else { arg.help_heading(heading) };
         if is_rare { arg.hide_short_help(true) } else { arg }
     });

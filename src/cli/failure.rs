@@ -73,6 +73,7 @@ impl Failure {
     /// The exit code. A reader that went away (`| head`) is no failure.
     pub fn code(&self) -> u8 {
         match self {
+            // Who reads the output may stop early, as `head` does.
             Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::DONE,
             Self::Usage(_) | Self::NotFound { .. } | Self::Unread { .. } | Self::Write(_) => {
                 exit::COULD_NOT

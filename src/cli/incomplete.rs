@@ -42,6 +42,7 @@ struct Scope {
 /// The findings about documents that became no object and may hold one that answers depend on;
 /// `compares` where the objects of the input are compared with rendered ones.
 pub(super) fn gaps(world: &World, compares: bool) -> Vec<Diagnostic> {
+    // Without Nodes nothing is placed, and other pods change no answer.
     let scope = Scope { counts_pods: !world.catalog.machines().is_empty(), compares };
     let unread = world.unread.iter();
     let found = unread.filter(|finding| finding.severity == Severity::Error);
@@ -115,11 +116,13 @@ fn may_matter(span: Span, world: &World, scope: Scope) -> bool {
                 || (may_be_ours && kinds::is_nearly_ours(kind))
         }
     };
+    // Text that names no kind may hold anything.
     named.peek().is_none() || named.any(touches)
 }
 
 /// The groups that a text names, which may be no YAML.
 fn groups(document: &str) -> impl Iterator<Item = &str> {
+    // Broken text cannot be parsed, so what follows the word is taken.
     document.split("apiVersion").skip(1).map(|rest| {
         let value = rest.trim_start_matches(['"', '\'', ':', ' ']);
         let value = value.split(['"', '\'', ' ', '\n', '\r', ',', '}']).next().unwrap_or_default();
@@ -135,8 +138,10 @@ fn kinds_at(span: Span, world: &World) -> impl Iterator<Item = &str> {
 /// The document at a place.
 fn document_at(span: Span, world: &World) -> &str {
     let text = &*world.sources.get(span.source).text;
+    // The span of broken text may begin within a character.
     let at = (span.start as usize).min(text.len());
     let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    // Broken text has no documents, so their separators are searched.
     let start = text[..at].rfind("\n---").map_or(0, |at| at + 1);
     let end = text[at..].find("\n---").map_or(text.len(), |end| at + end);
     &text[start..end]
@@ -149,11 +154,13 @@ fn names_settings(document: &str, world: &World) -> bool {
         let line = line.trim_start_matches([' ', '{', '-']).strip_prefix("name:")?;
         Some(line.trim_matches([' ', '"', '\'', '}', ',']).to_owned())
     };
+    // In flow style the name is in the middle of a line.
     let flow =
         document.split_once("name:").map(|(_, rest)| rest.trim_start_matches([' ', '"', '\'']));
     let flow = flow.and_then(|rest| rest.split([' ', '"', '\'', '}', ',', '\n']).next());
     let mut names = document.lines().filter_map(name).chain(flow.map(str::to_owned)).peekable();
     let bundle = &world.catalog.config().kserve.ca_bundle;
+    // One without a name may be any of them.
     names.peek().is_none()
         || names.any(|name| name == **bundle || kinds::is_read_by_operators(&name))
 }

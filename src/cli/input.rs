@@ -100,6 +100,7 @@ impl Session {
         ask: &SessionOptions<'_>,
         revision: &str,
     ) -> Result<Result<Self, Box<Diagnostic>>, Failure> {
+        // Loading itself cannot fail, so the problem leaves by this variable.
         let mut problem = None;
         let read = |request: &Request<'_>, limits: &Limits| match load::load_revision(
             request, revision, limits,
@@ -143,6 +144,7 @@ impl Session {
         let mut paths = args.files.clone();
         paths.extend(settings.paths.iter().cloned());
         let presets = settings.presets.iter().chain(&args.presets);
+        // Presets alone are no input: the directory is read with them.
         if paths.is_empty() && args.kustomize.is_empty() && presets.clone().next().is_some() {
             paths.push(PathBuf::from("."));
         }
@@ -168,6 +170,8 @@ impl Session {
         };
         let mut loaded = load(&request, &limits);
         let mut apis = releases::operators(&named);
+        // Marks of a distribution decide nothing where documents or the shipped catalog are
+        // followed.
         let distributions = if documented || ask.shipped {
             Vec::new()
         } else {
@@ -233,6 +237,7 @@ impl Session {
                 world.diagnostics.push(diagnostic);
             }
         }
+        // What runs in a cluster follows its code.
         let semantics = if ask.follows_cluster {
             let running = world.in_cluster.iter().map(|release| release.api);
             running.fold(semantics, |all, api| all.with(api, Semantics::Controller))
@@ -292,6 +297,7 @@ impl Session {
             })
             .map(|diagnostic| self.partial_reference(diagnostic))
             .map(|mut diagnostic| {
+                // A proposal of the page that is shown is left out.
                 diagnostic.help = diagnostic.help.and_then(|help| self.proposals.complete(&help));
                 diagnostic
             })
@@ -343,6 +349,7 @@ impl Session {
         found: &[Diagnostic],
         io: &mut Io<'_>,
     ) -> Result<(), Failure> {
+        // A document for programs has its findings inside.
         if !format.is_data()
             && let [first, ..] = read
         {
@@ -391,6 +398,7 @@ impl Session {
             kind.is_some_and(|kind| kinds::is_decisive(kind, ""))
         };
         let is_refused = |found: &Diagnostic| found.code == Code::ServerRefuses && !is_state(found);
+        // A part of the input is not enough for a `no`.
         if failed || self.is_incomplete() || counted.clone().any(|found| !is_refused(found)) {
             Outcome::CouldNot
         } else if counted.next().is_some() {
@@ -405,6 +413,7 @@ impl Session {
     pub(crate) fn unread(&self, found: &[Diagnostic], left_out: &[String]) -> Option<String> {
         let refused = |finding: &&Diagnostic| finding.code == Code::ServerRefuses;
         let grave = found.iter().filter(|finding| !refused(finding));
+        // Text that was not read comes first: it may explain the other errors.
         let finding = self
             .world
             .unread
@@ -466,6 +475,7 @@ impl Session {
         let mut out = String::new();
         for release in self.world.in_cluster.iter().filter(|release| wanted(release.api)) {
             let (api, seen, followed) = (release.api.as_str(), &release.seen, release.followed);
+            // A newer release may have other rules, so the distance is shown.
             if release.newer {
                 let name = release.known.as_str();
                 let _ = write!(
@@ -510,6 +520,7 @@ impl Session {
                 continue;
             };
             let date = policy.id.date;
+            // Within half a year the rules count as current.
             if let (Some(now), Some(then)) = (months(newest), months(date))
                 && now - then > 6
             {
@@ -667,6 +678,7 @@ impl Session {
     /// on it is confirmed.
     pub(super) fn begin_page(&self, format: PageFormat, io: &mut Io<'_>) -> std::io::Result<()> {
         let Some(line) = self.incomplete_line() else { return Ok(()) };
+        // A ✓ would promise more than a part of the input can show.
         io.confirm_nothing();
         match format {
             PageFormat::Table => io.print_line(&line),

@@ -21,6 +21,7 @@ const CONFIRMED: &str = "✓";
 
 /// An HTML page with a sentence at its top.
 fn with_heading(page: &str, sentence: &str) -> String {
+    // A page without a body begins with the sentence.
     let at = page.find("<body").and_then(|at| Some(at + page[at..].find('>')? + 1)).unwrap_or(0);
     let escaped = sentence.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!("{}\n<p><strong>{escaped}</strong></p>{}", &page[..at], &page[at..])
@@ -133,6 +134,7 @@ impl<'a> Io<'a> {
     }
 
     fn colored(&self, terminal: bool) -> bool {
+        // An empty variable and `0` switch nothing on.
         let set = |name: &str| {
             std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
         };
@@ -170,6 +172,7 @@ impl<'a> Io<'a> {
         if !self.out_is_terminal {
             return None;
         }
+        // A user may choose another width than the terminal has.
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let terminal = || Some(terminal_size::terminal_size()?.0.0);
         columns.or_else(terminal).filter(|width| *width > 0)
@@ -211,6 +214,7 @@ impl<'a> Io<'a> {
 
     /// Writes data unchanged; on a terminal, control characters are escaped.
     pub fn print_data(&mut self, text: &str) -> io::Result<()> {
+        // Escapes in data could control a terminal; a file gets the bytes as they are.
         if self.out_is_terminal {
             return self.print(text);
         }
@@ -225,6 +229,7 @@ impl<'a> Io<'a> {
     /// Writes to stderr, with control characters escaped; ignores a closed stderr.
     pub fn say(&mut self, text: &str) {
         let colored = self.err_color();
+        // There is nowhere to report that stderr failed.
         let _ = self.err.write_all(guarded(text, colored).as_bytes());
     }
 
@@ -242,6 +247,7 @@ impl<'a> Io<'a> {
     /// last call removes. Shows nothing for less than [`LONG`] pieces, or if the output goes to the
     /// same terminal.
     pub fn progress(&mut self, done: usize, of: usize, what: &str) {
+        // A line that is replaced belongs on a terminal, and not between lines of output.
         if of < LONG || !self.shows_progress() || self.out_is_terminal {
             return;
         }
@@ -284,6 +290,7 @@ struct Escaping<'a>(&'a mut dyn Write);
 
 impl Write for Escaping<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // ASCII, nearly all of the output, passes at once.
         if bytes.iter().all(|byte| *byte < 0x7f) {
             self.0.write_all(bytes)?;
             return Ok(bytes.len());

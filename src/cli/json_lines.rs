@@ -64,6 +64,7 @@ impl Page<'_> {
     }
 
     fn begin(&mut self, bracket: u8) -> io::Result<()> {
+        // What has another list or object inside takes a line for each item.
         self.in_lines()?;
         self.depth += 1;
         self.is_empty = true;
@@ -74,6 +75,7 @@ impl Page<'_> {
     /// A key, or an item of a list.
     fn item(&mut self) -> io::Result<()> {
         let is_first = std::mem::replace(&mut self.is_empty, false);
+        // Whether the items share a line is known only at the end.
         if let Some(open) = &mut self.open {
             open.items.push(open.text.len());
             return Ok(());
@@ -106,6 +108,7 @@ impl Page<'_> {
                 (b'{', 1..) => (b" ", open.items.len()),
                 (_, count) => (b"", count),
             };
+            // Two brackets with their padding, and `, ` between items.
             let length = open.text.len() + 2 * (1 + pad.len()) + 2 * count.saturating_sub(1);
             if count == 0 || self.column + length <= WIDTH {
                 self.depth -= 1;

@@ -192,6 +192,7 @@ impl Step {
             }
             Self::Slice(first, end, distance) => {
                 let length = items().len();
+                // A bound below zero counts from the end; one outside is the nearest end.
                 let bound = |at: &Option<i64>, none: usize| {
                     at.map_or(none, |at| match usize::try_from(at) {
                         Ok(at) => at.min(length),
@@ -218,6 +219,7 @@ impl Step {
                 out.extend(items().iter().filter(|item| match comparison {
                     None => left.value(root, item).is_some(),
                     Some((operator, right)) => {
+                        // Nothing compares with a value that is not there, not even by `!=`.
                         match (left.value(root, item), right.value(root, item)) {
                             (Some(left), Some(right)) => operator.holds(left, right),
                             _ => false,
@@ -253,6 +255,7 @@ impl Operator {
             (Value::Number(left), Value::Number(right)) => {
                 left.as_f64().partial_cmp(&right.as_f64())
             }
+            // Values of other types are equal or in no order.
             _ => (left == right).then_some(Ordering::Equal),
         };
         match self {
@@ -319,6 +322,7 @@ impl Reader<'_> {
                 break;
             }
             self.blanks();
+            // Several values may stand between the braces.
             while !self.skip("}") {
                 if self.skip_word("end") {
                     self.blanks();
@@ -370,6 +374,7 @@ impl Reader<'_> {
         loop {
             if self.skip("..") {
                 steps.push(Step::Below);
+                // `..[0]` needs no name.
                 if self.rest.starts_with('[') {
                     continue;
                 }
@@ -400,6 +405,7 @@ impl Reader<'_> {
         let end = loop {
             match characters.next() {
                 Some((_, '\\')) => name.extend(characters.next().map(|(_, escaped)| escaped)),
+                // These end a name, unless a backslash stands before them.
                 Some((at, '.' | '[' | '}' | ')' | ' ' | '=' | '!' | '<' | '>' | ',')) => break at,
                 Some((_, other)) => name.push(other),
                 None => break self.rest.len(),
@@ -490,6 +496,7 @@ impl Reader<'_> {
             Some('"' | '\'') => Ok(Operand::Literal(Value::String(self.quoted()?))),
             Some('@' | '$' | '.') => Ok(Operand::Path(self.path()?)),
             _ => {
+                // A literal ends where an operator or the bracket begins.
                 let end = self.rest.find([')', ' ', '=', '!', '<', '>']).unwrap_or(self.rest.len());
                 let value = serde_json::from_str(&self.rest[..end])
                     .map_err(|_| self.expected("a path, a number, true, false or a quoted text"))?;
@@ -523,6 +530,7 @@ impl Reader<'_> {
                 None => break,
             }
         }
+        // An open quote takes all that follows, so the error is at the end.
         self.rest = "";
         Err(self.expected(&format!("the closing {quote}")))
     }

@@ -97,6 +97,7 @@ impl Cli {
 
 /// Runs the process's own command line.
 pub fn main() -> ExitCode {
+    // A panic is a defect of this program, which a user can report.
     std::panic::set_hook(Box::new(|info| {
         let place = info
             .location()
@@ -149,6 +150,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
     }) {
         Ok(parsed) => parsed,
         Err(error) => {
+            // `--help` and `--version` are answers, not errors.
             let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             let colored = if help { io.out_color() } else { io.err_color() };
             let text = if colored {
@@ -218,6 +220,7 @@ fn watched(paths: Vec<PathBuf>, arguments: &[OsString], io: &mut Io<'_>) -> u8 {
 /// Flushes the output, prints the error, and returns the exit code.
 fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
     waiting::stop();
+    // Output that is buffered may fail only here.
     let outcome = outcome.and_then(|outcome| Ok(io.out().flush().map(|()| outcome)?));
     for note in verbose::end() {
         io.say_line(&note);

@@ -58,6 +58,7 @@ pub(super) fn instead_of<'a>(
 ) -> String {
     let existing: BTreeSet<(&str, &str)> = documented.collect();
     let name = last(wanted);
+    // The same name in another namespace is nearer than any other name.
     if let Some((namespace, _)) = existing.iter().find(|(_, text)| *text == name) {
         return format!("`{name}` is in namespace `{namespace}`: write `{namespace}/{name}`");
     }

@@ -18,6 +18,7 @@ pub(super) struct Paged<W> {
 /// `cat`, and on a terminal that obeys nothing.
 pub(super) fn wanted(words: impl Iterator<Item = impl AsRef<OsStr>>) -> Option<String> {
     let mut words = words;
+    // Watching writes page after page, which no pager shows.
     if words.any(|word| ["--no-pager", "--watch"].iter().any(|off| word.as_ref() == *off)) {
         return None;
     }
@@ -44,6 +45,7 @@ impl<W: Write> Write for Paged<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         let held = self.held.as_mut().map(std::mem::take).unwrap_or_default();
+        // A page that fits needs no pager.
         let lines = held.split(|byte| *byte == b'\n').count() - 1;
         let shown = terminal_size().map_or(usize::MAX, |(_, Height(rows))| usize::from(rows));
         let pager = (lines >= shown).then(|| wanted(std::env::args_os())).flatten();

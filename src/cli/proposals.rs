@@ -58,6 +58,7 @@ impl Typed {
         let Some((name, mut matches)) = matches.subcommand() else { return Self::default() };
         let Some(mut verb) = command.find_subcommand(name) else { return Self::default() };
         let mut typed = Self { verb: name.to_owned(), ..Self::default() };
+        // `catalog list` is a verb of its own.
         while let Some((name, below)) = matches.subcommand() {
             let Some(command) = verb.find_subcommand(name) else { break };
             (verb, matches) = (command, below);
@@ -70,6 +71,7 @@ impl Typed {
         let mut flags = Vec::new();
         for argument in verb.get_arguments() {
             let id = argument.get_id().as_str();
+            // A variable is still set for the next command, so only typed flags are repeated.
             let is_typed = matches!(
                 matches.try_contains_id(id),
                 Ok(true) if matches.value_source(id) == Some(ValueSource::CommandLine)
@@ -94,8 +96,10 @@ impl Typed {
                 typed.own.insert(words);
             }
         }
+        // Flags are proposed in the order in which they were typed.
         flags.sort_by_key(|(index, _)| *index);
         typed.flags = flags.into_iter().map(|(_, flag)| flag).collect();
+        // Only commands with `-k` read an input.
         let reading = verbs().filter(|verb| takes(verb, "kustomize"));
         let reading = reading.map(|verb| verb.get_name().to_owned());
         typed.reading = reading.filter(|verb| !ELSEWHERE.contains(&verb.as_str())).collect();
@@ -111,6 +115,7 @@ impl Typed {
 
     /// The same for the input under another release.
     pub(crate) fn following(mut self, release: &str) -> Self {
+        // These select a release in another way.
         let is_replaced = |flag: &Flag| {
             let others = [" --release ", " --kthena-profile ", " --semantics documented"];
             others.iter().any(|other| flag.words.starts_with(other))
@@ -128,6 +133,7 @@ impl Typed {
         else {
             return false;
         };
+        // A longer word is another verb.
         if self.verb.is_empty() || !(rest.is_empty() || rest.starts_with(' ')) {
             return false;
         }
@@ -139,6 +145,7 @@ impl Typed {
         if [" -f ", " -k ", " --help"].iter().any(|name| flags.contains(name)) {
             return false;
         }
+        // One of the two may be qualified by a namespace.
         let is_same = |text: &str, requested: &str| {
             let name = |text: &str| text.rsplit('/').next().unwrap_or(text).to_owned();
             text == requested
@@ -273,6 +280,7 @@ impl Proposals {
                 out.push('`');
             }
             out.push_str(part);
+            // Every second part is within backquotes.
             if at % 2 == 1 {
                 out.push_str(&self.lacks(part));
             }
@@ -284,6 +292,7 @@ impl Proposals {
     fn lacks(&self, command: &str) -> String {
         let Some(rest) = command.strip_prefix("ome ") else { return String::new() };
         let verb = rest.split(' ').next().unwrap_or_default();
+        // The command has its input; only the releases that it follows are added.
         if command.contains(" -k ") && !command.contains(" --release ") {
             return format!("{}{}", self.typed.releases(verb), self.detected);
         }

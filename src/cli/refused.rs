@@ -56,6 +56,7 @@ impl Texts {
 
     /// Whether an object is in one of them.
     pub(super) fn hold(&self, object: &Object) -> bool {
+        // An object in the text of a ConfigMap lies within its span.
         let after = self.0.partition_point(|span| *span <= object.span);
         let holder = self.0[..after].iter().rev().find(|span| **span != object.span);
         holder.is_some_and(|span| span.contains(object.span))
@@ -122,6 +123,7 @@ impl Session {
         }
         let mut refused = in_error;
         let of_object = found.iter().filter(|finding| refuses(finding) || loses_amount(finding));
+        // Not every cluster runs the webhook of KubeRay.
         let of_server = judged.iter().filter(|finding| !is_optional(finding));
         for finding in of_object.chain(of_server) {
             let owner = finding
@@ -132,6 +134,7 @@ impl Session {
             };
             let is_refused = match part {
                 Part::Workload => true,
+                // An amount that cannot be read leaves the rest of a service to decide.
                 Part::Service => !loses_amount(finding),
                 Part::Name => refuses_name(finding),
             };

@@ -47,6 +47,7 @@ pub(super) fn followed(
 ) -> Result<Followed, Failure> {
     let flag = |operator: &str| {
         let of = |name: &str| name.strip_prefix(operator)?.strip_prefix('=').map(str::to_owned);
+        // The last of several flags counts.
         args.release.iter().rev().find_map(|name| of(name))
     };
     let requests =
@@ -123,6 +124,7 @@ fn of_kthena(
     };
     match (controller, profile) {
         (Some(newest), None | Some(KthenaProfile::Head)) => Ok(newest),
+        // The code that is followed is one commit, which another profile contradicts.
         (Some(_), Some(_)) if named.is_none() => Err(Failure::Usage(
             "`--semantics controller` follows the Kthena of `--kthena-profile head`; name another \
              release with `--release kthena=TAG`"
@@ -149,11 +151,13 @@ pub(super) fn builtin_files(
     let Some(release) = releases.policy(Api::KServe, Semantics::Controller) else {
         return builtin::files().to_vec();
     };
+    // A release that ships no runtimes has none built in.
     if !operators::ships_runtimes(release) {
         return builtin::files().iter().copied().filter(|(name, _)| !of_kserve(name)).collect();
     }
     let shipped = builtin::shipped("kserve", release.id.tag);
     let documented = semantics.of(Api::KServe) == Semantics::Documented;
+    // Under controller semantics the shipped files replace those of the documents.
     let mut files: Vec<_> = builtin::files()
         .iter()
         .copied()
@@ -162,6 +166,7 @@ pub(super) fn builtin_files(
     let is_known = |name: &'static str| {
         builtin::files().iter().any(|(file, _)| of_kserve(file) && stem(file) == stem(name))
     };
+    // Where documents are followed, their version of a runtime wins.
     files.extend(shipped.into_iter().filter(|(name, _)| !documented || !is_known(name)));
     files
 }

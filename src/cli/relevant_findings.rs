@@ -30,6 +30,7 @@ pub(super) fn not_built<'f>(
         .filter(|finding| finding.code == Code::KustomizeNotBuilt)
         .filter_map(|finding| finding.file.as_deref())
         .collect();
+    // The line names one tree: one with services, if there is any.
     trees.sort_by_key(|tree| !with_services.contains(*tree));
     let what = match trees.len() {
         0 => return None,
@@ -63,6 +64,7 @@ pub(super) fn not_built_line(
         .iter()
         .find(|own| own.code == Code::KustomizeNotBuilt && own.file.as_deref() == Some(trees[0]))?;
     let why = why_not_built(first).map(|why| format!(" ({why})")).unwrap_or_default();
+    // The help of the finding has the command complete, in backquotes.
     let builds = first.help.as_deref().and_then(|help| help.split('`').nth(1)?.split_once(" -k "));
     let arguments = builds.map_or_else(|| quoted(trees[0]), |(_, own)| own.to_owned());
     Some(format!("{what}: {command} -k {arguments}{why}\n"))
@@ -94,7 +96,9 @@ fn serves(world: &World, folder: &str) -> bool {
     };
     world.sources.iter().map(|(_, source)| source).any(|source| {
         let name = Path::new(&*source.name);
+        // Names below `.` are written without it.
         (folder == "." || name.starts_with(folder))
+            // A file without placeholders was read as it is.
             && source.text.contains("{{")
             && source.text.lines().any(is_kind)
     })
@@ -185,6 +189,7 @@ impl About {
         let names = services.chain(objects.into_iter().map(Object::name_span));
         let models = planned.iter().filter_map(|own| own.resolution.model);
         let about = Self::named_at(catalog, names).completed(models);
+        // Other workloads matter only where pods are placed.
         if !has_room(catalog) {
             return about;
         }
@@ -211,6 +216,7 @@ impl About {
     pub(super) fn completed<'a>(mut self, models: impl IntoIterator<Item = &'a Model>) -> Self {
         for model in models {
             let places = model.known.fields.iter().filter_map(|field| field.value.origin.span());
+            // A config.json is one object, which begins its file.
             let configs = places.filter(|span| span.source != model.object.span.source);
             self.objects.extend(configs.map(|span| (span.source, 0)));
         }

@@ -62,6 +62,7 @@ impl Session {
             let mut all = sources.iter().map(|(_, source)| source);
             all.find(|source| source.kind == SourceKind::Settings).map(|source| source.text.clone())
         };
+        // Other settings may change every finding.
         let Some(found) = before.about_objects.as_ref().filter(|_| settings(new) == settings(old))
         else {
             return HashMap::new();
@@ -83,6 +84,7 @@ impl Session {
         if let Some(found) = lock().get(&object.span) {
             return found.clone();
         }
+        // Without the lock, so that other threads go on.
         let found = find();
         lock().insert(object.span, found.clone());
         found

@@ -107,6 +107,7 @@ impl Session {
         let (mut services, mut servings) = (Vec::new(), Vec::new());
         for name in names::joined(names) {
             let found = self.places_of_servings(&name);
+            // A service and a serving may have one name; both are meant.
             match self.places(std::slice::from_ref(&name)) {
                 Ok(places) => services.extend(places),
                 Err(_) if found.is_empty() => {
@@ -135,6 +136,7 @@ impl Session {
         let catalog = &self.world.catalog;
         let has_any = catalog.services().len() + catalog.model_servings().len() > 0;
         let is_narrowed = self.namespace.is_some() || self.selector.is_some();
+        // An input without services is no mistake of the flags.
         if count > 0 || !has_any || !is_narrowed {
             return Ok(());
         }
@@ -159,6 +161,7 @@ impl Session {
     /// The error for a name that is not in the input; unread files are reported first, because they
     /// can contain it.
     pub(crate) fn not_found(&self, message: String, help: Option<String>) -> Failure {
+        // What was not read may hold the name.
         let mut unread = self.grade(self.world.unread.iter().cloned());
         unread.retain(|finding| finding.severity > Severity::Info);
         let failure = Failure::NotFound { message, help };
@@ -176,6 +179,7 @@ impl Session {
 
     fn places_of_servings(&self, wanted: &str) -> Vec<usize> {
         places_of(self.world.catalog.model_servings(), |serving| {
+            // A serving may be named by the booster that it comes from.
             let booster = serving.booster.iter().map(|booster| &booster.object);
             std::iter::once(&serving.object)
                 .chain(booster)

@@ -27,6 +27,7 @@ pub(super) fn read(args: &InputArgs) -> Result<Read, Failure> {
         let id = SourceId(u32::MAX);
         let read = settings::read(&file, id, &tags, trust, args.follow_outside);
         let (settings, source, found) = read.map_err(Failure::Usage)?;
+        // Files that come first win.
         all = all.over(settings.clone());
         files.push((settings, source, found));
     }

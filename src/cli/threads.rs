@@ -31,6 +31,7 @@ pub(super) fn note(jobs: Option<usize>) -> Option<String> {
 /// Starts the threads of this process. A second call keeps those of the first; no output depends on
 /// their number.
 pub(super) fn start(jobs: Option<usize>) -> Result<(), Failure> {
+    // Zero lets the pool choose one per core.
     let number = requested(jobs).unwrap_or(0).min(most());
     let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(number).build_global() else {
         return Ok(());

@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 /// Takes out of every state what has placeholders in one of them, and returns the names.
 pub(super) fn take(states: &mut [&mut State<'_>]) -> BTreeSet<String> {
     let mut found: HashSet<(Api, ObjectRef)> = HashSet::new();
+    // An object with placeholders on one side is compared on neither.
     for state in &*states {
         let services = state.services.iter().map(|views| &views.documented.object);
         let objects = services.chain(state.servings.iter().map(|serving| &serving.object));

@@ -70,6 +70,7 @@ impl Session {
                 })
                 .collect();
             for current in planner.plan_all(&services, depth) {
+                // One that counts already is decided on the objects of its own directory.
                 if view.adds(current.service.place) {
                     variants.services.push(current);
                 } else if let Some(planned) = planned
@@ -88,6 +89,7 @@ impl Session {
                 .collect();
             variants.servings.extend(plan_servings(&view.catalog, &servings));
         }
+        // Only services with several definitions are named by their directory.
         let several: HashSet<Key<'_>> = variants.services.iter().map(key).collect();
         for planned in planned.iter_mut().filter(|planned| several.contains(&key(planned))) {
             planned.service.directory = self.directory(planned.service.place);
@@ -142,6 +144,7 @@ impl Session {
         }
         let shown = |definition: &Definition| -> EcoString {
             let directory = &definition.directory;
+            // One directory may hold two definitions, which file and line tell apart.
             if taken.get(&(&definition.name, directory)) == Some(&1) {
                 return directory.clone();
             }
@@ -304,6 +307,7 @@ impl Session {
         let (first, others) = several.first()?;
         let (place, own) = (self.variant(first.name_span(), others), first.name_span());
         let name = first.qualified_name();
+        // A directory is named only if it tells them apart.
         let elsewhere = others.iter().find(|other| self.directory(**other) != self.directory(own));
         let asks = elsewhere.map_or_else(
             || format!("-f {}", quoted(&self.world.sources.get(others[0].source).name)),

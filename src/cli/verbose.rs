@@ -31,6 +31,7 @@ pub(super) fn end() -> Vec<String> {
         Some((begun, notes)) => {
             let mut notes = std::mem::take(notes);
             notes.push(format!("done in {:.1?}", begun.elapsed()));
+            // The next run of `--watch` is measured from here.
             *begun = Instant::now();
             notes
         }

@@ -50,6 +50,7 @@ pub(super) fn off() {
 /// Sets the message about long work, until [`stop`].
 pub(super) fn doing(what: &'static str) {
     let mut line = line();
+    // A thread shows the line already.
     if line.to.is_none() || line.what.replace(what).is_some() {
         return;
     }
@@ -62,6 +63,7 @@ pub(super) fn doing(what: &'static str) {
 
 /// Takes the line away, where one is or may come.
 pub(super) fn stop() {
+    // Called at each write: without a line no lock is taken.
     if !IS_WAITING.load(Ordering::Acquire) {
         return;
     }
@@ -84,6 +86,7 @@ fn show(run: u64) {
     loop {
         let waited = CHANGED.wait_timeout(line, pause).unwrap_or_else(PoisonError::into_inner);
         line = waited.0;
+        // A later wait has a thread of its own.
         let Some(what) = line.what.filter(|_| line.run == run) else { return };
         let elapsed = begun.elapsed();
         pause = SILENT.saturating_sub(elapsed);

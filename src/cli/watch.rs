@@ -55,6 +55,7 @@ impl Watch {
     pub(super) fn extend(&mut self) -> Result<(), Failure> {
         for path in load::directories(&self.paths) {
             if !self.watched.contains(&path) && path.is_dir() {
+                // Not recursive: only directories that are read are watched.
                 let watching = self.watcher.watch(&path, RecursiveMode::NonRecursive);
                 watching.map_err(|error| failed(&error))?;
                 self.watched.insert(path);
@@ -74,6 +75,7 @@ impl Watch {
         loop {
             let Ok(path) = self.changes.recv() else { return false };
             let mut concerns = is_input(&path);
+            // Editors save in several steps, which are one change.
             while let Ok(path) = self.changes.recv_timeout(PAUSE) {
                 concerns |= is_input(&path);
             }
@@ -88,6 +90,7 @@ impl Watch {
 /// another writer keeps for a moment.
 fn is_input(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // Editors keep hidden files while they save.
     let hidden = name.starts_with('.');
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     !hidden && matches!(&*extension, "yaml" | "yml" | "json" | "toml" | "")

@@ -139,6 +139,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &ask(&args.input))?;
     let found = session.settle([]);
     let items = catalog::items(&session.world, |_| true);
+    // A name may have a slash: only a kind before it makes two words of it.
     let given = match args.name.as_slice() {
         [kind, name] => Some((kind.as_str(), name.as_str())),
         [name] => {
@@ -150,6 +151,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .map_or((None, args.name.last().map_or("", String::as_str)), |(kind, name)| {
             (Some(kind), name)
         });
+    // Pages write `builtin:` before the name of a built-in object.
     let name = name.strip_prefix("builtin:").unwrap_or(name);
     let of_kind = |item: &&Item<'_>| kind.is_none_or(|kind| item.is_of(kind));
     let named: Vec<&Item<'_>> = items
@@ -157,6 +159,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .filter(of_kind)
         .filter(|item| item.object().id.name == name || item.alias().as_deref() == Some(name))
         .collect();
+    // A name of the documents counts where no object has it.
     let named = if named.is_empty() {
         items.iter().filter(of_kind).filter(|item| item.documented_name() == Some(name)).collect()
     } else {

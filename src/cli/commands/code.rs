@@ -18,6 +18,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.print(&code::list(io.style()))?;
         return Ok(Outcome::Done);
     };
+    // Two topics may share a code.
     let mut found = CODES.iter().filter(|doc| doc.id == wanted).peekable();
     if found.peek().is_none() {
         return Err(Failure::NotFound {

@@ -40,6 +40,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, typed: &[OsString], io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let Read { settings, files } = read(&args.input)?;
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
+    // What was parsed does not say what set it, so it is parsed once more.
     let (command, matches) = (command(), command().try_get_matches_from(typed).map_err(usage)?);
     let requested =
         Asked { command: &command, matches: of_verb(&matches), input: &args.input, settings };
@@ -111,6 +112,7 @@ impl Asked<'_> {
 
     /// A row of a key: its argument, else its line.
     fn row(&self, name: &str, value: Option<String>) -> SettingRow {
+        // The last part of a key is the name of its flag.
         let id = name.rsplit('.').next().unwrap_or(name).replace('-', "_");
         let origin = self.argument(&id).or_else(|| self.place(name));
         let origin = origin.unwrap_or(SettingOrigin::Default);
@@ -167,6 +169,7 @@ impl Asked<'_> {
         });
         rows.extend(stated.map(|(name, place)| SettingRow {
             name: name.clone(),
+            // Rows show the value without the quotes of TOML.
             value: Some(place.text.trim_matches(['"', '\'']).to_owned()),
             origin: origin(place),
         }));
@@ -185,6 +188,7 @@ impl Asked<'_> {
                 None if api.is_some_and(documented) => "the documents",
                 None => operators::default_tag(name).unwrap_or("the documents"),
             };
+            // The flag may name other operators alone.
             let is_flag = self.input.release.iter().any(|release| release.starts_with(&prefix));
             let argument = is_flag.then(|| self.argument("release")).flatten();
             let key = format!("releases.{name}");

@@ -94,6 +94,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &SessionOptions::default())?;
     let mut found = session.settle([]);
     if args.to.is_none() {
+        // Older versions are what is converted here, and no fault.
         let older: Vec<Span> = older(&session).map(|object| object.span).collect();
         let is_of_older = |span: Span| older.iter().any(|other| other.contains(span));
         found.retain(|finding| {
@@ -146,6 +147,7 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
     }
     for object in older(session) {
         let Some((mut node, losses)) = kserve::served(&object.node) else { continue };
+        // A served version may still use an old form of the predictor.
         if let Ok(Some(found)) = kserve::convert(&node, session.semantics.of(Api::KServe))
             && let Some(map) = node.as_map_mut()
         {
@@ -156,6 +158,7 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
     for views in session.select(&[])? {
         let object = &views.of(session.semantics).object;
         match object.api {
+            // It was converted above.
             Api::KServe if is_older(object) => {}
             Api::KServe => match kserve::convert(&object.node, session.semantics.of(object.api)) {
                 Ok(Some(found)) => converted.add(
@@ -234,10 +237,12 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     let services = services_of(session, Api::KServe)?;
     let named = |service: &crate::api::Service| {
         let name = &service.runtime.as_ref()?.name.value;
+        // A runtime of the namespace hides one of the cluster.
         runtimes
             .get(&Scope::Namespace(service.namespace.clone()), name)
             .or_else(|| runtimes.get(&Scope::Cluster, name))
     };
+    // Built-in runtimes are written only where a service names one.
     let builtin = runtimes.iter().filter(|runtime| {
         runtime.object.builtin
             && services

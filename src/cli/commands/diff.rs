@@ -153,6 +153,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         ..args.decision.ask()?
     };
     let mut after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
+    // Without a base, a branch is compared with where it began.
     let bases = if args.base.is_empty() && args.to_release.is_none() {
         load::merge_base(&[&args.input.files[..], &args.input.kustomize].concat())
             .map(|commit| vec![commit])
@@ -190,6 +191,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     share_nodes(&mut before.world.catalog, &mut after.world.catalog);
     let services = names::joined(&args.services);
     let mut sides = [side(&before, &services), side(&after, &services)];
+    // A service may be new or gone, so one side is enough.
     if let Some(missing) =
         services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
     {
@@ -207,6 +209,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut answer = diff(&sides[0], &sides[1], settings);
     let base_found = before.settle([]);
+    // Findings that both states have are no news.
     let old: BTreeSet<String> = base_found.iter().map(statement).collect();
     let found = after.settle(std::mem::take(&mut answer.diagnostics));
     let found = About::selected(&after, &sides[1].services, &sides[1].servings, &found)
@@ -253,6 +256,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let unread = before.is_incomplete() || after.is_incomplete();
     let usual = [FailOn::Any];
     let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };
+    // A change that was not compared is a change, too.
     let fails = conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], settings))
         || (!changed.is_empty() && conditions.contains(&FailOn::Any));
     if unread {
@@ -287,6 +291,7 @@ fn not_compared(after: (&[Diagnostic], &World), before: (&[Diagnostic], &World))
 /// The command that shows the rollout of a service in this comparison, with `{}` for its name; none
 /// between releases, or if standard input was read.
 fn rollout(args: &Args, compared: &str) -> Option<String> {
+    // Neither two releases nor standard input can be repeated for `rollout`.
     if args.to_release.is_some() || args.input.files.iter().any(|file| load::is_stdin(file)) {
         return None;
     }
@@ -332,6 +337,7 @@ fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure
                 .into(),
         ));
     }
+    // A profile would pin both sides to one release.
     let kthena_profile = args.input.kthena_profile.filter(|_| !release.starts_with("kthena="));
     // The operator that is upgraded runs its code; the mode that is named is that of the others.
     let semantics = args.input.semantics.filter(|mode| *mode == SemanticsArg::Controller);
@@ -353,6 +359,7 @@ fn base(
     if args.from_release.is_some() {
         return Session::open(&following(args, args.from_release.as_ref())?, ask).map(Ok);
     }
+    // A path wins over a revision of the same name.
     let is_path = |base: &String| base == "-" || Path::new(base).symlink_metadata().is_ok();
     match bases.iter().find(|base| !is_path(base)) {
         None => {
@@ -407,6 +414,7 @@ fn side<'a>(session: &'a Session, names: &[String]) -> State<'a> {
 fn unknown(sides: &mut [State<'_>; 2], sessions: [&Session; 2]) -> BTreeSet<String> {
     let mut unknown = BTreeSet::new();
     for (index, other) in [(0, 1), (1, 0)] {
+        // What a complete side lacks is gone; what an incomplete one lacks is unknown.
         if !sessions[other].is_incomplete() {
             continue;
         }

@@ -181,6 +181,7 @@ fn input(args: &Args) -> InputArgs {
     if let Output::Directory(path) = &args.output
         && path.is_dir()
     {
+        // Naming the target must not replace the default input.
         if input.files.is_empty() && args.from_values.is_none() {
             input.files.push(".".into());
         }
@@ -196,6 +197,7 @@ fn values(args: &Args, file: &Path, session: &mut Session) -> Option<Node> {
     let name = if load::is_stdin(file) { "<stdin>".into() } else { file.to_string_lossy() };
     let world = &mut session.world;
     let (id, _) = world.sources.iter().find(|(_, source)| *source.name == *name)?;
+    // Helm values are no object, and need not be one here.
     world.diagnostics.retain(|finding| {
         !matches!(finding.code, Code::NotKubernetes | Code::HelmTemplate)
             || finding.span().is_some_and(|span| span.source != id)
@@ -212,6 +214,7 @@ fn values(args: &Args, file: &Path, session: &mut Session) -> Option<Node> {
         world.diagnostics.extend(checked.diagnostics);
     }
     if trees.is_empty()
+        // A file that cannot be read at all has no values to take.
         && world.diagnostics.iter().any(|finding| {
             finding.severity == Severity::Error
                 && finding.span().is_some_and(|span| span.source == id)
@@ -281,6 +284,7 @@ impl Writer<'_> {
         let Some(span) = class.written else { return self.create(class) };
         let sources = &self.session.world.sources;
         let source = sources.get(span.source);
+        // Only files of the directory are rewritten; for a class elsewhere a file is created.
         if source.kind != SourceKind::File || !self.flat.holds(Path::new(&*source.name)) {
             let line = self.create(class)?;
             return Ok(format!("{line} (the old class is in {place}: delete it there)"));

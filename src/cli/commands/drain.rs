@@ -82,6 +82,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 fn names(session: &Session, names: &[String]) -> Result<Vec<EcoString>, Failure> {
     let mut all: Vec<EcoString> = Vec::new();
     for name in names {
+        // kubectl prints nodes as `node/NAME`.
         let name: EcoString = name.strip_prefix("node/").unwrap_or(name).into();
         what_if::node(session, &name)?;
         if !all.contains(&name) {

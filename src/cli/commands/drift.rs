@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let live = Session::open_paths(&args.input, &ask, args.live.clone())?;
         // The repository is compared by the releases of the cluster.
         let mut input = args.input.clone();
+        // The last release of an operator counts, so flags of the user come last.
         input.release.splice(0..0, live.followed_releases());
         (Session::open(&input, &ask)?, Some(live))
     };
@@ -91,6 +92,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         found: &found,
         sources: &session.world.sources,
     };
+    // Without a part of the input, its objects would seem to differ.
     let missing = session.is_missing() || live.as_ref().is_some_and(Session::is_missing);
     if missing && !args.output.is_data() {
         session.say(&found, io);

@@ -83,6 +83,7 @@ const GROUPS: [&str; 21] = [
 
 /// The command, for a shell.
 pub(crate) fn command() -> String {
+    // A dot in a pattern is any character.
     let escaped = |name: &str| name.replace('.', "\\.");
     let kinds: Vec<String> = KINDS.iter().map(|kind| escaped(kind)).collect();
     let groups: Vec<String> = GROUPS.iter().map(|group| escaped(group)).collect();

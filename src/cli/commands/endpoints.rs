@@ -103,6 +103,7 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
         endpoints: Vec::new(),
         grpc: None,
     };
+    // A refused service has no objects to read addresses from.
     if rendered.refusal().is_some() {
         return out;
     }
@@ -163,6 +164,7 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
 /// Whether the pods run the own server of an engine, which answers the paths of OpenAI whatever
 /// protocol selected its runtime.
 fn serves_openai(rendered: &Rendered<'_>) -> bool {
+    // Pods of Deployments, LeaderWorkerSets and RayClusters.
     const PODS: [&[&str]; 3] = [
         &["spec", "template", "spec"],
         &["spec", "leaderWorkerTemplate", "leaderTemplate", "spec"],
@@ -184,6 +186,7 @@ fn protocol_of(rendered: &Rendered<'_>) -> String {
     let decided = &rendered.resolution;
     let requested = &decided.runtime.protocol;
     let listed = decided.chosen().map(|runtime| runtime.protocols.as_slice()).unwrap_or_default();
+    // A protocol that nobody chose gives way to the first that the runtime lists.
     match listed.first() {
         Some(first)
             if requested.default

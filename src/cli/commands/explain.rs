@@ -99,6 +99,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 Format::Json | Format::Yaml => Form::Json,
                 Format::Mermaid => return Err(failure),
             };
+            // The name may be that of a runtime or a model.
             return match Subject::named(&session, &args.services) {
                 Some(subject) => subject.explain(&session, form, detail, io),
                 None => Err(failure),
@@ -278,6 +279,7 @@ fn why_not<'a>(
     let service = planned.read_in(catalog);
     let runtime = service.and_then(|service| named(runtimes, service, name));
     let (Some(service), Some(runtime)) = (service, runtime) else {
+        // The name may be that of a runtime of another operator.
         let mut others = catalog.all_runtimes().filter(|runtime| runtime.object.id.name == name);
         if let Some(other) = others.next() {
             let (service, kind) = (&planned.service, &other.object.id.kind);

@@ -24,6 +24,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match &args.directory {
         Some(directory) => {
             for (name, text) in &pages {
+                // Only pages of an earlier run are overwritten.
                 let mark = format!(".TH {MARK}");
                 emit::generate(&directory.join(format!("{name}.1")), text, &mark)?;
             }

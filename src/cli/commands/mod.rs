@@ -108,6 +108,7 @@ pub(crate) fn run(
     typed: &[OsString],
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
+    // A resource list on standard input is a call as a KRM function.
     match command {
         None => render::krm::bare(io).unwrap_or_else(|| overview::run(io)),
         Some(Command::Plan(args)) => plan::run(&args, io),

@@ -10,6 +10,7 @@ use crate::report::phrases::plural;
 pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let help = command().render_help();
     io.print(&help.to_string())?;
+    // The help is the answer; what cannot be read only leaves a line out.
     let Ok(session) = Session::open(&InputArgs::default(), &SessionOptions::default()) else {
         return Ok(Outcome::Done);
     };

@@ -95,6 +95,7 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut found = Vec::new();
     let body = add(&args.file, &limits, &mut sources, &mut found);
     let request = args.request.as_deref().map(|file| add(file, &limits, &mut sources, &mut found));
+    // A request that was not read would make its response look wrong.
     let unread = !found.is_empty();
     if let (Some(body), false) = (body, unread) {
         let text = |source: SourceId| Body { source, text: &sources.get(source).text };

@@ -95,6 +95,7 @@ const SHOWN: usize = 1000;
 /// may wait for its first file.
 fn require_objects(session: &Session, files: &[PathBuf]) -> Result<(), Failure> {
     let world = &session.world;
+    // Findings, where there are any, explain why nothing was read.
     let is_empty = world.input.is_empty() && world.diagnostics.is_empty() && !files.is_empty();
     if !is_empty || !files.iter().all(|file| file.is_file()) {
         return Ok(());
@@ -205,6 +206,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         planned.error.is_some() && !(whole && session.world.copies(planned.service.place).is_some())
     };
     let outcome = session.outcome(&found, planned.iter().any(is_broken));
+    // Under `--strict`, what was not judged is not enough for a yes.
     let unknown =
         args.input.strict && together.is_some_and(|placement| !placement.not_judged.is_empty());
     let hurts = losses.as_ref().is_some_and(|losses| !losses.rows.is_empty());
@@ -281,6 +283,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         Format::Table | Format::Wide => {
             session.say(&beside_page(&found, &planned), io);
+            // With `--each`, the losses are the page.
             if let Some(answer) = answer {
                 io.print(&answer.text(style))?;
                 return Ok(outcome);
@@ -383,6 +386,7 @@ impl Nearest {
         mut planned: Vec<Planned<'a>>,
     ) -> Vec<Planned<'a>> {
         for (planned, views) in planned.iter_mut().zip(services) {
+            // A cause may repeat for every service: only the first few are explained.
             if !planned.seeks_runtime() || self.seen.len() >= CAUSES {
                 continue;
             }

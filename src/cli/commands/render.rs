@@ -136,6 +136,7 @@ pub(crate) fn run(args: &Args, typed: &[OsString], io: &mut Io<'_>) -> Result<Ou
     if !streams {
         return write(args, Mode::Manifests, typed, &mut std::io::stdin(), io);
     }
+    // What is on standard input decides whether this is a call as a function.
     let limits = args.input.limits.limits(&Settings::default());
     let peeked = load::peek(&args.input.files, &mut std::io::stdin(), &limits);
     if let Some(list) = peeked.list {
@@ -220,6 +221,7 @@ fn write(
         written(rendered, args, format, &session, annotate.as_ref())
     };
     let prune = || {
+        // What was selected alone must not remove the files of others.
         if args.services.is_empty()
             && args.input.namespace.is_none()
             && args.input.selector.is_none()
@@ -397,6 +399,7 @@ impl Serving<'_> {
             let history = self.history(serving);
             let each = &mut |object| {
                 written.objects.push(self.text(object, &history));
+                // A serving may have very many pods: their texts are not held all at once.
                 if written.objects.len() < TOGETHER {
                     return Ok(());
                 }

@@ -150,6 +150,7 @@ fn split<'a>(word: &'a str, field: Option<&'a str>) -> (&'a str, Option<&'a str>
     if field.is_some() || schema::named(word).next().is_some() {
         return (word, field);
     }
+    // The word of a kind may have dots itself: the longest that is known counts.
     let mut parts = word.rmatch_indices('.').map(|(at, _)| (&word[..at], &word[at + 1..]));
     let parts = parts.find(|(kind, _)| schema::named(kind).next().is_some());
     parts.map_or((word, None), |(kind, field)| (kind, Some(field)))
@@ -193,6 +194,7 @@ fn write_all(directory: &Path, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         document["$comment"] = MARK.into();
         emit::generate(&directory.join(name), &format!("{document:#}\n"), MARK)?;
     }
+    // Two of the files list the others.
     io.say_line(&format!("{}: {} schemas written", directory.display(), files.len() - 2));
     Ok(Outcome::Done)
 }

@@ -50,6 +50,7 @@ impl<'a> Subject<'a> {
                 && scope.is_none_or(|name| session.is_in_namespace(name))
         };
         let catalog = &session.world.catalog;
+        // A runtime that services can get comes first.
         let runtime = catalog.candidate_runtimes().find(|runtime| is(&runtime.object, "runtime"));
         let runtime = runtime
             .or_else(|| catalog.all_runtimes().find(|runtime| is(&runtime.object, "runtime")));

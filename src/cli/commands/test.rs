@@ -112,6 +112,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 edits.extend(pins(&case, &planned, &report.sources));
                 edits.extend(misses.iter().filter_map(|miss| edit(&case, miss)));
             }
+            // What was written into the file is no failure any more.
             let left = |miss: &Miss| !args.record || edit(&case, miss).is_none();
             let failures = misses
                 .into_iter()
@@ -237,6 +238,7 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
         }
     }
     if !case.findings.is_empty() {
+        // These codes are what `validate` reports.
         let found = validate::everything(session)?;
         for (index, (code, span)) in case.findings.iter().enumerate() {
             if found.iter().any(|finding| finding.code.as_str() == code) {
@@ -285,6 +287,7 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
 fn not_read(case: &Case, session: &Session) -> Vec<Diagnostic> {
     let links = session.world.unread.iter().filter(|found| found.code == Code::FileNotRead);
     let parts = session.gaps.iter().chain(links);
+    // A case may expect the finding about what was not read.
     let unstated =
         parts.filter(|found| case.findings.iter().all(|(code, _)| code != found.code.as_str()));
     unstated
@@ -338,6 +341,7 @@ fn edit(case: &Case, miss: &Miss) -> Option<Edit> {
 fn pins(case: &Case, planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Edit> {
     let all = case.no_services.filter(|_| !planned.is_empty()).map(|(key, span)| {
         let text = &sources.get(key.source).text;
+        // In block style only indentation and dashes stand before the key.
         let before = text[..key.start as usize].rsplit('\n').next().unwrap_or_default();
         let is_block = before.chars().all(|before| matches!(before, ' ' | '-'));
         let insert =

@@ -249,6 +249,7 @@ fn read_baseline(file: &std::path::Path) -> Result<Baseline, Failure> {
 
 /// Writes a baseline, over an older one or to a file that is not there.
 fn update(file: &std::path::Path, text: &str) -> Result<(), Failure> {
+    // Only a file that is a baseline is overwritten.
     emit::rewrite(file, |old| {
         let old = old.map(|bytes| Baseline::parse(&String::from_utf8_lossy(bytes)));
         match old {
@@ -335,6 +336,7 @@ fn gathered(
     for (service, composed, keys, of_server) in decided {
         refused.push((service, of_server));
         written.push(keys);
+        // A view has planned it already, with the objects of its directory.
         if !seen.contains(&service.name_span()) {
             all.push((service, composed));
         }
@@ -353,6 +355,7 @@ fn gathered(
         later.extend(composed.into_iter().map(|finding| at_home(finding, service, session)));
     }
     let mut owners = Owners::default();
+    // A fleet has many objects: only those of several owners are written once more.
     for shared in owners::sharing(&written) {
         let views = services[shared];
         let (_, written) = renderer.with_plan(&planner, views);
@@ -413,6 +416,7 @@ fn at_home(mut finding: Diagnostic, service: &Object, session: &Session) -> Diag
         let source = session.world.sources.get(span.source);
         !source.reported || (source.kind == SourceKind::Builtin && !service.builtin)
     };
+    // A finding at a place that the user cannot edit is shown at the service.
     if service.reported && finding.span().is_none_or(foreign) {
         let label = crate::diag::Label { span: service.name_span(), text: String::new() };
         finding.labels.insert(0, label);

@@ -69,6 +69,7 @@ impl Found {
     fn without(&self, requested: &str, path: &FieldPath) -> Failure {
         let kind = &self.id.kind;
         let schema = schema::kind(&self.api_version, kind);
+        // The kind has such a field: this object leaves it out.
         if schema.is_none_or(|schema| schema.root().select(path).is_some()) {
             return Failure::NotFound {
                 message: format!("{} does not set `{path}`", self.id),
@@ -82,6 +83,7 @@ impl Found {
             let root = schema.map(schema::Schema::root);
             let is_field =
                 |above: &FieldPath| root.is_some_and(|root| root.select(above).is_some());
+            // The nearest field above that exists is the best start.
             let above = (1..path.0.len()).rev().map(|depth| FieldPath(path.0[..depth].to_vec()));
             let above = above.into_iter().find(is_field);
             let above = above.map_or(String::new(), |above| format!(" {above}"));
@@ -106,6 +108,7 @@ impl Wanted<'_> {
     /// What was probably meant: the object of this name, where the kind was left out; else a near one.
     fn suggestion(&self, words: &str) -> String {
         let names = || self.others.iter().map(String::as_str);
+        // The kind or the name alone may be right.
         let is_meant = |other: &&str| {
             let name = other.rsplit_once('/').map(|(_, name)| name);
             name.is_some_and(|name| [self.kind, self.name].contains(&name))
@@ -260,6 +263,7 @@ fn of_servings(
         ) {
             return Some(found);
         }
+        // Pods beyond the limit are not made.
         if servings::too_many_pods(serving).is_some() {
             return None;
         }

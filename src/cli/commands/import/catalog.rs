@@ -98,6 +98,7 @@ fn facts(
     args: &Args,
     run: &mut Run,
 ) -> Result<BTreeMap<String, Option<Facts>>, Failure> {
+    // A model is fetched once, however many documents name it.
     let mut ids: Vec<HubId<'_>> = Vec::new();
     for id in models.iter().filter_map(|document| hub(&document.node)) {
         if !ids.contains(&id) {

@@ -136,6 +136,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             io.print_json(&view::json(&model, &facts, into.as_ref(), &run.found, &run.sources))?;
         }
         (Format::Yaml, Some(into)) => io.print(&view::changes(into, &facts, &run.sources))?,
+        // After a failure there is nothing to print but its findings.
         (Format::Yaml, None) if args.into.is_some() || facts.values.is_empty() => {}
         (Format::Yaml, None) => io.print(&view::yaml(&model, &facts, &run.sources))?,
     }
@@ -262,6 +263,7 @@ impl Run {
                 None
             }
         };
+        // Without the index only the size stays unknown.
         self.found[before..].iter_mut().for_each(|finding| finding.severity = Severity::Info);
         index
     }
@@ -282,6 +284,7 @@ impl Run {
             .into_iter()
             .flatten()
             .map(|name| {
+                // The name of an object takes these characters, and 63 of them at most.
                 let plain: String = name
                     .to_lowercase()
                     .chars()

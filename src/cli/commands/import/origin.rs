@@ -59,6 +59,7 @@ impl Origins {
             None if args.all || offline => default_cache(),
             None => None,
         };
+        // Only a cache that is named has to exist.
         let named = args.hf_cache.as_ref().and(cache.clone());
         let directory = args.model_configs.clone();
         require_directories(&ModelFiles { directory: directory.clone(), cache: named })?;
@@ -114,6 +115,7 @@ impl Origins {
         let next = AtomicUsize::new(0);
         let found = Mutex::new(ids.iter().map(|_| None).collect::<Vec<_>>());
         let work = || {
+            // Whichever thread is free takes the next model.
             while let Some((at, id)) = {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 ids.get(at).map(|id| (at, *id))

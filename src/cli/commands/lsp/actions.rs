@@ -51,6 +51,7 @@ pub(super) fn actions(
         }));
     }
     let sources = &context.session.world.sources;
+    // Repairs that overlap are not made together.
     let all = fix::chosen(&context.found, sources).remove(&id).unwrap_or_default();
     if wanted(&CodeActionKind::SOURCE_FIX_ALL) && !all.is_empty() {
         let edits = all.iter().flat_map(|index| &context.found[*index].fix);
@@ -77,6 +78,7 @@ fn edit<'a>(
         let range = context.range(edit.span);
         OneOf::Left(TextEdit { range, new_text: edit.insert.clone() })
     });
+    // An editor refuses edits of a text that has changed since.
     let text_document = OptionalVersionedTextDocumentIdentifier {
         uri: uri_of(path)?,
         version: context.versions.get(path).copied(),

@@ -42,6 +42,7 @@ fn hint(context: &Context, planned: &Planned<'_>) -> Option<(Span, String)> {
             named.map_or_else(|| Some(service.object.name_span()), crate::api::Field::span)?;
         return Some((span, format!("✗ {}", error.code.as_str())));
     }
+    // Configs take the place of a runtime.
     if !planned.resolution.configs.is_empty() {
         let configs = planned.resolution.configs.iter();
         let names: Vec<&str> = configs.map(|config| config.name.as_str()).collect();

@@ -69,6 +69,7 @@ pub(super) fn target<'a>(
     cursor: &Cursor,
     place: Span,
 ) -> Option<(&'a Object, Span)> {
+    // At its own name, the object itself is meant.
     if !cursor.on_key && cursor.path.is("metadata.name") {
         return Some((object, cursor.span));
     }

@@ -111,6 +111,7 @@ impl Server {
         match message {
             Message::Request(request) => {
                 let id = request.id.clone();
+                // A panic ends one answer, not the server.
                 let caught = catch_unwind(AssertUnwindSafe(|| self.answer(request)));
                 let result = caught.unwrap_or_else(|_| {
                     self.start_over();
@@ -160,6 +161,7 @@ impl Server {
         }
         let Some(context) = &self.context else { return Ok(()) };
         let found = diagnostics::by_file(context);
+        // A file without findings is published as empty, or an editor keeps the old ones.
         let gone = self.shown.keys().filter(|path| !found.contains_key(*path));
         let gone: Vec<PathBuf> = gone.cloned().collect();
         for (path, diagnostics) in found
@@ -384,6 +386,7 @@ impl Server {
                 text = change.text.as_str().into();
                 continue;
             };
+            // Each change counts in the text after the changes before it.
             let source = Source::new("", SourceKind::File, text.clone());
             let [start, end] = [range.start, range.end]
                 .map(|place| source.offset_of_utf16(place.line, place.character) as usize);

@@ -78,6 +78,7 @@ fn after_rest(line: &str) -> &str {
 fn body(stream: &mut impl BufRead, length: u64) -> io::Result<Incoming> {
     let mut part = stream.by_ref().take(length);
     if length > LONGEST {
+        // The stream stays readable if the whole body is skipped.
         io::copy(&mut part, &mut io::sink())?;
         let reason = format!("a message of {length} bytes is longer than {LONGEST}");
         return Ok(unreadable(ErrorCode::InvalidRequest, reason));
@@ -88,6 +89,7 @@ fn body(stream: &mut impl BufRead, length: u64) -> io::Result<Incoming> {
         Ok(value) => value,
         Err(error) => return Ok(unreadable(ErrorCode::ParseError, error.to_string())),
     };
+    // The refusal of a broken message needs its id.
     let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     Ok(match serde_json::from_value(value) {
         Ok(message) => Incoming::Message(message),

@@ -109,6 +109,7 @@ fn flags(list: &Node) -> (Vec<OsString>, Vec<Diagnostic>) {
         );
         return (flags, problems);
     }
+    // A ConfigMap has its values below `data`.
     let holder = if text("kind") == KINDS[1] { "data" } else { "spec" };
     for entry in config.entries() {
         let key = entry.key.as_str();
@@ -181,11 +182,13 @@ fn words(key: &str, value: &Node) -> Result<Vec<OsString>, String> {
             .ok_or_else(|| format!("{} is no value of a flag", value.kind_name()))?;
         match (key, text.as_str()) {
             ("services", name) => words.push(name.into()),
+            // A switch is off where it is left out.
             (_, "false") if is_switch(key) => {}
             (_, "true") if takes_nothing(key) => words.push(flag.clone().into()),
             (_, text) => words.push(format!("{flag}={text}").into()),
         }
     }
+    // Each flag is parsed by itself, so that an error is at its key.
     let line = ["ome", "render"].into_iter().map(OsString::from).chain(words.iter().cloned());
     Cli::try_parse_from(line).map_err(|error| reason(&error))?;
     Ok(words)

@@ -92,12 +92,14 @@ impl<'a> Pass<'a> {
 
     fn made_of(&self, item: &Item) -> Vec<&(Node, String)> {
         item.span().map_or_else(Vec::new, |Span { source, start, end }| {
+            // An empty span still holds what begins there.
             self.made_in(source, start..end.max(start + 1))
         })
     }
 
     /// Whether an object of the input is printed itself. A ModelServing is printed once.
     fn is_kept(&self, item: &Item) -> bool {
+        // A rendered object takes the place of one with its name.
         let same = |created: &&(Node, String)| identity(&created.0) == identity(&item.node);
         !item.is_rendered()
             || (self.keep == PassThrough::All && !self.made_of(item).iter().any(same))

@@ -144,6 +144,7 @@ impl Sink<'_> {
                 Ok(false)
             }
             Self::Directory(path, directory) => {
+                // Nothing is removed unless everything was read.
                 let Done { refused, held, removed } = directory.finish(unread.is_none())?;
                 found.extend(refused);
                 if let (Some(why), 1..) = (unread, held) {
@@ -184,6 +185,7 @@ pub(super) fn renewal(typed: &[OsString]) -> String {
             Some(directory) => {
                 words.extend(["-o".to_owned(), quoted(&format!("dir={directory}"))]);
             }
+            // `--diff` goes with `--check` alone.
             None if word == "--diff" => {}
             None => words.push(quoted(&word)),
         }

@@ -97,6 +97,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match session.model_servings(name)[..] {
         [] => {}
         [serving] => {
+            // A serving that runs is simulated from its pods.
             let runs = || RunningPods::new(session.world.catalog.others()).runs(serving);
             let has_nodes = machines::is_known(session.world.catalog.machines());
             if earlier.is_empty() && args.is_plain() && has_nodes && runs() {
@@ -139,6 +140,7 @@ fn ambiguous(kind: &str, name: &str, namespace: &str) -> Failure {
 
 /// The state before: a path, else a revision of the repository that contains the input.
 fn before(args: &Args, path: &Path, ask: &SessionOptions<'_>) -> Result<Session, Failure> {
+    // A path wins over a revision of the same name.
     if path == Path::new("-") || path.symlink_metadata().is_ok() {
         return Session::open_paths(&args.input, ask, vec![path.to_owned()]);
     }

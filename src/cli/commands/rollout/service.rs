@@ -76,6 +76,7 @@ pub(super) fn run(
         let now = State::all(&session.world);
         let then = earlier.last().map(|before| State::all(&before.world));
         let changes = Changes::between(then.as_ref(), &now, session.semantics);
+        // The very service: another operator may have one with its name.
         let only = changes.services.iter().position(|change| {
             change.service(session.semantics).is_some_and(|changed| std::ptr::eq(changed, service))
         });
@@ -84,6 +85,7 @@ pub(super) fn run(
                 session.not_found(format!("no InferenceService `{}`", service.name()), None)
             );
         };
+        // Troubles are found for a list of this service alone.
         let played = Played { services: &[service], servings: &[] };
         let mut options = troubles::of(args, session, played)?;
         for (at, ..) in &mut options.troubles {

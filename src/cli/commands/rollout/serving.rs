@@ -67,6 +67,7 @@ pub(super) fn run(
     for (before, found) in earlier.iter().zip(&before_found) {
         before.say(found, io);
     }
+    // Steps of a state that nobody can apply would mean nothing.
     if too_many || broken(&found) || before_found.iter().any(|found| broken(found)) {
         let all = as_json(session, &found, earlier, &before_found);
         if args.output.is_data() {
@@ -187,6 +188,7 @@ fn rolled(
     let only = changes.servings.iter().position(|change| {
         change.serving().is_some_and(|own| own.name() == to.name() && own.namespace == to.namespace)
     })?;
+    // Services come first among what is simulated.
     let only = only + changes.services.len();
     let asked = RollOptions { only: Some(only), ..RollOptions::default() };
     let rolled = pipeline::roll(&session.world, session.semantics, &changes, &asked);

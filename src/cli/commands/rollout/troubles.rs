@@ -71,6 +71,7 @@ impl Played<'_> {
             });
         }
         let (service, component) = name.rsplit_once('/').unwrap_or(("", name));
+        // Without the name of a service, the only one is meant.
         let only = service.is_empty() && self.services.len() + self.servings.len() == 1;
         let is_named = |object, namespace| only || session.is_named(service, object, namespace);
         let services = self.services.iter().enumerate();
@@ -78,6 +79,7 @@ impl Played<'_> {
             .filter(|(_, service)| is_named(&service.object, &service.namespace))
             .map(|(at, _)| at)
             .collect();
+        // Servings come behind the services.
         let servings = self.servings.iter().enumerate();
         let servings: Vec<(usize, &ModelServing)> = servings
             .filter(|(_, serving)| is_named(&serving.object, &serving.namespace))

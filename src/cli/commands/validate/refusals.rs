@@ -66,8 +66,10 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
         .map(|object| {
             session.about_object(object, || {
                 let is_judged = session.judges(object, &texts);
+                // The others were judged when the input was read.
                 let mut found = if is_judged { Vec::new() } else { refused_by_server(object) };
                 if session.semantics.of(object.api) == Semantics::Documented {
+                    // Where documents are followed, a refusal of the server is no error.
                     for finding in &mut found {
                         finding.severity = finding.severity.min(Severity::Warning);
                     }
@@ -129,6 +131,7 @@ fn once<'a>(
     for (service, new) in found {
         for finding in new {
             let fresh = match finding.span() {
+                // An object that several services render is judged once.
                 Some(span) if !service.span.contains(span) => {
                     shared.insert((span, finding.path.clone()))
                 }
