@@ -71,12 +71,14 @@ impl Product {
 
     /// The number of schedulable devices on one board.
     pub fn dies(&self) -> u64 {
+        // Kubernetes counts the two dies of this board as two devices; the others have one.
         if self.id == "amd-mi250x" { 2 } else { 1 }
     }
 
     /// Values of product labels that today's tools write, without older spellings.
     pub fn current_labels(&self) -> impl Iterator<Item = &'static str> {
         let nvidia = self.vendor == "nvidia";
+        // Only NVIDIA's tools changed their spelling: the prefix came with later drivers.
         self.labels.iter().copied().filter(move |label| {
             !nvidia || label.starts_with("NVIDIA-") || label.starts_with("Tesla-")
         })
@@ -140,6 +142,7 @@ pub fn by_label(value: &str) -> Option<&'static Product> {
 
 /// The product by the name that a driver publishes, with blanks where labels have dashes.
 pub fn by_published(name: &str) -> Option<&'static Product> {
+    // A name that is the value of a label already stays as it is.
     by_label(name).or_else(|| by_label(&name.replace(' ', "-")))
 }
 
@@ -187,6 +190,7 @@ pub const PCI_VENDORS: [(&str, &str); 6] = [
 /// use.
 pub fn vendor_of(key: &str) -> &str {
     let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
+    // The part before the last is the owner's: `nvidia.com`, `gpu.nvidia.com`, `habana.ai`.
     match domain.rsplit('.').nth(1).unwrap_or(domain) {
         "habana" => "intel",
         "amazon" => "aws",
@@ -213,6 +217,7 @@ pub fn by_model<'a>(
 
 /// The product of a PCI device id.
 pub fn by_device(id: &str) -> Option<&'static Product> {
+    // Ids are hexadecimal digits in either case.
     PRODUCTS.iter().find(|product| {
         product.device_ids.iter().any(|device_id| device_id.eq_ignore_ascii_case(id))
     })

@@ -45,6 +45,7 @@ const INSTANCES: [(&str, &str); 34] = [
 /// The product that machines of an instance type carry.
 pub fn by_instance(name: &str) -> Option<&'static Product> {
     let (_, id) = INSTANCES.iter().find(|(other, _)| {
+        // With the dot: `p5.` is no beginning of `p5e.48xlarge`.
         if other.ends_with('.') { name.starts_with(other) } else { name == *other }
     })?;
     by_id(id)

@@ -174,6 +174,7 @@ pub(super) struct Agent<'a> {
 impl<'a> Agent<'a> {
     pub(super) fn new(config: &'a Node) -> Self {
         let model_type = config.get("model_type").and_then(Node::as_str).unwrap_or_default();
+        // An exact name: the agent registers loaders by model type.
         let loader = LOADERS.iter().find(|loader| loader.types.contains(&model_type));
         Self { config, loader: loader.unwrap_or(&GENERIC), model_type }
     }
@@ -206,11 +207,13 @@ impl<'a> Agent<'a> {
             let window = number(&["text_config", "sliding_window"]);
             let factor = self.config.at(&["text_config", "rope_scaling", "factor"]);
             let factor = match factor.map(|factor| &factor.value) {
+                // JSON has one kind of number, and `8` and `8.0` are the same factor to Go.
                 Some(Value::Float(factor)) => *factor,
                 Some(Value::Int(factor)) => *factor as f64,
                 _ => 1.0,
             };
             let factor = if factor > 0.0 { factor } else { 1.0 };
+            // Without a window the agent falls back to 8192, whatever the other keys are.
             return if window > 0 { (window as f64 * factor) as i64 } else { 8192 };
         }
         self.loader.context.iter().map(|path| number(path)).find(|tokens| *tokens > 0).unwrap_or(0)
@@ -221,6 +224,7 @@ impl<'a> Agent<'a> {
         let architecture = architecture.to_lowercase();
         let model_type = self.model_type.to_lowercase();
         let named = |words: &[&str]| words.iter().any(|word| architecture.contains(word));
+        // Before anything else: these models would count as plain text models below.
         if model_type.contains("nemotronh_nano") {
             return &["IMAGE_TEXT_TO_TEXT", "TEXT_TO_TEXT", "AUDIO_TO_TEXT"];
         }
@@ -229,6 +233,7 @@ impl<'a> Agent<'a> {
             Vision::Yes => true,
             Vision::Key(key) => self.config.get(key).is_some_and(|node| !node.is_null()),
         };
+        // The order is the agent's: a model that sees is nothing else to it.
         if sees {
             return &["IMAGE_TEXT_TO_TEXT"];
         }
@@ -267,6 +272,7 @@ pub(super) fn capabilities_of_pipeline(class: &str) -> &'static [&'static str] {
     let class = class.to_lowercase();
     let named = |words: &[&str]| words.iter().any(|word| class.contains(word));
     if named(&["imageedit", "pix2pix", "img2img", "inpaint"]) {
+        // The longer words first: an `ImageEditPipeline` has `image` in its name, too.
         &["IMAGE_TEXT_TO_IMAGE"]
     } else if named(&["image", "pix", "stablediffusion"]) {
         &["TEXT_TO_IMAGE"]
@@ -283,6 +289,7 @@ pub(super) fn capabilities_of_pipeline(class: &str) -> &'static [&'static str] {
 /// The value of the model agent for a quantization of this name.
 pub(super) fn written_for(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
+    // `int4` is looked for before `fp8`, for names that have both.
     if name.contains("int4") {
         Some("int4")
     } else if name.contains("fp8") {

@@ -11,6 +11,7 @@ use crate::yaml::{Node, Value};
 /// The cache of a model; `None` for a model without one, such as an encoder.
 pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
     let mut found: Vec<KeptLayers> = Vec::new();
+    // A few kinds of layers at most: a search in the list is cheaper than a map.
     for kept in layers.iter().flat_map(|layer| kept(&layer.mixer)).flatten() {
         match found.iter_mut().find(|layers| layers.kept == kept) {
             Some(layers) => layers.layers += 1,
@@ -19,6 +20,7 @@ pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
     }
     let width = super::keys::text_of(config, &["torch_dtype", "dtype"])
         .and_then(|(_, node)| super::keys::width(node.as_str()?))
+        // Weights without a type are of 16 bits in published models.
         .unwrap_or(2);
     let in_8_bits = is_kept_in_8_bits(config);
     (!found.is_empty()).then_some(KvCache { layers: found, width, in_8_bits })
@@ -26,6 +28,7 @@ pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
 
 fn kept(mixer: &Mixer) -> [Option<Kept>; 2] {
     match mixer {
+        // Attention and state space run side by side in one layer, and each keeps its own cache.
         Mixer::Parallel(groups, state) => {
             [own_kept(&Mixer::Grouped(*groups)), own_kept(&Mixer::StateSpace(*state))]
         }

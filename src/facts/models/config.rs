@@ -17,6 +17,7 @@ use ecow::EcoString;
 pub fn of_config(config: &Node, index: Option<&Node>, size: Option<ParamCount>) -> Checked<Facts> {
     let mut found = Vec::new();
     let mut facts = Facts::default();
+    // A pipeline has no parameters of its own: those are in the configs of its parts.
     if config.get("_class_name").is_some() {
         pipeline::facts(config, &mut facts);
         if let Some(size) = size {
@@ -91,6 +92,7 @@ fn span_of(config: &Node, key: &str) -> Option<Span> {
 /// about language, where the agent's reader of unknown types looks too.
 fn framework_version(config: &Node, agent: &Agent<'_>, facts: &mut Facts) {
     const KEY: &str = "transformers_version";
+    // An empty version is what some tools write for none.
     let node = config.get(KEY).filter(|node| node.as_str() != Some(""));
     let (node, text) = if let Some(node) = node {
         (node, format!("`{KEY}`"))
@@ -121,6 +123,8 @@ fn architecture(config: &Node, agent: &Agent<'_>, architectures: &[Node], facts:
     let Some(model_type) = config.get("model_type") else { return };
     let name = model_type.as_str().unwrap_or_default();
     let by_agent = agent.default_architecture();
+    // The agent's name first, as a cluster compares with it; the family's name is a guess beside
+    // it.
     let default = by_agent.or_else(|| families::family(name).map(|family| family.architecture));
     let Some(default) = default else { return };
     let whose = if by_agent.is_some() { "the model agent's" } else { "its family's" };
@@ -178,6 +182,7 @@ struct Counted {
 
 impl Counted {
     fn of(config: &Node, count: Count) -> Option<Self> {
+        // 0 elements come from a config without sizes; more than 64 bits from impossible ones.
         let believed =
             |count: u128| u64::try_from(count).ok().filter(|count| *count > 0).map(ParamCount);
         let parameters = believed(count.total())?;
@@ -206,12 +211,15 @@ fn parameters(
     let architecture = facts.value("modelArchitecture").and_then(Node::as_str).map(EcoString::from);
     let count = count::count(&mut reader, architecture.as_deref());
     let indexed = index.and_then(|index| index::parameters(index, config));
+    // One key that is missing or impossible makes the count a guess, so that none is given.
     let whole = count.filter(|_| reader.missing.is_empty() && reader.bad.is_empty());
     let is_known = whole.is_some();
+    // Even where files count otherwise, shape and width of the cache come from the config alone.
     facts.cache = whole.as_ref().and_then(|count| cache::cache(config, &count.layers));
     let layers = whole.as_ref().map_or(0, |count| count.layers.len());
     facts.dimensions = dimensions::dimensions(config, layers);
     let counted = whole
+        // A partial count is worse than the index, which has all parts.
         .filter(|count| count.without.is_none() || indexed.is_none())
         .and_then(|count| Counted::of(config, count));
     if let Some(counted) = &counted
@@ -230,6 +238,7 @@ fn parameters(
     });
     match (&counted, indexed) {
         (counted, Some(indexed)) => {
+            // The agent counts what is stored, so that the index counts above the config.
             facts.stored = Some(indexed.parameters);
             let text = match &counting {
                 Some(counting) => format!("{}; {counting}", indexed.text),
@@ -237,6 +246,7 @@ fn parameters(
             };
             facts.size(Basis::Computed, text, indexed.span);
             if let Some(counted) = counted
+                // A count that the index confirms in another way of storing is no contradiction.
                 && !indexed.agrees(counted.stored.0.into(), &counted.count)
             {
                 found.push(differs(counted.stored, &indexed));
@@ -251,6 +261,7 @@ fn parameters(
                 let why = counted.why.as_deref().unwrap_or("scales included");
                 format!("{} elements stored, {why}; {counting}", grouped(counted.stored.0.into()))
             };
+            // The place is that of a number: texts among the keys explain nothing about the size.
             let first = reader.used.iter().find(|used| used.node.as_str().is_none());
             facts.size(Basis::Computed, text, first.and_then(|used| used.node.origin.span()));
         }
@@ -341,6 +352,7 @@ fn context(config: &Node, agent: &Agent<'_>, facts: &mut Facts, found: &mut Vec<
         }
         return;
     };
+    // The field of the model has 32 bits, and 0 tokens is no context.
     if let Some(Ok(tokens @ 1..)) = node.as_int().map(i32::try_from) {
         let tokens = i64::from(tokens);
         let why = format!("`{key}`{}", remark(tokens));

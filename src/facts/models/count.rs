@@ -43,6 +43,7 @@ pub(super) fn count<'a>(config: &mut Config<'a>, architecture: Option<&str>) -> 
     }
     let text = LANGUAGE
         .into_iter()
+        // Some configs have a text under one of these keys, the name of a model.
         .find_map(|key| config.find(key).filter(|text| text.as_map().is_some()));
     let text_type =
         text.and_then(|node| node.get("model_type")).and_then(crate::yaml::Node::as_str);
@@ -50,6 +51,7 @@ pub(super) fn count<'a>(config: &mut Config<'a>, architecture: Option<&str>) -> 
     let family: &'static Family = families::family(text_type)?;
     let mut language: Config<'a> = text.map_or_else(
         || Config::new(config.root(), None),
+        // The whole config stays around the nested one: some keys stand outside only.
         |node| Config::new(node, Some(config.root())).with_defaults(family.defaults),
     );
     let (sizes, mut count) =
@@ -71,6 +73,7 @@ fn decoder(
     model_type: &str,
 ) -> (Sizes, Count) {
     let sizes = Sizes::of(config);
+    // OPT projects from a narrower embedding; elsewhere the two widths are equal.
     let embedding_width = config.or(&["word_embed_proj_dim"], sizes.hidden);
     let embedding = (sizes.vocabulary + vision::extra_rows(model_type)) * embedding_width
         + (family.outside)(config, sizes);
@@ -79,6 +82,7 @@ fn decoder(
     let mut layers = Vec::new();
     for index in 0..sizes.layers {
         let layer = family.layer(config, sizes, index);
+        // After the first layer the same key would be missing in thousands of others.
         if !config.missing.is_empty() || !config.bad.is_empty() {
             break;
         }
@@ -122,6 +126,7 @@ fn head(
         return linear(sizes.hidden, families::labels(config), false);
     }
     let matrix =
+        // A tied head is the embedding and has no elements of its own.
         if config.flag("tie_word_embeddings", family.tied) { 0 } else { sizes.vocabulary * width };
     matrix + if family.head_bias.read(config) { sizes.vocabulary } else { 0 }
 }

@@ -444,6 +444,7 @@ fn disturbed(value: &mut serde_json::Value, numbers: &mut impl Iterator<Item = i
 // Overflow would be a panic in this build.
 #[test]
 fn parameter_counting_does_not_overflow() {
+    // Zeros, the largest accepted numbers and impossible ones, in changing places.
     const NUMBERS: [i64; 9] = [10_000_000, 10_000, 0, 1, 10_000_000, 10_001, -1, i64::MAX, 10_000];
     let json = |text: &str| -> serde_json::Value {
         serde_json::from_str(text).expect("a config of a test is JSON")
@@ -455,6 +456,7 @@ fn parameter_counting_does_not_overflow() {
         (row["id"].to_string(), row["config"].clone())
     });
     for (model, whole) in older.chain(current) {
+        // Each start gives every key of the config another number.
         for start in [0, 2, 5, 7] {
             let mut value = whole.clone();
             disturbed(&mut value, &mut NUMBERS.into_iter().cycle().skip(start));

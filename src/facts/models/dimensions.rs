@@ -42,6 +42,7 @@ pub(super) fn dimensions(config: &Node, layers: usize) -> Option<Dimensions> {
     let kv_heads = groups.unwrap_or(if is_single { 1 } else { heads });
     let experts =
         number(&["num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"]);
+    // One expert is a dense layer in a config of a mixture.
     let experts = experts.filter(|count| *count > 1).and_then(|count| {
         Some(Experts {
             count,
@@ -69,6 +70,7 @@ pub(super) fn dimensions(config: &Node, layers: usize) -> Option<Dimensions> {
         hidden,
         intermediate: number(&["intermediate_size", "n_inner", "ffn_hidden_size", "inner_dim"]),
         heads,
+        // Latent attention keeps one vector for all heads, so that no number of them splits it.
         kv_heads: (!is_latent).then_some(kv_heads),
         vocabulary: number(&["vocab_size", "padded_vocab_size"])?,
         is_tied: text_of(config, &["tie_word_embeddings"])
@@ -98,9 +100,12 @@ fn positions(config: &Node) -> Option<u64> {
         Some("default") => Some(longest),
         Some(kind) if SCALED.contains(&kind) => Some(longest),
         _ => {
+            // A factor that is no number leaves the longest context unknown rather than unscaled.
             let factor = scaling.get("factor").and_then(Node::scalar_text)?.parse::<f64>().ok()?;
             let base = match scaling.get("original_max_position_embeddings").and_then(Node::as_int)
             {
+                // YaRN scales from the length of its training; other kinds from the one in the
+                // config.
                 Some(original) if kind == Some("yarn") => u64::try_from(original).ok()?,
                 _ => longest,
             };
@@ -111,6 +116,7 @@ fn positions(config: &Node) -> Option<u64> {
                 reason = "tokens are far below 2^53, and no factor is negative"
             )]
             let scaled = (base as f64 * factor.max(1.0)) as u64;
+            // The config may have the scaled length already, which a factor must not make shorter.
             Some(scaled.max(longest))
         }
     }

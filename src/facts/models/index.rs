@@ -19,6 +19,7 @@ pub(super) struct Files {
 pub(super) fn files(index: &Node) -> Files {
     let map = index.get("weight_map");
     let entries = || map.into_iter().flat_map(Node::entries);
+    // Many tensors are in one file: the files are the distinct names.
     let names: BTreeSet<&str> = entries().filter_map(|entry| entry.node.as_str()).collect();
     Files { files: names.len(), tensors: entries().count() }
 }
@@ -59,6 +60,7 @@ pub(super) fn parameters(index: &Node, config: &Node) -> Option<Stored> {
             span,
         });
     }
+    // Bytes of packed weights have no one width, so that no number of elements follows.
     if quantization::config(config).is_some() {
         return None;
     }

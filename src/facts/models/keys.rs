@@ -72,6 +72,7 @@ impl<'a> Config<'a> {
     /// Returns the first of these keys with a value, and records it as read.
     pub(super) fn first(&mut self, keys: &[&'static str]) -> Option<&'a Node> {
         let (key, node) = keys.iter().find_map(|key| Some((*key, self.find(key)?)))?;
+        // The same value is read for every layer and shown once.
         if !self.used.iter().any(|used| std::ptr::eq(used.node, node)) {
             self.used.push(Used { key, node });
         }
@@ -89,6 +90,8 @@ impl<'a> Config<'a> {
     }
 
     fn up_to(&mut self, keys: &[&'static str], greatest: i64) -> Option<u128> {
+        // Defaults stand for absent keys only: a value that cannot be read is never replaced by
+        // one.
         let Some(node) = self.first(keys) else {
             return self
                 .defaults
@@ -109,6 +112,7 @@ impl<'a> Config<'a> {
         {
             return Some(number);
         }
+        // One finding for a place, however many layers read it.
         if self.bad.iter().all(|found| found.span().is_none() || found.span() != node.origin.span())
         {
             let shown = node
@@ -120,6 +124,7 @@ impl<'a> Config<'a> {
                 Diagnostic::new(Code::InvalidValue, message).at(node.origin.span()).path(keys[0]),
             );
         }
+        // 0 and no default: the finding says why there is no count.
         Some(0)
     }
 
@@ -241,6 +246,7 @@ impl Block<'_> {
             Some(Value::Int(factor)) => *factor as f64,
             _ => 0.0,
         };
+        // The clamp keeps the product within the range that a cast does not cut off.
         (factor.clamp(0.0, 1e6) * width as f64) as u128
     }
 }

@@ -256,6 +256,7 @@ impl<'a> HubId<'a> {
             Some((id, revision)) => (id, Some(revision)),
             None => (rest, None),
         };
+        // A slash at the end is common in copied addresses.
         let id = id.strip_suffix('/').unwrap_or(id);
         let (organization, name) = id.split_once('/')?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -265,6 +266,7 @@ impl<'a> HubId<'a> {
                 && !name.starts_with('.')
                 && !name.contains("..")
         };
+        // Names become parts of paths and of URLs: nothing in them may lead out of the repository.
         let is_revision = |name: &&str| name.split('/').all(is_name);
         let valid = is_name(organization)
             && is_name(name)

@@ -45,6 +45,8 @@ pub(super) fn stored(config: &Node, count: &Count) -> (u128, Option<String>) {
         return (count.elements.total() + count.drafts.total(), None);
     };
     let layers = count.layers.len() as u128;
+    // From the most exact statement to the most general one: by module, by type of experts, by
+    // method.
     let of_model = |class: Class| {
         listed(quantization, class)
             .or_else(|| fp4_experts(config, class))
@@ -60,6 +62,7 @@ pub(super) fn stored(config: &Node, count: &Count) -> (u128, Option<String>) {
     let mut packed: Vec<&str> = Vec::new();
     let mut sum = |elements: &Elements, packing: &dyn Fn(Class) -> Option<Packing>| -> u128 {
         let stored = elements.iter().map(|(class, count)| {
+            // Classes without a packing are stored as they are.
             let packing = packing(class).unwrap_or(Packing::WHOLE);
             if packing.weights > 1 && !packed.contains(&class.as_str()) {
                 packed.push(class.as_str());
@@ -81,6 +84,7 @@ fn fp4_experts(config: &Node, class: Class) -> Option<Packing> {
 
 /// What ModelOpt lists for a module of a class.
 fn listed(config: &Node, class: Class) -> Option<Packing> {
+    // The first module of a class stands for all: ModelOpt quantizes a class in one way.
     let mut modules = config.get("quantized_layers")?.entries();
     let module = modules.find(|module| class_of(&module.key) == Some(class))?;
     by_name(module.node.get("quant_algo")?.as_str()?)
@@ -98,6 +102,7 @@ fn by_class(config: &Node, class: Class, layers: u128) -> Option<Packing> {
 /// The packing of an algorithm of ModelOpt.
 fn by_name(name: &str) -> Option<Packing> {
     let name = name.to_uppercase();
+    // The longer names first: each of them contains `FP4` or `FP8`, too.
     if name.contains("NVFP4") {
         Some(Packing::NVFP4)
     } else if name.contains("MXFP4") {
@@ -117,11 +122,13 @@ fn by_method(config: &Node) -> Option<Packing> {
         let found = keys.iter().find_map(|key| config.get(key)?.as_int());
         found.and_then(|number| u128::try_from(number).ok())
     };
+    // Groups differ in the modules that they name, not in how weights are packed.
     let weights = config
         .get("config_groups")
         .into_iter()
         .flat_map(Node::entries)
         .find_map(|group| group.node.get("weights"));
+    // 0 where no group size is set: scales per channel are too few to count.
     let group = weights
         .and_then(|weights| weights.get("group_size")?.as_int())
         .and_then(|size| u128::try_from(size).ok())
@@ -134,11 +141,14 @@ fn by_method(config: &Node) -> Option<Packing> {
         "fp8" => {
             let block = config.get("weight_block_size").map(Node::items).unwrap_or_default();
             let size = block.iter().filter_map(Node::as_int).filter_map(|n| u128::try_from(n).ok());
+            // A scale for each block of the two sizes; per tensor there is one, which does not
+            // count.
             let block = if block.is_empty() { 0 } else { size.take(2).product() };
             Some(Packing { scaled: block, ..Packing::WHOLE })
         }
         "awq" | "gptq" => {
             let bits = number(&["bits", "w_bit"]).filter(|bits| matches!(bits, 2..=8)).unwrap_or(4);
+            // Words of 32 bits: eight weights of 4 bits, or four of 8.
             let weights = 32 / bits;
             Some(Packing { weights, scaled: group, zeroed: weights * group })
         }
@@ -167,6 +177,7 @@ fn is_left_out(config: &Node, class: Class, layers: u128) -> bool {
     let (for_all, single): (Vec<&str>, Vec<&str>) = left_out(config)
         .filter(named)
         .partition(|name| !name.contains(|c: char| c.is_ascii_digit()));
+    // A name without a number is a pattern for all layers.
     !for_all.is_empty() || single.len() as u128 * 8 >= layers.max(1)
 }
 
@@ -182,6 +193,7 @@ fn drafts_are_left_out(config: &Node, layers: u128) -> bool {
 
 /// The class of a module's matrices, by its name or pattern.
 fn class_of(name: &str) -> Option<Class> {
+    // Regular expressions escape the dots of a module's name.
     let name = name.replace('\\', "");
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_norm_or_gate =

@@ -76,6 +76,7 @@ pub(super) fn facts(file: &Node, facts: &mut Facts) {
             span,
         );
     }
+    // Known parts first, others behind them: the order of the fields of the spec.
     let mut others = Vec::new();
     for entry in file.entries().filter(|entry| !entry.key.starts_with('_')) {
         let Some((library, class)) = part(&entry.node) else { continue };

@@ -77,6 +77,7 @@ fn row(line: &'static str) -> Option<PublishedModel> {
         _ => Confidence::OneSource,
     };
     let mut columns = [""; COLUMNS];
+    // Empty cells at the end of a line are not written: they stay empty.
     for (column, cell) in columns.iter_mut().zip(cells) {
         *column = cell;
     }
@@ -87,12 +88,14 @@ fn row(line: &'static str) -> Option<PublishedModel> {
 fn line_of(id: &str) -> Option<&'static str> {
     let (mut start, mut end) = (0, TABLE.len());
     while start < end {
+        // The halves are bytes, not lines: the line around the middle is looked for from there.
         let middle = start.midpoint(end);
         let from = TABLE[start..middle].rfind('\n').map_or(start, |feed| start + feed + 1);
         let to = TABLE[from..end].find('\n').map_or(end, |feed| from + feed);
         let line = &TABLE[from..to];
         match line.split('\t').next().unwrap_or_default().cmp(id) {
             std::cmp::Ordering::Equal => return Some(line),
+            // Past the line feed, so that the range begins with a line again.
             std::cmp::Ordering::Less => start = to + 1,
             std::cmp::Ordering::Greater => end = from,
         }

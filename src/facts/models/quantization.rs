@@ -7,8 +7,10 @@ use crate::yaml::Node;
 
 /// The part of a config about quantization.
 pub(super) fn config(config: &Node) -> Option<&Node> {
+    // Models of several parts quantize their language model, and say so in its part.
     [Some(config), config.get("text_config")].into_iter().flatten().find_map(|part| {
         let found = part.get("quantization_config").or_else(|| part.get("compression_config"))?;
+        // Some tools leave an empty object behind when they remove the quantization.
         found.as_map().is_some_and(|map| !map.is_empty()).then_some(found)
     })
 }
@@ -29,6 +31,7 @@ pub(super) fn fact(
     }
     let shown = finest.map_or_else(|| why.clone(), |finest| format!("`{finest}`: {why}"));
     match written {
+        // One name in both needs no explanation; else the finer one is the evidence.
         Some(written) if finest == Some(written) => {
             facts.say(&["quantization"], written, Basis::Declared, why, place);
         }
@@ -61,6 +64,7 @@ pub(super) fn method(config: &Node) -> Option<&Node> {
 pub(super) fn finest(config: &Node) -> (Option<&'static str>, String) {
     let name = method(config).and_then(Node::as_str).unwrap_or_default();
     let plain = |value| (Some(value), format!("`quant_method: {name}`"));
+    // Names come from many tools, in any case of letters.
     match name.to_lowercase().as_str() {
         "fp8" => plain("fp8"),
         "fbgemm_fp8" => plain("fbgemm_fp8"),
@@ -80,6 +84,7 @@ fn compressed(config: &Node) -> (Option<&'static str>, String) {
         let bits = weights.get("num_bits").and_then(Node::as_int).unwrap_or_default();
         let kind =
             format!("{}{bits}", weights.get("type").and_then(Node::as_str).unwrap_or_default());
+        // The groups of one model share the size in which scales are stored.
         scales = weights.get("group_size").and_then(Node::as_int);
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -150,10 +155,12 @@ fn bits(config: &Node, method: &str) -> (Option<&'static str>, String) {
         (method, Some((key, bits))) => format!("`quant_method: {method}` with `{key}: {bits}`"),
     };
     let value = match (method.to_lowercase().as_str(), bits.map(|(_, bits)| bits)) {
+        // The name of the method is finer than its number of bits.
         ("awq", _) => Some("awq"),
         ("gptq", _) => Some("gptq"),
         (_, Some(4)) => Some("int4"),
         (_, Some(8)) => Some("int8"),
+        // bitsandbytes has switches in place of a number.
         _ if is("load_in_4bit") => Some("int4"),
         _ if is("load_in_8bit") => Some("int8"),
         _ => None,

@@ -157,7 +157,9 @@ impl Grouped {
     }
 
     fn elements(&self, hidden: u128) -> Elements {
+        // Keys that are values need no matrix of their own.
         let values = if self.keys_are_values { 0 } else { self.groups * self.value };
+        // One product for queries, keys and values, as they share input and biases.
         let into = self.heads * self.key + self.groups * self.key + values;
         let attention = linear(hidden, into, self.qkv_bias)
             + linear(self.heads * self.value, hidden, self.out_bias)
@@ -215,6 +217,7 @@ impl Latent {
     fn elements(&self, hidden: u128) -> Elements {
         let queries = self.heads * (self.nope + self.rope);
         let (query, norm) = match self.query_rank {
+            // Only the way into the narrow vector may have biases.
             Some(rank) => (linear(hidden, rank, self.bias) + rank * queries, rank),
             None => (hidden * queries, 0),
         };
@@ -224,6 +227,7 @@ impl Latent {
             + linear(self.heads * self.value, hidden, self.bias)
             + hidden * self.gate;
         let index = self.index.map_or(0, |index| index.elements(hidden));
+        // The norms behind the two narrow vectors, of queries and of keys and values.
         Elements::of(Class::Attention, attention + index).and(Class::Rest, norm + self.rank)
     }
 }
@@ -269,6 +273,7 @@ impl Compressed {
         let elements = hidden * self.query_rank
             + self.query_rank * queries
             + hidden * self.head
+            // Each group of heads has a part of the output's matrix; without groups there is none.
             + queries.checked_div(self.out_groups).unwrap_or(0) * self.out_rank
             + self.out_rank * hidden;
         let behind = if self.ratio == 0 { 0 } else { self.compressor(hidden, self.head) };
@@ -278,6 +283,7 @@ impl Compressed {
                 + self.compressor(hidden, index.head)
         });
         Elements::of(Class::Attention, elements)
+            // Compressors stay in full precision: they count as the rest, not as attention.
             .and(Class::Rest, behind + index + self.query_rank + self.head + self.heads)
     }
 }
@@ -335,6 +341,7 @@ impl Delta {
     /// Numbers that are kept per request: the state of each head, and the tokens that the
     /// convolution still needs.
     pub(super) fn kept(self) -> (u128, u128) {
+        // The last token is the one that is computed, so that one less is kept.
         let convolution = (2 * self.keys() + self.values()) * self.kernel.saturating_sub(1);
         (self.value_heads * self.key * self.value, convolution)
     }
@@ -432,6 +439,7 @@ impl Mixture {
         let gate = if self.shared_gate { hidden } else { 0 };
         Elements::of(Class::Experts, experts)
             .and(Class::FeedForward, shared + projections)
+            // The router is a matrix, but it is never quantized.
             .and(Class::Rest, hidden * self.experts + self.router + gate + biases)
     }
 }

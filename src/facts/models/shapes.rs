@@ -18,6 +18,7 @@ const TOLERANCE: f64 = 0.004;
 /// The cache and the dimensions of a published model.
 pub(super) fn of(architecture: &str, parameters: ParamCount) -> Option<(KvCache, Dimensions)> {
     let wanted = parameters.as_f64();
+    // The config of a line is parsed only where architecture and count fit.
     let rows = TABLE.lines().filter_map(|line| {
         let (line, rest) = line.split_once('\t')?;
         if line != architecture {
@@ -28,6 +29,7 @@ pub(super) fn of(architecture: &str, parameters: ParamCount) -> Option<(KvCache,
         let off = (count.parse::<u64>().ok()? as f64 / wanted - 1.0).abs();
         (off < TOLERANCE).then_some((off, config))
     });
+    // The nearest count: sizes of one family may be within the tolerance of each other.
     let (_, config) = rows.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let facts = read(config)?;
     Some((facts.cache?, facts.dimensions?))

@@ -61,6 +61,7 @@ pub(super) fn count(
         // in another repository.
         None => match model_type {
             "phi3_v" if config.find("img_processor").is_some() => Ok(phi3_vision(text)),
+            // The first LLaVA names only the width of its tower, which is another repository.
             "llava" => {
                 let hidden = config.need(&["mm_hidden_size"]);
                 Ok(projector(hidden, text.hidden))
@@ -80,6 +81,7 @@ fn tower<'a>(
 ) -> Option<u128> {
     let count = match model_type {
         "llava" => {
+            // Read again with the defaults of CLIP, which nested configs leave out.
             let vision = &mut Config::part(config, "vision_config")?.with_defaults(CLIP_LARGE);
             let hidden = vision.need(&["hidden_size"]);
             clip(vision) + projector(hidden, text.hidden)
@@ -102,6 +104,7 @@ fn tower<'a>(
                 + linear(hidden, text.hidden, bias)
                 + linear(text.hidden, text.hidden, bias)
         }
+        // Qwen2-VL gives the tower's width as `embed_dim`; `hidden_size` is that of the output.
         "qwen2_vl" => {
             qwen2_tower(&mut vision) + qwen_merger(&mut vision, text, &["embed_dim"], true)
         }
@@ -119,6 +122,7 @@ fn tower<'a>(
         }
         "internvl_chat" | "internvl" => {
             let hidden = vision.need(&["hidden_size"]);
+            // Four neighboring patches become one vector.
             let merged = 4 * hidden;
             intern_tower(&mut vision) + norm(merged, true) + projector(merged, text.hidden)
         }
@@ -137,6 +141,7 @@ fn tower<'a>(
         "minimax_m3_vl" => minimax_tower(config, &mut vision, text),
         "deepseek_vl_v2" => deepseek_tower(config, &mut vision, text),
         "multi_modality" => janus(config, text),
+        // An unknown tower is not guessed: the count says which part it is without.
         _ => return None,
     };
     config.absorb(vision);
@@ -161,6 +166,7 @@ const CLIP_LARGE: &[(&str, u128)] = &[
 /// Patches along one side, squared.
 fn patches(config: &mut Config<'_>) -> u128 {
     let patch = config.need_small(&["patch_size"]);
+    // Division by an absent patch size would be one by zero.
     config.need(&["image_size"]).checked_div(patch).unwrap_or(0).pow(2)
 }
 
@@ -173,7 +179,9 @@ fn patch_embedding(config: &mut Config<'_>, hidden: u128, bias: bool) -> u128 {
 /// A size of an image or a patch: a number, or the two sides.
 fn side(config: &mut Config<'_>, key: &'static str) -> u128 {
     let sides = config.first(&[key]).map(Node::items).unwrap_or_default();
+    // Only the first side: images and patches are square in published models.
     match sides.first().and_then(Node::as_int) {
+        // The bound keeps the square of the sides within the formulas' range.
         Some(side) => side.try_into().unwrap_or(0).min(u128::from(u16::MAX)),
         None => config.need_small(&[key]),
     }
@@ -230,6 +238,7 @@ fn glm_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
 /// attend to its output.
 fn minicpm_tower(outer: &mut Config<'_>, vision: &mut Config<'_>, text: Sizes) -> u128 {
     let (seen, width) = (vision.need(&["hidden_size"]), text.hidden);
+    // The model drops the last layer of its tower, which the files do not have then.
     let last = if outer.flag("drop_vision_last_layer", false) {
         encoder_layer(seen, vision.need(&["intermediate_size"]))
     } else {
@@ -248,6 +257,7 @@ fn minicpm_tower(outer: &mut Config<'_>, vision: &mut Config<'_>, text: Sizes) -
 /// (transformers, models/gemma4_unified/modeling_gemma4_unified.py).
 fn unified_patches(config: &mut Config<'_>, text: Sizes) -> u128 {
     let patch = config.small(&["patch_size"], 16) * config.small(&["pooling_kernel_size"], 3);
+    // Three colors of each pixel of a pooled square.
     let pixels = 3 * patch * patch;
     let width = config.or(&["mm_embed_dim"], text.hidden);
     norm(pixels, true)
@@ -293,6 +303,7 @@ fn pixtral(config: &mut Config<'_>) -> (u128, u128) {
 fn qwen2_tower(config: &mut Config<'_>) -> u128 {
     let hidden = config.need(&["embed_dim"]);
     let inner = config.small(&["mlp_ratio"], 4) * hidden;
+    // A patch spans this many frames of a video.
     config.small(&["temporal_patch_size"], 2) * patch_embedding(config, hidden, false)
         + config.layers(&["depth"]) * encoder_layer(hidden, inner)
 }
@@ -320,11 +331,13 @@ fn mllama_tower(config: &mut Config<'_>) -> u128 {
     let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
     let (tiles, ratios) = (
         config.small(&["max_num_tiles"], 4),
+        // Ratio 0 stands for padding, so that there is one row more than ratios.
         config.first(&["supported_aspect_ratios"]).map_or(8, |ratios| ratios.items().len() as u128)
             + 1,
     );
     let positions = patches(config) + 1;
     let layer = 4 * hidden * hidden + plain(hidden, inner, true) + 2 * norm(hidden, true);
+    // Each global layer has two gates besides its weights.
     let gated_layers = config.layers(&["num_global_layers"]) * (layer + 2);
     // Positions within a tile and of tiles, each with a gate, before and behind.
     let position_embedding = 1 + positions * hidden + ratios * tiles * positions * hidden;
@@ -437,12 +450,14 @@ fn siglip_of([hidden, layers, inner, patch, patches]: [u128; 5]) -> u128 {
 
 /// DeepSeek-VL2: SigLIP with a pooling head, a projector of squares of patches, and two separators.
 fn deepseek_tower(outer: &mut Config<'_>, config: &mut Config<'_>, text: Sizes) -> u128 {
+    // The config has a name only; for an unknown name the sizes are missing, not 0.
     let Some(sizes) = config.text("model_name").and_then(named_siglip) else {
         config.missing.push("model_name");
         return 0;
     };
     let [hidden, _, inner, ..] = sizes;
     // A probe attends to all patches.
+    // The head is a layer with one norm instead of two.
     let pooling = hidden + encoder_layer(hidden, inner) - norm(hidden, true);
     let out = outer
         .part("projector_config")
@@ -459,6 +474,7 @@ fn janus(config: &mut Config<'_>, text: Sizes) -> u128 {
         let mut inner = config.part(part)?.part("params")?;
         Some(inner.need(&[key]))
     };
+    // Defaults of the published configs, which leave the parts out.
     let seen = params("aligner_config", "input_dim").unwrap_or(1024);
     let tokens = params("gen_vision_config", "image_token_size").unwrap_or(16_384);
     let width = params("gen_vision_config", "n_embed").unwrap_or(8);
@@ -475,6 +491,7 @@ fn janus(config: &mut Config<'_>, text: Sizes) -> u128 {
 /// Phi-3-vision: CLIP large at 336, a projector of squares of patches, and two separators.
 fn phi3_vision(text: Sizes) -> u128 {
     const HIDDEN: u128 = 1024;
+    // Patches of 14 pixels at 336 are 576, and the class is one more position.
     let clip = HIDDEN
         + 3 * 14 * 14 * HIDDEN
         + 577 * HIDDEN

@@ -121,6 +121,7 @@ pub(super) static FAMILIES: &[Family] = &[
             Mixer::Grouped(Grouped { rest, ..Grouped::of(sizes, bias, false) })
         },
         norms: |config, sizes, _| {
+            // Parts that run side by side share the norm before them.
             let norms = if config.flag("use_parallel_residual", false) { 1 } else { 2 };
             norms * norm(sizes.hidden, true)
         },
@@ -264,6 +265,7 @@ pub(super) static FAMILIES: &[Family] = &[
             if attention.is_off() {
                 return Mixer::None;
             }
+            // The config has the heads that share a key, not the number of keys.
             let groups = sizes.heads.checked_div(attention.number("n_heads_in_group").unwrap_or(1));
             Mixer::Grouped(Grouped {
                 groups: groups.unwrap_or(sizes.heads),
@@ -274,6 +276,8 @@ pub(super) static FAMILIES: &[Family] = &[
             let Some(part) = config.block("ffn", layer).filter(|part| !part.is_off()) else {
                 return FeedForward::None;
             };
+            // The factor is for the two matrices of a plain part: a gate makes three of two thirds
+            // each, rounded up to 256.
             let wide = part.scaled("ffn_mult", 2 * sizes.hidden) / 3;
             FeedForward::gated(wide.next_multiple_of(256))
         },

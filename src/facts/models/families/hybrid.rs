@@ -79,6 +79,7 @@ pub(super) static FAMILIES: &[Family] = &[
         },
         feed_forward: |config, sizes, _| {
             let shared = config.or(&["shared_intermediate_size"], 1024);
+            // The small models of the family have no experts: the shared part is all.
             match config.or(&["num_local_experts"], 0) {
                 0 => FeedForward::gated(shared),
                 experts => {
@@ -148,6 +149,7 @@ fn delta_or_gated_attention(config: &mut Config<'_>, sizes: Sizes, layer: u128) 
     let interval = config.or(&["full_attention_interval"], 4);
     let attends = match kind {
         Some(kind) => kind == "full_attention",
+        // Layers count from 0 and intervals from 1; an interval of 0 would divide by zero.
         None => interval > 0 && (layer + 1).is_multiple_of(interval),
     };
     if attends {
@@ -174,6 +176,7 @@ fn mtp_layers(family: &Family, config: &mut Config<'_>, sizes: Sizes) -> Option<
     (modules > 0).then(|| {
         let layer = Layer {
             mixer: gated_attention(config, sizes),
+            // The number behind the last layer: what depends on a layer is that of the last ones.
             feed_forward: (family.feed_forward)(config, sizes, sizes.layers),
             rest: (family.norms)(config, sizes, sizes.layers),
         };
@@ -226,6 +229,7 @@ fn kind(config: &mut Config<'_>, layer: u128) -> Option<Kind> {
 
 /// The kind of a layer in a text with a letter each, or in a list of words.
 fn kind_at(config: &Config<'_>, letters: &str, words: &str, layer: u128) -> Option<Kind> {
+    // Newer configs list words in place of the letters.
     let Some(text) = config.find(letters).and_then(|node| node.as_str()) else {
         return kind_of(config.element(words, layer)?.as_str()?);
     };
@@ -278,6 +282,7 @@ fn nemotron(config: &mut Config<'_>, sizes: Sizes, kind: Kind) -> Layer {
 /// Layers of Nemotron-H that draft have a pattern of their own.
 fn nemotron_drafts(_: &Family, config: &mut Config<'_>, sizes: Sizes) -> Option<Drafts> {
     let modules = config.small(&["num_nextn_predict_layers"], 0);
+    // The pattern ends with its last letter: there is no number of draft layers per module.
     let kinds = (0..sizes.layers).map_while(|layer| {
         kind_at(config, "mtp_hybrid_override_pattern", "mtp_layers_block_type", layer)
     });
@@ -291,6 +296,7 @@ fn nemotron_drafts(_: &Family, config: &mut Config<'_>, sizes: Sizes) -> Option<
 /// Ling 3: the last layer of each group attends, and so do the layers behind the last whole group
 /// and those that draft; the others are delta nets with a decay per channel.
 fn ling(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
+    // 0 layers in a group would divide by zero.
     let group = config.need_small(&["layer_group_size"]).max(1);
     let whole = config.flag("no_kda_lora", true);
     if (layer + 1).is_multiple_of(group) || layer >= sizes.layers / group * group {
@@ -310,6 +316,7 @@ fn ling(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
 /// Kimi Linear: layers, counted from 1, that attend; the others are delta nets with a decay per
 /// channel.
 fn kimi(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
+    // Without the part all layers attend, as in the models that it came from.
     let Some(mut part) = config.part("linear_attn_config") else {
         return Mixer::Latent(latent(config, sizes));
     };

@@ -26,6 +26,7 @@ const DEEPSEEK_V32: Family = Family {
     architecture: "DeepseekV32ForCausalLM",
     mixer: |config, sizes, layer| {
         let is_shared =
+            // A shared indexer is that of an earlier layer and has no weights here.
             config.element("indexer_types", layer).and_then(|kind| kind.as_str()) == Some("shared");
         let latent = latent(config, sizes);
         let index = (!is_shared).then(|| index(config, latent.query_rank));
@@ -76,6 +77,7 @@ pub(super) static FAMILIES: &[Family] = &[
         types: &["deepseek_v4", "deepseek_ref"],
         architecture: "DeepseekV4ForCausalLM",
         mixer: |config, sizes, layer| {
+            // Layers without a ratio keep their window only.
             let ratio = config.number_of("compress_ratios", layer).unwrap_or(0);
             let query_rank = config.need(&["q_lora_rank"]);
             let compressed = Compressed {
@@ -108,6 +110,7 @@ pub(super) static FAMILIES: &[Family] = &[
         },
         norms: |config, sizes, _| {
             let streams = config.small(&["hc_mult"], 1);
+            // Per stream: weights before, weights after, and a matrix between all streams.
             let mixes = (2 + streams) * streams;
             2 * sizes.hidden + 2 * (mixes * streams * sizes.hidden + mixes + 3)
         },

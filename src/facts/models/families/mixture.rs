@@ -89,11 +89,13 @@ pub(super) static FAMILIES: &[Family] = &[
             let is_mixture = config
                 .lists("moe_layers", layer)
                 .unwrap_or_else(|| step > 0 && (layer + 1).is_multiple_of(step));
+            // Dense layers are wider than an expert and have a key of their own.
             if !is_mixture {
                 return FeedForward::gated(config.need(&["intermediate_size_mlp"]));
             }
             let experts = config.need(&["num_local_experts"]);
             FeedForward::Mixture(Mixture {
+                // One shared expert, as wide as the others.
                 shared: sizes.inner,
                 ..Mixture::of(experts, sizes.inner)
             })
@@ -239,6 +241,7 @@ pub(super) static FAMILIES: &[Family] = &[
             };
             let value = if is_narrow { "swa_v_head_dim" } else { "v_head_dim" };
             let [heads, groups, head] = keys;
+            // Keys that are absent have the width of the other layers.
             let sizes = Sizes {
                 heads: config.or(&[heads], sizes.heads),
                 groups: config.or(&[groups], sizes.groups),
@@ -321,6 +324,7 @@ pub(super) static FAMILIES: &[Family] = &[
             // The last layers take keys and values of an earlier one.
             let takes = shares_keys(config, sizes, layer);
             Mixer::Grouped(Grouped {
+                // Layers that share keys have neither keys nor values, and cache none.
                 groups: if takes { 0 } else { sizes.groups },
                 rest: if takes { sizes.head } else { 2 * sizes.head },
                 keys_are_values: are_equal,
@@ -344,6 +348,7 @@ pub(super) static FAMILIES: &[Family] = &[
         },
         norms: |config, sizes, _| {
             let mixture = if config.flag("enable_moe_block", false) { 3 * sizes.hidden } else { 0 };
+            // The smallest models add a narrow input to every layer.
             let narrow = config.or(&["hidden_size_per_layer_input"], 0);
             let inputs = if narrow == 0 { 0 } else { 2 * sizes.hidden * narrow + sizes.hidden };
             4 * sizes.hidden + 1 + mixture + inputs
@@ -397,7 +402,9 @@ pub(super) fn bailing_mixture(config: &mut Config<'_>, sizes: Sizes, layer: u128
 /// tokens.
 pub(super) fn deepseek_mixture(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> FeedForward {
     let dense = FeedForward::gated(sizes.inner);
+    // The smallest model of the family has no experts at all.
     let Some(experts) = config.maybe(&["n_routed_experts", "num_experts"]) else { return dense };
+    // The key is a list in some configs, with 0 for a dense layer, and a number in others.
     let listed = config.number_of("moe_layer_freq", layer);
     let frequency = if config.length("moe_layer_freq").is_some() {
         1

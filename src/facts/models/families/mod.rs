@@ -72,7 +72,7 @@ pub(super) enum Window {
     Never,
     /// All, when the config names a window.
     All,
-    /// All but every so manieth.
+    /// All but every n-th one.
     ButEvery(u128),
     /// All but every fourth, in chunks of tokens (`attention_chunk_size`).
     Chunked,
@@ -149,6 +149,7 @@ impl Family {
     pub(super) fn layer(&self, config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Layer {
         let mut mixer = (self.mixer)(config, sizes, layer);
         if let Mixer::Grouped(groups) = &mut mixer
+            // A family that set a window itself, as for layers about images, knows better.
             && groups.window.is_none()
         {
             groups.window = self.window.of(config, layer);
@@ -164,11 +165,13 @@ impl Family {
 impl Window {
     /// The window of a layer in tokens; `None` if it attends to all of them.
     fn of(self, config: &Config<'_>, layer: u128) -> Option<u128> {
+        // Some configs keep the width of a window that is switched off.
         if config.peek_flag("use_sliding_window") == Some(false) {
             return None;
         }
         let width = config.peek("sliding_window").filter(|width| *width > 0);
         let chunk = || config.peek("attention_chunk_size").filter(|width| *width > 0);
+        // The list of the config counts above the rule of the family.
         if let Some(kind) = config.element("layer_types", layer).and_then(|kind| kind.as_str()) {
             return match kind {
                 kind if kind.contains("sliding") => width,
@@ -180,6 +183,7 @@ impl Window {
             Self::Never => false,
             Self::All => true,
             Self::Even => layer.is_multiple_of(2),
+            // Layers without positions see all tokens; 0 marks them.
             Self::Chunked => {
                 let sees_all = match config.number_of("no_rope_layers", layer) {
                     Some(turns) => turns == 0,
@@ -210,6 +214,7 @@ fn next_tokens(
 ) -> Option<Drafts> {
     let modules = config.small(&["num_nextn_predict_layers"], 0);
     (modules > 0).then(|| {
+        // Numbered behind the last layer, so that it is what the last layers are.
         let layers = vec![family.layer(config, sizes, sizes.layers)];
         Drafts { layers, modules, copies, counted }
     })
@@ -280,6 +285,7 @@ pub(super) fn encoder(config: &mut Config<'_>, architecture: &str) -> Elements {
 /// How many classes a classifying head has; `transformers` assumes two.
 pub(super) fn labels(config: &mut Config<'_>) -> u128 {
     let named =
+        // The names of the classes count above their number, as in transformers.
         config.first(&["id2label"]).and_then(|labels| labels.as_map().map(crate::yaml::Map::len));
     named.map_or_else(|| config.or(&["num_labels"], 2), |labels| labels as u128)
 }

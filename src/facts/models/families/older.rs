@@ -96,6 +96,8 @@ pub(super) static FAMILIES: &[Family] = &[
         types: &["falcon", "RefinedWeb", "RefinedWebModel"],
         architecture: "FalconForCausalLM",
         mixer: |config, sizes, _| {
+            // The new architecture has groups; before it there was one for all heads, or one for
+            // each.
             let new = config.flag("new_decoder_architecture", false);
             let groups = if new {
                 sizes.groups
