@@ -43,6 +43,7 @@ pub(crate) fn objects(
         return Ok(Checked::clean(Vec::new()));
     }
     let mut writer = Writer::new(composed, model_config, settings);
+    // The first component that fails stops the controller: nothing of those after it is written.
     for component in &composed.components {
         writer.component(component)?;
     }
@@ -58,6 +59,7 @@ pub(crate) fn before_failure(
     settings: Settings<'_>,
 ) -> Vec<RenderedObject> {
     let mut writer = Writer::new(&unfinished.built, model_config, settings);
+    // A component that cannot be written ends the list; the part that it is of was never reached.
     let whole =
         unfinished.built.components.iter().try_for_each(|component| writer.component(component));
     if whole.is_ok()
@@ -142,6 +144,7 @@ impl<'a> Writer<'a> {
         span: Option<Span>,
     ) {
         let service = self.service();
+        // Without a place of its own a remark is about the service as a whole.
         let diagnostic = Diagnostic::new(Code::OperatorDefect, message)
             .severity(severity)
             .at(span.unwrap_or_else(|| service.object.name_span()))
@@ -172,6 +175,7 @@ impl<'a> Writer<'a> {
             Frame::new(service, component, self.namespace.clone(), self.settings.policy.ome());
         let kind = Some(component.kind);
         let mut pod = component.pod.clone();
+        // Access first: the router's pods run with the account that is created here.
         if component.kind == ComponentKind::Router {
             pod = pod::router(&pod, frame.name());
             for object in rbac::objects(&frame) {
@@ -180,6 +184,7 @@ impl<'a> Writer<'a> {
         }
         match workload {
             Workload::Deployment(class) => self.deployment(&frame, &pod, class),
+            // Knative writes autoscaler and Services itself, so that nothing follows.
             Workload::Knative => self.push(kind, knative::object(&frame, &pod)),
             Workload::Group { worker, size } => {
                 self.push(kind, leader_worker_set::object(&frame, &pod, worker, size));
@@ -211,6 +216,7 @@ impl<'a> Writer<'a> {
             return;
         }
         match decide::before_sidecar(service, component, self.settings) {
+            // The workload is written before the Sidecar, on which the controller then fails.
             Ok(Workload::Group { worker, size }) => {
                 let pod = &component.pod;
                 self.push(kind, leader_worker_set::object(&frame, pod, worker, size));
@@ -285,6 +291,7 @@ impl<'a> Writer<'a> {
             "reach the head of a RayCluster by its own Service",
             None,
         );
+        // After the Service: the controller writes the probers in a loop of their own.
         for index in 0..clusters {
             self.push(kind, prober.and_then(|config| ray::prober(frame, index, config)));
         }
@@ -414,6 +421,7 @@ impl<'a> Writer<'a> {
 
     /// The first port of the Service of a component, as it was written.
     fn first_port(&self, component: &EcoString) -> Option<Node> {
+        // Services are named by the shortened name of their component.
         let name = crate::quantity::hash::truncate63(component);
         let service = self.objects.iter().map(|object| &object.node).find(|node| {
             let text = |keys: &[&str]| node.at(keys).and_then(Node::as_str);
@@ -428,6 +436,7 @@ impl<'a> Writer<'a> {
 /// The wave in which an object is needed (see [`RenderedObject::wave`]).
 fn wave(object: &Node, component: Option<ComponentKind>) -> i32 {
     match object.get("kind").and_then(Node::as_str) {
+        // What pods refer to comes first, what scales and protects them after them, ways in last.
         Some("ConfigMap" | "ServiceAccount" | "Role" | "RoleBinding") => 0,
         Some("HorizontalPodAutoscaler" | "ScaledObject" | "PodDisruptionBudget") => 2,
         _ if component.is_none() => 3,

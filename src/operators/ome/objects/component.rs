@@ -48,6 +48,7 @@ impl<'a> Frame<'a> {
         let annotations = metadata::sorted(component.annotations.clone());
         let queue: Vec<Entry> = queue_labels(&annotations);
         let app = EcoString::from(hash::truncate63(&component.name));
+        // Without a queue the labels stay as they are: no copy with a changed order.
         let queued_labels = if queue.is_empty() { labels.clone() } else { with(&labels, queue) };
         let app_labels = with(&queued_labels, [label("app", app.clone(), &rules::APP_LABEL)]);
         let service_annotations = if release.service_annotations_filtered {
@@ -58,11 +59,14 @@ impl<'a> Frame<'a> {
         let suffixed = |suffix| {
             if suffix { eco_format!("{}-new", component.name) } else { component.name.clone() }
         };
+        // An annotation with any value marks a dedicated cluster, unless Volcano has the queue.
         let dedicated = annotations.contains_key("ome.io/dedicated-ai-cluster")
             && !annotations.contains_key("volcano");
         let queued = annotations
             .get("kueue-enabled")
             .is_some_and(|enabled| enabled.as_str() == Some("true"));
+        // The two suffixes depend on different annotations: the autoscaler may target a name that
+        // no Deployment has.
         let deployment = suffixed(release.dedicated_suffix && dedicated);
         let scaled = suffixed(release.autoscaler_follows_suffix && queued);
         Self {

@@ -73,6 +73,7 @@ fn panic(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) 
 
 /// Reports settings with which the manager does not start.
 pub(crate) fn settings(service: &Service, settings: Settings<'_>) -> Result<(), Failure> {
+    // The manager reads its settings at start: without them no service is reconciled.
     if let Some(error) = &settings.config.error {
         return Err(failure(
             error.to_string(),
@@ -117,6 +118,8 @@ pub(super) fn before_sidecar<'a>(
 ) -> Result<Workload<'a>, Failure> {
     match component.mode {
         DeploymentMode::RawDeployment => {
+            // The class is checked before the host, as the controller builds its reconcilers in
+            // that order.
             let class = autoscaler_class(service, component, settings)?;
             host(service, component, settings)?;
             Ok(Workload::Deployment(class))
@@ -160,6 +163,7 @@ pub(super) fn before_sidecar<'a>(
         }
         DeploymentMode::OmeNative => Ok(Workload::Native),
         DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => {
+            // The mode of a component comes from its annotation, so that this is the place to mend.
             let annotation = component.annotations.get(DeploymentMode::ANNOTATION);
             Err(failure(
                 format!("invalid deployment mode for {}", component.kind.as_str()),
@@ -188,6 +192,7 @@ fn autoscaler_class(
     // Before v0.1.5 spec.kedaConfig did not reach the reconciler, which reads from it the values
     // that no annotation sets (reconcilers/keda/keda_reconciler.go).
     let asks_config = || {
+        // With all four annotations no value is read from the config, and nothing is dereferenced.
         let annotations = |key: &str| component.annotations.contains_key(key);
         !autoscaler::KEDA_ANNOTATIONS.into_iter().all(annotations)
     };
@@ -221,6 +226,7 @@ fn host(service: &Service, component: &Component, settings: Settings<'_>) -> Res
     let annotations = &component.annotations;
     let ingress = IngressSettings::resolve(settings.config, annotations);
     let name = &component.name;
+    // The host is computed for its error only; which host the Ingress has is decided later.
     match settings.policy.ome().long_names {
         LongNameRule::Shortened => {
             ingress.host(name, &service.namespace, &component.labels, annotations)
@@ -292,6 +298,7 @@ fn ray_clusters<'a>(
         return Err(failure(message, span, "write a smaller `minReplicas`"));
     }
     let prober = settings.config.multinode_prober.as_ref();
+    // Without clusters there are no probers, and the settings of the prober are not read.
     if let Some(missing) = ray::missing_setting(prober).filter(|_| clusters > 0) {
         return Err(panic(
             missing,

@@ -35,10 +35,12 @@ impl<'a> ModelConfig<'a> {
     ) -> Option<Self> {
         let wanted = service.model.as_ref()?;
         let name = &wanted.name.value;
+        // Only the first weight: services with more are refused elsewhere.
         let first = wanted.fine_tuned.first().filter(|weight| !weight.value.is_empty());
         let fine_tuned = first.and_then(|weight| catalog.fine_tuned_weight(&weight.value));
         let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
         let (name, model) = match (policy.ome().model_kind, wanted.lookup) {
+            // A release that honors the kind serves and describes the same model.
             (ModelKindRule::Honored, _) => (name.clone(), served),
             (ModelKindRule::ConfigMapOnly, ModelLookup::ClusterFirst) => {
                 let namespaced =
@@ -46,6 +48,8 @@ impl<'a> ModelConfig<'a> {
                 (name.clone(), catalog.model(&Scope::Cluster, name).or_else(namespaced))
             }
             (ModelKindRule::ConfigMapOnly, ModelLookup::NamespaceFirst) => match kind {
+                // The service names a weight in place of a model: the weight refers to its base
+                // model.
                 Some("FineTunedWeight") => {
                     let base = catalog
                         .fine_tuned_weight(name)
@@ -70,6 +74,7 @@ impl<'a> ModelConfig<'a> {
                     name.clone(),
                     catalog.model(&Scope::Namespace(service.namespace.clone()), name),
                 ),
+                // Any other kind, also a missing one, is looked up in the cluster alone.
                 _ => (name.clone(), catalog.model(&Scope::Cluster, name)),
             },
         };

@@ -170,6 +170,7 @@ fn component(
                 &[],
             )
         };
+    // Labels that the wrappers add are taken off, or the comparison would find them in both.
     let labels = map(template.pointer("/metadata/labels"), &ADDED);
     let mut annotations = map(template.pointer("/metadata/annotations"), annotations_dropped);
     let service_labels = service.object.labels();
@@ -190,6 +191,7 @@ fn component(
         .and_then(Node::as_map)
         .cloned()
         .unwrap_or_default();
+    // Replicas come from the service, never from the runtime, whose values would be left over.
     for key in ["minReplicas", "maxReplicas"] {
         spec.remove(key);
     }
@@ -239,6 +241,7 @@ fn plain(value: &Json, key: &str) -> Option<Json> {
         Json::Array(items) => {
             let items: Vec<Json> =
                 items.iter().map(|item| plain(item, "").unwrap_or(Json::Null)).collect();
+            // Go omits empty lists and maps, and the recording was made of Go's output.
             (!items.is_empty()).then_some(Json::Array(items))
         }
         Json::Object(fields) => {
@@ -249,6 +252,7 @@ fn plain(value: &Json, key: &str) -> Option<Json> {
                 })
                 .filter_map(|(name, value)| Some((name.clone(), plain(value, name)?)))
                 .collect();
+            // These two are written although they are empty.
             (!fields.is_empty() || matches!(key, "emptyDir" | "rayStartParams"))
                 .then_some(Json::Object(fields))
         }

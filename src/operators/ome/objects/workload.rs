@@ -134,13 +134,16 @@ impl<'a> Converter<'a> {
             Some(RenderedObject { node: serving, component: Some(ComponentKind::Engine), wave: 1 });
         let mut out = Vec::with_capacity(objects.len());
         for object in objects {
+            // One ModelServing has all roles: it stands where the first workload stood.
             if is_workload(&object) {
                 out.extend(serving.take());
             } else if let Some(object) = self.adapted(object, &name, disaggregated) {
                 out.push(object);
             }
         }
+        // After all objects, so that one finding has everything that is left out.
         self.say_what_is_lost(&name);
+        // The objects were finished before they were changed here.
         for object in &mut out {
             crate::objects::prune::tidy(&mut object.node);
             crate::objects::order(&mut object.node);
@@ -205,6 +208,7 @@ impl<'a> Converter<'a> {
     /// Records the surge and the strategies that a ModelServing does not support.
     fn losses(&mut self, component: &Component, workload: &RenderedObject) {
         let surge = workload.node.at(&["spec", "strategy", "rollingUpdate", "maxSurge"]);
+        // The field has another path in a LeaderWorkerSet.
         let surge = surge.or_else(|| {
             workload.node.at(&["spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxSurge"])
         });
@@ -304,6 +308,8 @@ impl<'a> Converter<'a> {
                 "add `engine: {}`",
             ));
         };
+        // With two roles the ModelServing is of the service, with one it keeps the component's
+        // name.
         let name =
             if disaggregated { service.name().clone() } else { first.component.name.clone() };
         let replicas = |part: &Part<'_>| {
@@ -314,11 +320,14 @@ impl<'a> Converter<'a> {
             _ if disaggregated => "prefill",
             _ => "engine",
         };
+        // Prefill and decode scale apart, so that they are replicas of roles in a single group.
         let groups = if disaggregated { 1 } else { replicas(first) };
         let by_role = disaggregated && self.features.role_rolling_update;
         let mut roles = Vec::new();
         for part in parts {
             let count = if disaggregated { replicas(part) } else { 1 };
+            // The longest pod name that this ModelServing gives is checked, before a server refuses
+            // pods.
             let problems = names::dns1035_label(&format!(
                 "{name}-{groups}-{}-{count}-{}",
                 role_name(part),
@@ -357,6 +366,7 @@ impl<'a> Converter<'a> {
             .pod
             .get("schedulerName")
             .and_then(Node::as_str)
+            // The API server's default is no wish of the user.
             .filter(|name| *name != "default-scheduler")
             .unwrap_or("volcano");
         if scheduler != "volcano" {
@@ -403,6 +413,7 @@ impl<'a> Converter<'a> {
         disaggregated: bool,
     ) -> Option<RenderedObject> {
         let rule = &WORKLOAD;
+        // Routers stay as the operator writes them.
         let component = match object.component {
             Some(component @ (ComponentKind::Engine | ComponentKind::Decoder)) => {
                 component.as_str()
@@ -424,6 +435,7 @@ impl<'a> Converter<'a> {
                 }
                 Some(object)
             }
+            // Without a scale subresource nothing could change the replicas of a ModelServing.
             "HorizontalPodAutoscaler" | "ScaledObject"
                 if !disaggregated && self.features.scale_subresource =>
             {

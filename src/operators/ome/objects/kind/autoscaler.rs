@@ -55,6 +55,8 @@ fn bounds(frame: &Frame<'_>, compares: fn(i64) -> i64) -> (Option<Node>, Option<
     let min = given("minReplicas").filter(|(number, _)| *number >= 1);
     let least = min.map_or(1, |(number, _)| go_int32(number));
     let default = || least.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS));
+    // A maximum below the minimum is replaced by the minimum, which the server would refuse
+    // otherwise.
     let max = given("maxReplicas").filter(|(number, _)| {
         let number = compares(*number);
         number >= least
@@ -75,6 +77,7 @@ pub(crate) fn horizontal(frame: &Frame<'_>) -> Option<Node> {
     let (min, max) = bounds(frame, go_int32);
     let metric = frame
         .spec("scaleMetric")
+        // In Go a metric that is not set and an empty one are the same.
         .filter(|node| node.as_str() != Some(""))
         .cloned()
         .or_else(|| "cpu".into_node(Origin::Default(&rules::HPA_METRIC)));
@@ -143,6 +146,7 @@ pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>)
     let query = annotated("autoscaling.keda.sh/prometheus.query").or_else(|| {
         let Some(custom) = configured("customPromQuery") else { return default_query(frame.name()).into_node(DEFAULTS) };
         let format = custom.as_str().unwrap_or_default();
+        // Upstream passes the query to fmt.Sprintf, so that every percent sign is a verb.
         let query = match template::sprintf_text(format, frame.name()) {
             Ok(query) => query,
             Err(error) => {
@@ -203,6 +207,7 @@ fn authentication(mut reference: Node) -> Node {
 fn names_the_component_once(format: &str) -> bool {
     let indexed = format.matches("%[1]s").count();
     let plain = format.matches("%s").count();
+    // Every percent sign must belong to a verb of these two kinds; `%%` is one too many.
     format.matches('%').count() == indexed + plain
         && ((plain == 1 && indexed == 0) || (plain == 0 && indexed >= 1))
 }

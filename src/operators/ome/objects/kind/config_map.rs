@@ -29,6 +29,7 @@ pub(crate) fn object(
 
 /// One entry, as Go's encoding/json writes it.
 fn models(config: &ModelConfig<'_>) -> String {
+    // Written by hand, because the order of fields is that of Go's structs and no map keeps it.
     let mut out = String::from("[{\"modelName\":");
     string(&mut out, &config.name);
     if let Some(model) = config.model {
@@ -50,6 +51,7 @@ fn base_model(out: &mut String, model: &Model) {
     let mut fields = Fields::begin(out);
     fields.storage(model.object.spec("storage"));
     let format = model.object.spec("modelFormat");
+    // The only field without `omitempty`: it is there also when it is empty.
     fields.text(
         "modelFormatName",
         format
@@ -110,6 +112,7 @@ impl<'a> Fields<'a> {
             get("parameters").filter(|node| !node.is_empty()).map(|node| &node.value)
         {
             self.key("parameters");
+            // Go's encoder sorts the keys of maps.
             let mut sorted = parameters.clone();
             sorted.sort();
             let mut fields = Fields::begin(self.out);

@@ -40,6 +40,7 @@ fn strategy(given: Option<&Node>) -> Node {
         if is_empty(map, "type") {
             set(map, "type", "RollingUpdate", STRATEGY);
         }
+        // Recreate with parameters of a rolling update is refused by the API server.
         let rolling = map.get("type").and_then(Node::as_str) == Some("RollingUpdate");
         if rolling && map.get("rollingUpdate").is_none_or(Node::is_null) {
             set(

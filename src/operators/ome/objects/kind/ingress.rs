@@ -70,6 +70,7 @@ fn targets(name: &EcoString, components: &[ComponentKind]) -> Vec<(EcoString, Ec
     let (decoder, router) =
         (components.contains(&ComponentKind::Decoder), components.contains(&ComponentKind::Router));
     let top = if router { ComponentKind::Router } else { ComponentKind::Engine };
+    // Router first, as it receives the requests where there is one; else the engine does.
     let mut targets = vec![(name.clone(), of(top))];
     if router {
         targets.push(names_of(ComponentKind::Router));

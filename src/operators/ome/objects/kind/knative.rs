@@ -41,6 +41,7 @@ fn revision(frame: &Frame<'_>, pod: &Node) -> Node {
     if let Some(map) = pod.as_map_mut() {
         set(map, "containerConcurrency", frame.spec("containerConcurrency"), RULE);
         set(map, "timeoutSeconds", frame.spec("timeoutSeconds"), RULE);
+        // Knative refuses a start timeout above the whole timeout; the operator sets them equal.
         set(map, "responseStartTimeoutSeconds", frame.spec("timeoutSeconds"), RULE);
     }
     pod

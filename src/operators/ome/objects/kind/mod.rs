@@ -28,6 +28,7 @@ fn go_int32(number: i64) -> i64 {
 /// An integer field of the service as an int32 field of an object.
 fn int32(node: &Node) -> Node {
     match node.as_int() {
+        // Only a number that wraps gets a new node: others keep their spelling.
         Some(number) if go_int32(number) != number => {
             Node::new(Value::Int(go_int32(number)), node.origin)
         }

@@ -44,6 +44,7 @@ pub(crate) fn prober(frame: &Frame<'_>, index: i64, config: &Node) -> Option<Nod
     let app = || label("app", frame.name().clone(), &rules::APP_LABEL);
     let labels = with(&frame.queued_labels, [app()]);
     let selector: Map = [app()].into_iter().collect();
+    // KubeRay shortens the name of the head's Service, so that the prober must do so too.
     let endpoint = eco_format!(
         "http://{}.{}.svc.cluster.local:8080",
         names::ray(&eco_format!("{}-{index}", frame.name())),
@@ -102,6 +103,7 @@ pub(crate) fn missing_setting(config: Option<&Node>) -> Option<EcoString> {
             "the key `multinodeProber` of the ConfigMap inferenceservice-config is missing".into(),
         );
     };
+    // An empty quantity crashes the controller, as an absent one does.
     let key =
         ["cpuRequest", "cpuLimit", "memoryRequest", "memoryLimit"].into_iter().find(|key| {
             config.get(key).and_then(Node::scalar_text).is_none_or(|text| text.is_empty())

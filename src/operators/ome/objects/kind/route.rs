@@ -31,6 +31,7 @@ pub(crate) fn objects(
             config.ingress.ome_ingress_gateway
         ));
     };
+    // Upstream splits at every slash and takes the first two parts.
     let gateway = (gateway_namespace, gateway.split('/').next().unwrap_or_default());
     let host = |name: &str| {
         entry.settings.host(name, entry.namespace_name, entry.labels, entry.annotations)
@@ -65,6 +66,7 @@ pub(crate) fn objects(
     }
     forwards.push(forward(entry, "^/.*$".into(), &top, &top_timeout));
     if let Some(path) = entry.settings.path(entry.name, entry.namespace_name) {
+        // Here a failing template is an error; in the VirtualService only its routes are missing.
         let path = path?;
         hosts.push(entry.settings.domain.clone());
         if let Some((name, timeout)) = &decoder {

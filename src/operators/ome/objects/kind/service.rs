@@ -97,6 +97,7 @@ fn ports(pod_spec: &Node, default_name: Option<&EcoString>) -> Vec<Node> {
     }
     let mut ports = Vec::with_capacity(declared.len());
     for declared in declared {
+        // In Go an absent port is 0, which the API server refuses with its own message.
         let port = declared.get("containerPort").cloned().or_else(|| 0.into_node(RULE));
         let protocol =
             text(declared, "protocol").cloned().or_else(|| "TCP".into_node(Origin::Default(RULE)));

@@ -83,6 +83,7 @@ pub(crate) fn object(
     };
     let mut routes = Vec::new();
     if entry.has(ComponentKind::Decoder) {
+        // The decoder's routes come first: the route without a path matches everything.
         routes.push(route(
             ComponentKind::Decoder,
             matches(&node!(RULE; { regex: "^/v1/.*$" })),

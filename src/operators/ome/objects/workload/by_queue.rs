@@ -35,6 +35,7 @@ pub(super) fn gathered(
         if is_workload(&object)
             && let Some(pod_group) = join_queue(&mut object)
         {
+            // The PodGroup comes first: pods that name an absent one are not scheduled.
             out.push(pod_group);
         }
         out.push(object);
@@ -77,6 +78,7 @@ pub(super) fn join_queue(object: &mut RenderedObject) -> Option<RenderedObject> 
                 with(&annotations, [label("scheduling.k8s.io/group-name", name.clone(), rule)]);
             set(map, "annotations", &joined, rule);
         }
+        // A scheduler that the user chose stays, although it may not know PodGroups.
         if let Some(map) = at_mut(template, &["spec"]).and_then(Node::as_map_mut)
             && map
                 .get("schedulerName")
