@@ -7,10 +7,10 @@ use super::cause::{Candidate, Question, candidates};
 use super::changed::{accelerators, keeps_metadata, leave_behind, object_changes, restart};
 use super::cost;
 use super::group::{Key, Names, Writer};
-use super::inputs::Inputs;
+use super::inputs::{Input, Inputs};
 use super::side::{self, Both, Decided, Extent, Made, Subject};
-use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Settings, State};
-use crate::api::{Api, ComponentKind, Object, Semantics};
+use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Refused, Settings, State};
+use crate::api::{Api, ComponentKind, Object, ObjectRef, Semantics};
 use crate::diag::Diagnostic;
 use crate::pipeline::History;
 use crate::pipeline::planned::PlannedComponent;
@@ -18,6 +18,7 @@ use crate::pipeline::render::Renderer;
 use crate::pipeline::replaced;
 use crate::pipeline::serving::serving_gpus;
 use crate::quantity::Count;
+use crate::yaml::Node;
 use ecow::EcoString;
 
 /// The comparison of one service.
@@ -67,7 +68,14 @@ impl<'c, 'a> Comparison<'c, 'a> {
         };
         let gpus = Pair { from: before.gpus(), to: after.gpus() };
         let (was, is) = (&before.decided, &after.decided);
-        let refused = [was, is].map(|decided| decided.error.is_some());
+        let refused = is.error.as_ref().is_some_and(|error| !error.is_unread());
+        // What the input lacks is in the cluster, unless the input is one: an edit changes something.
+        let is_live = self.sides[1].world.is_live;
+        let unread = was.error == is.error
+            && is
+                .error
+                .as_ref()
+                .is_some_and(|error| error.is_unread() || (error.is_for_absent() && !is_live));
         let name_of = |object: Option<&Object>| object.map(|object| object.id.clone());
         let mut objects = self.updated(api, fate, before, after);
         // A changed template restarts the pods that no `partition` protects.
@@ -127,7 +135,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
             || !group.objects.is_empty()
             || group.runtime.is_some()
             || !group.accelerators.is_empty()
-            || group.error.is_some();
+            || group.error.is_some()
+            || (unread && both.into_iter().flatten().any(|subject| self.is_edited(subject)));
         let change = differs.then(|| {
             let question = Question {
                 sides: self.sides,
@@ -145,7 +154,18 @@ impl<'c, 'a> Comparison<'c, 'a> {
             Box::new(Found { both, group, candidates, keys, diagnostics })
         });
         let costs = Pair { from: before.cost, to: after.cost };
-        Answer { gpus, costs, refused: refused[1], rendered: true, change }
+        Answer { gpus, costs, refused, rendered: true, change }
+    }
+
+    /// Whether a service, or a configuration that it names, is another one before and after.
+    fn is_edited(&self, subject: Subject<'a>) -> bool {
+        let object = self.object(subject);
+        let named = |id: &ObjectRef| {
+            let refs = object.spec("baseRefs").map(Node::items).unwrap_or_default();
+            refs.iter().any(|one| one.get("name").and_then(Node::as_str) == Some(&id.name))
+        };
+        self.inputs.get(object.api, &object.id).is_some()
+            || self.inputs.of_other_objects().filter_map(Input::id).any(named)
     }
 
     /// The changes of the objects of a service between two results.
@@ -239,7 +259,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
             let [_, resolution] = resolutions;
             let ask = self.renderers[1].ask(services[1]);
             let built = ask.build(services[1], &resolution, &mut History::off());
-            let refused = built.error.is_some();
+            let refused =
+                built.error.as_ref().is_some_and(|error| !Refused::from(error).is_unread());
             let components: Vec<PlannedComponent> =
                 built.outlines.into_iter().map(PlannedComponent::from).collect();
             let least = components.iter().filter(|_| !refused);

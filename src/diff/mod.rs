@@ -203,6 +203,19 @@ pub struct Refused {
     pub message: String,
 }
 
+impl Refused {
+    /// Whether the service is not refused, but could not be rendered: the cluster has configurations
+    /// that were not read.
+    pub fn is_unread(&self) -> bool {
+        self.code == Code::PresetsNotRead
+    }
+
+    /// Whether it is refused for an object that the input lacks.
+    pub(super) fn is_for_absent(&self) -> bool {
+        matches!(self.code, Code::RuntimeNotFound | Code::ModelNotFound)
+    }
+}
+
 impl From<&Failure> for Refused {
     fn from(error: &Failure) -> Self {
         Self { code: error.code, message: error.message.clone() }
@@ -379,7 +392,10 @@ impl Gathered {
             Fate::Removed => summary.removed += 1,
         }
         summary.restarts += usize::from(group.restart);
-        let broke = |error: &Pair<Option<Refused>>| error.from.is_none() && error.to.is_some();
+        let is_refused = |error: &Refused| !error.is_unread();
+        let broke = |error: &Pair<Option<Refused>>| {
+            error.from.is_none() && error.to.as_ref().is_some_and(is_refused)
+        };
         summary.broken += usize::from(group.error.as_ref().is_some_and(broke));
         summary.pods_restarted += group.pods_restarted;
         summary.gpus_restarted += group.gpus_restarted;
@@ -402,7 +418,11 @@ impl Gathered {
         for key in keys {
             self.known.entry(key).or_insert(index);
         }
-        let causes = causes(trials.sides(), &trials.weigh(index, both, candidates));
+        // Trials compare objects, and of what is not rendered there are none: its changes are the causes.
+        let shown = &self.diff.groups[index];
+        let is_tried = shown.fails.is_none() || shown.error.is_some() || !shown.objects.is_empty();
+        let candidates = if is_tried { trials.weigh(index, both, candidates) } else { candidates };
+        let causes = causes(trials.sides(), &candidates);
         self.causes[index].extend(
             causes.into_iter().map(|cause| ((cause.object.clone(), cause.path.clone()), cause)),
         );

@@ -96,7 +96,8 @@ impl Made<'_> {
 
     /// Its GPUs; a service that cannot be deployed has none.
     pub(super) fn gpus(&self) -> Count {
-        let deployed = self.components.iter().filter(|_| self.decided.error.is_none());
+        let is_deployed = self.decided.error.as_ref().is_none_or(Refused::is_unread);
+        let deployed = self.components.iter().filter(|_| is_deployed);
         deployed.map(|(_, extent)| extent.gpus).sum()
     }
 }
@@ -132,6 +133,11 @@ pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w
                 (None, _) => {
                     cost = cost::cost(&decided, &components);
                     objects
+                }
+                // They are counted without what was not read, as a plan does.
+                (Some(error), _) if error.is_unread() => {
+                    cost = Cost::default();
+                    Vec::new()
                 }
                 (Some(_), Some(unfinished)) => {
                     let written = &unfinished.built.components;

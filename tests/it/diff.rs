@@ -739,3 +739,34 @@ fn a_shallow_clone_reports_the_missing_history() {
         assert!(finding.contains(word), "{finding}");
     }
 }
+
+/// What is not read is in the cluster: a service that needs it changes there, and is no ✓ here.
+#[test]
+fn an_edit_of_a_service_that_could_not_be_rendered_is_a_change() {
+    let scratch = Scratch::new("unread");
+    let llm = "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: i, namespace: x}\nspec:\n  model: {uri: \"hf://a/b\"}\n  replicas: 2\n  template: {containers: [{name: main, resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
+    let named = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: i, namespace: x}\nspec:\n  predictor:\n    minReplicas: 2\n    model: {modelFormat: {name: f}, runtime: elsewhere, storageUri: \"s3://a/b\"}\n";
+    for (text, old, new, code) in [
+        (llm, "replicas: 2", "replicas: 5", "presets-not-read"),
+        (named, "minReplicas: 2", "minReplicas: 5", "runtime-not-found"),
+    ] {
+        scratch.write("old.yaml", text).write("new.yaml", &text.replace(old, new));
+        let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
+        assert_eq!((exit, &found["summary"]["changed"]), (Some(2), &1.into()), "{found:#}");
+        let cause = &found["groups"][0]["cause"][0];
+        assert_eq!((&cause["from"], &cause["to"]), (&2.into(), &5.into()), "{found:#}");
+        let fixed = ["diff", "--no-config", "--no-builtin", "--base", "old.yaml", "-f", "new.yaml"];
+        let page = scratch.ome(&fixed).stdout;
+        assert!(page.contains(code) && !page.contains("before and after"), "{page}");
+        // Without an edit nothing changes, and a cluster that lacks the object refuses the service.
+        assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "old.yaml"]).0, Some(0));
+        let live = |text: &str| text.replace("{name: i,", "{name: i, uid: 1-2,");
+        scratch.write("old.yaml", &live(text)).write("new.yaml", &live(&text.replace(old, new)));
+        let exit = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0;
+        assert_eq!(exit, Some(if text == llm { 2 } else { 0 }));
+    }
+    // Devices are counted as a plan counts them, without what was not read.
+    scratch.write("old.yaml", llm).write("new.yaml", &llm.replace("replicas: 2", "replicas: 5"));
+    let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
+    assert_eq!(found["summary"]["gpus"], serde_json::json!({"before": 2, "after": 5}));
+}

@@ -74,6 +74,12 @@ pub(super) fn group<'v>(
     }
     let before = group.error.as_ref().and_then(|pair| pair.from.as_ref());
     let error = match (&group.fails, before) {
+        (Some(error), _) if error.is_unread() => Some(format!(
+            "! its objects are not compared: {} ({}); `{}` prints how to read it",
+            printable(&error.message),
+            error.code.as_str(),
+            view.plan
+        )),
         (Some(error), _) => {
             // A service that was refused before has lost nothing.
             let refused = if group.error.is_some() { "refused" } else { "refused as before" };
@@ -85,6 +91,7 @@ pub(super) fn group<'v>(
             let (message, code) = (printable(&error.message), error.code.as_str());
             Some(format!("✗ {refused}: {message} ({code}); {rest}"))
         }
+        (None, Some(error)) if error.is_unread() => None,
         (None, Some(error)) => Some(format!(
             "✓ no longer refused: {} ({})",
             printable(&error.message),

@@ -285,10 +285,10 @@ impl Shown {
 /// The services that are refused on both sides for the same reason, as a sentence; no group shows
 /// them.
 fn still_refused(view: &View<'_>) -> Option<String> {
-    // Those that are newly refused have a group.
-    let newly = |group: &&Group| group.error.as_ref().is_some_and(|error| error.to.is_some());
+    // Those that are refused and have a group are shown there.
+    let is_refused = |group: &&Group| group.fails.as_ref().is_some_and(|error| !error.is_unread());
     let shown: usize =
-        view.diff.groups.iter().filter(newly).map(|group| group.services.len()).sum();
+        view.diff.groups.iter().filter(is_refused).map(|group| group.services.len()).sum();
     let (count, verb) = match view.diff.summary.refused.saturating_sub(shown) {
         0 => return None,
         1 => (1, "is"),
