@@ -49,7 +49,10 @@ pub(super) fn run(
                         "`{name}` is in error in the state before: {}",
                         refused.message
                     ),
-                    help: Some("`--from` names a state in which it is deployed".into()),
+                    help: refused
+                        .help
+                        .clone()
+                        .or_else(|| Some("`--from` names a state in which it is deployed".into())),
                 });
             }
             renderer.render(views, &mut History::off()).written().to_vec()
