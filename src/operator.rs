@@ -211,16 +211,14 @@ pub(crate) trait Services: Sync {
         built: &Built<'_>,
     ) -> Result<Checked<Vec<RenderedObject>>, Failure>;
 
-    /// At least the objects of components, as [`Services::objects`] has them.
-    ///
-    /// # Errors
-    /// As for [`Services::objects`].
-    fn workloads(
+    /// The objects of components as they are behind the operator's webhook for pods; none where
+    /// [`Services::objects`] has them so.
+    fn admitted(
         &self,
-        context: &Context<'_, '_>,
-        built: &Built<'_>,
-    ) -> Result<Vec<RenderedObject>, Failure> {
-        self.objects(context, built).map(|objects| objects.value)
+        _context: &Context<'_, '_>,
+        _built: &Built<'_>,
+    ) -> Option<Result<Vec<RenderedObject>, Failure>> {
+        None
     }
 
     /// The objects that the operator creates for a service before it fails.

@@ -278,15 +278,21 @@ impl<'a> BuildContext<'a, '_> {
         Ok(rendered)
     }
 
-    /// Returns only the objects of components, which is enough to place pods.
+    /// Returns the objects of components as they are behind the operator's webhook for pods; none
+    /// where they are those of [`BuildContext::judged`].
     ///
     /// # Errors
     /// As for [`BuildContext::objects`].
-    pub(crate) fn workloads(&self, built: &Built<'_>) -> Result<Vec<RenderedObject>, Failure> {
-        let mut rendered = services_of(self.policy).workloads(self, built)?;
-        rendered.retain(|object| object.component.is_some());
-        objects::tidy_all(&mut rendered);
-        Ok(rendered)
+    pub(crate) fn admitted(
+        &self,
+        built: &Built<'_>,
+    ) -> Option<Result<Vec<RenderedObject>, Failure>> {
+        let rendered = services_of(self.policy).admitted(self, built)?;
+        Some(rendered.map(|mut rendered| {
+            rendered.retain(|object| object.component.is_some());
+            objects::tidy_all(&mut rendered);
+            rendered
+        }))
     }
 
     /// Returns the objects that the operator creates for a service before it fails.

@@ -260,7 +260,7 @@ impl PodContext {
     }
 
     /// The workload that an object of a component defines; `None` for other objects.
-    fn workload(&self, object: &RenderedObject) -> Option<Workload> {
+    fn workload(&self, object: &RenderedObject, accepted: bool) -> Option<Workload> {
         let component = object.component?;
         let id = identity(&object.node);
         let namespace = id.scope.namespace().map(EcoString::as_str).unwrap_or_default();
@@ -276,18 +276,24 @@ impl PodContext {
             _ => return None,
         };
         let kind = kind.map_err(|invalid| refused(&invalid));
-        let kind = kind.and_then(|kind| match refused_pods(&object.node) {
-            Some(why) => Err(why.into()),
-            None => Ok(kind),
+        let kind = kind.and_then(|kind| {
+            // What is accepted where it is applied is accepted where a controller creates it.
+            let refused = if accepted { None } else { refused_pods(&object.node) };
+            refused.map_or(Ok(kind), |why| Err(why.into()))
         });
         Some(Workload { component, name: id.name, kind })
     }
 
     /// The workloads of a service. The prober Deployments of a component with a RayCluster serve no
-    /// requests and are left out.
-    pub fn workloads(&self, objects: &[RenderedObject]) -> Vec<Workload> {
-        let mut found: Vec<Workload> =
-            objects.iter().filter_map(|object| self.workload(object)).collect();
+    /// requests and are left out. `accepted` says of the first objects whether a server was found to
+    /// take them.
+    pub fn workloads(&self, objects: &[RenderedObject], accepted: &[bool]) -> Vec<Workload> {
+        let accepted = accepted.iter().copied().chain(std::iter::repeat(false));
+        let mut found: Vec<Workload> = objects
+            .iter()
+            .zip(accepted)
+            .filter_map(|(object, accepted)| self.workload(object, accepted))
+            .collect();
         let is_ray = |own: &Workload| matches!(own.kind, Ok(WorkloadKind::Ray { .. }));
         let ray: Vec<ComponentKind> =
             found.iter().filter(|own| is_ray(own)).map(|own| own.component).collect();

@@ -31,6 +31,7 @@ use crate::workspace::World;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::borrow::Borrow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -430,14 +431,20 @@ impl<'a> Planner<'a> {
             if followed && queued() {
                 pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
+            let written = OnceCell::new();
+            // What cannot be written is reported by `render`.
+            let objects = || -> &Vec<render::RenderedObject> {
+                written.get_or_init(|| ask.judged(composed).unwrap_or_default())
+            };
+            let mut accepted = Vec::new();
             // Of a service that is in error, the error is the cause of what a server refuses.
             if followed
                 && error.is_none()
                 && let Some(server) = &self.server
             {
-                // What cannot be written is reported by `render`.
-                let objects = ask.judged(composed).unwrap_or_default();
-                diagnostics.extend(server.refusals(service, &objects));
+                let refusals = server.refusals(service, objects());
+                accepted = refusals.accepted;
+                diagnostics.extend(refusals.found);
                 diagnostics.extend(self.refused_runtime(policy, &resolution));
             }
             if self.has_nodes && followed && self.quotas.counts_objects(&service.namespace) {
@@ -446,12 +453,14 @@ impl<'a> Planner<'a> {
                     component: None,
                     wave: 0,
                 };
-                let objects = ask.judged(composed).unwrap_or_default();
                 let new = Some(node).filter(|_| service.object.metadata("uid").is_none());
-                counted = new.iter().chain(&objects).map(CountedObject::of).collect();
+                counted = new.iter().chain(objects()).map(CountedObject::of).collect();
             }
             if self.has_nodes && (followed || self.compares_pods) {
-                workloads = self.workloads(&ask, composed);
+                workloads = match ask.admitted(composed) {
+                    Some(admitted) => self.context.workloads(&admitted.unwrap_or_default(), &[]),
+                    None => self.context.workloads(objects(), &accepted),
+                };
             }
         }
         diagnostics.extend(built.diagnostics);
@@ -492,14 +501,6 @@ fn side<'a, 'c>(
 ) -> Side<'a, 'c> {
     let modes = components.iter().map(|component| (component.kind, component.mode)).collect();
     Side { resolution, modes, error }
-}
-
-impl Planner<'_> {
-    /// The workloads of a service; empty if rendering fails, which `render` reports.
-    fn workloads(&self, ask: &BuildContext<'_, '_>, built: &Built<'_>) -> Vec<Workload> {
-        let objects = ask.workloads(built);
-        objects.map(|objects| self.context.workloads(&objects)).unwrap_or_default()
-    }
 }
 
 /// Reports a component whose pods or GPUs are not counted.

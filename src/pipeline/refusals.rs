@@ -15,6 +15,14 @@ use std::sync::OnceLock;
 /// How many Services a line names.
 const NAMED: usize = 3;
 
+/// What a server answers about the objects of a service.
+pub(crate) struct Refusals {
+    /// What it refuses.
+    pub(crate) found: Vec<Diagnostic>,
+    /// Of each object, whether nothing at all was found.
+    pub(crate) accepted: Vec<bool>,
+}
+
 /// The judge of rendered objects.
 #[derive(Debug)]
 pub(crate) struct Server<'a> {
@@ -48,14 +56,16 @@ impl<'a> Server<'a> {
     }
 
     /// Adds the findings about the objects of a service. A finding that was already reported at the
-    /// same location of the input keeps the wording of that report.
+    /// same location of the input keeps the wording of that report. Returns of each object whether
+    /// nothing was found.
     pub(crate) fn accept(
         &self,
         service: &Service,
         objects: &[RenderedObject],
         diagnostics: &mut Vec<Diagnostic>,
-    ) {
+    ) -> Vec<bool> {
         let first = diagnostics.len();
+        let mut accepted = Vec::with_capacity(objects.len());
         let followed = self.semantics.of(service.object.api);
         let operator = operators::services(service.object.api);
         for object in objects {
@@ -70,24 +80,22 @@ impl<'a> Server<'a> {
                     }
                 }
             }
+            accepted.push(diagnostics.len() == start);
         }
         for found in &mut diagnostics[first..] {
             if let Some(finding) = self.reported(found) {
                 found.clone_from(finding);
             }
         }
+        accepted
     }
 
     /// The refusals alone.
-    pub(crate) fn refusals(
-        &self,
-        service: &Service,
-        objects: &[RenderedObject],
-    ) -> Vec<Diagnostic> {
+    pub(crate) fn refusals(&self, service: &Service, objects: &[RenderedObject]) -> Refusals {
         let mut found = Vec::new();
-        self.accept(service, objects, &mut found);
+        let accepted = self.accept(service, objects, &mut found);
         found.retain(|finding| finding.code == Code::ServerRefuses);
-        found
+        Refusals { found, accepted }
     }
 }
 

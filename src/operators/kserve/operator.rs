@@ -221,18 +221,18 @@ impl Services for KServe {
         }
     }
 
-    fn workloads(
+    fn admitted(
         &self,
         context: &Context<'_, '_>,
         built: &Built<'_>,
-    ) -> Result<Vec<RenderedObject>, Failure> {
+    ) -> Option<Result<Vec<RenderedObject>, Failure>> {
         if llm::is_llm(built.service) {
-            return llm::workloads(llm_context(context), built);
+            return Some(llm::workloads(llm_context(context), built));
         }
         // The scheduler sees pods behind the webhook, with the claims and containers that it adds;
         // where it refuses them, that is what `render --expand` reports.
         let admitted = written(context, built, true).or_else(|_| written(context, built, false));
-        admitted.map(|objects| objects.value)
+        Some(admitted.map(|objects| objects.value))
     }
 
     fn refused_runtime(

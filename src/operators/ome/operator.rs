@@ -149,14 +149,6 @@ impl Services for Ome {
         objects::objects(built, config.as_ref(), context.settings())
     }
 
-    fn workloads(
-        &self,
-        context: &Context<'_, '_>,
-        built: &Built<'_>,
-    ) -> Result<Vec<RenderedObject>, Failure> {
-        objects::objects(built, None, context.settings()).map(|objects| objects.value)
-    }
-
     fn before_failure(
         &self,
         context: &Context<'_, '_>,

@@ -59,7 +59,7 @@ pub(super) fn made<'a>(
         (None, Some(_)) => &[],
         (None, None) => &rendered.objects[..],
     };
-    let found = context.workloads(objects);
+    let found = context.workloads(objects, &[]);
     let replicas = |kind: ComponentKind| {
         let component = components.iter().find(|component| component.kind == kind);
         component.and_then(|component| component.settled_replicas.known()).unwrap_or(1)
