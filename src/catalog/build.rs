@@ -115,6 +115,7 @@ impl Builder {
     /// Adds an object that was read at a place.
     pub fn add_at(&mut self, item: Item, place: Place) {
         let object = item.object();
+        // A generated name is another one in each apply: no two such objects are one.
         if object.id.name.ends_with('*') {
             self.unnamed.push(self.items.len());
             self.items.push(item);
@@ -128,6 +129,8 @@ impl Builder {
             self.places.push(place);
             return;
         };
+        // Built-in objects have no directory, so that the first definition stands for all in these
+        // checks.
         let position = index[0];
         let earlier = self.items[position].object();
         if earlier.builtin != object.builtin && !self.options.shipped {
@@ -135,6 +138,7 @@ impl Builder {
         }
         if self.options.shipped && earlier.builtin != object.builtin {
             if object.builtin {
+                // The shipped object replaces every variant of its name.
                 index.truncate(1);
                 self.items[position] = item;
                 self.places[position] = place;
@@ -174,6 +178,7 @@ impl Builder {
             !apart && other.api_version == object.api_version && other.node == object.node
         };
         if let Some(same) = index.iter().copied().find(|at| same(&at)) {
+            // The equal one stands for this place too: services near it see an object there.
             if self.places[same].is_beside(&place) {
                 self.equals.entry(same).or_default().push(place);
             }
@@ -245,17 +250,20 @@ impl Builder {
             within: self.options.within.as_deref(),
         };
         let mut chosen = definitions.chosen();
+        // Objects without a final name have no variants.
         chosen.extend(&self.unnamed);
         chosen.sort_unstable();
         let groups = definitions.groups(&chosen);
         self.diagnostics.extend(definitions.finding());
         let mut views = Vec::new();
+        // Before the items are moved: each view has copies of its own.
         for group in groups {
             let items = group.items.iter().map(|at| self.items[*at].clone()).collect();
             let mut catalog = self.assemble(items);
             catalog.count_machines();
             views.push(View { catalog, added: group.added });
         }
+        // Of all definitions, also of those left out: findings about them need their objects.
         let owners: Vec<(Span, ObjectRef)> = self
             .items
             .iter()
@@ -263,6 +271,7 @@ impl Builder {
             .map(|object| (object.span, object.id.clone()))
             .collect();
         let all = std::mem::take(&mut self.items);
+        // Without variants, the usual case, nothing is copied.
         let items = if chosen.len() == all.len() {
             all
         } else {
@@ -295,6 +304,7 @@ impl Builder {
             texts: Arc::clone(&self.texts),
             ..Catalog::default()
         };
+        // Exact, as a fleet has many services and none is added afterwards.
         catalog
             .services
             .reserve_exact(items.iter().filter(|item| matches!(item, Item::Service(_))).count());
@@ -344,6 +354,7 @@ impl Builder {
         catalog.models.sort_by(|a, b| {
             (&a.object.id.scope, &a.object.id.name).cmp(&(&b.object.id.scope, &b.object.id.name))
         });
+        // The order by which `service` searches.
         catalog.services.sort_by(|a, b| {
             let key = |views: &Views| {
                 (
@@ -420,10 +431,12 @@ impl Catalog {
 
     /// What follows from the nodes.
     fn count_machines(&mut self) {
+        // A node with placeholders has no amounts and no labels to place pods by.
         let nodes = self.nodes.values().filter(|object| !self.is_unfilled(object));
         self.machines = nodes.map(Machine::of).collect();
         let pods = self.others.iter().filter(|object| object.id.kind == "Pod");
         let pods =
+            // Pods with a uid are of a cluster: they show what its webhooks really add.
             pods.filter(|object| object.metadata("uid").is_some()).map(|object| &object.node);
         let cohorts = self.others.iter().filter(|object| {
             object.id.kind == "Cohort" && object.api_version.starts_with("kueue.x-k8s.io/")
@@ -431,6 +444,7 @@ impl Catalog {
         self.cohorts = cohorts.cloned().collect();
         let assumed = self.platform.is_none_or(|platform| platform.device_tolerations);
         self.device_tolerations = DeviceTolerations::of(assumed, &self.machines, pods);
+        // Set on each node, so that the scheduler needs the node alone.
         for machine in &mut self.machines {
             machine.tolerates_own = self.device_tolerations.on;
         }

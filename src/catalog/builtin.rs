@@ -23,6 +23,7 @@ pub(super) fn candidate_classes(
     all: bool,
 ) -> BTreeSet<EcoString> {
     let classes = || classes.values().map(|views| &views.documented);
+    // The classes of the input describe its cluster: built-in ones would compete with them.
     if !all && classes().any(|class| !class.object.builtin) {
         return BTreeSet::new();
     }
@@ -52,6 +53,7 @@ fn named<'a>(catalog: &'a Catalog) -> Named<'a> {
         let service = &views.documented;
         if let Some(named) = &service.runtime {
             let runtimes = catalog.runtimes(service.object.api);
+            // The same order as in selection: the namespace before the cluster.
             let found = runtimes
                 .get(&Scope::Namespace(service.namespace.clone()), &named.name.value)
                 .or_else(|| runtimes.get(&Scope::Cluster, &named.name.value));
@@ -61,6 +63,7 @@ fn named<'a>(catalog: &'a Catalog) -> Named<'a> {
             name(class(&named.value), "accelerator class", named.span());
         }
     }
+    // Built-in runtimes name built-in classes themselves, which the input does not.
     for runtime in catalog.all_runtimes().filter(|runtime| !runtime.object.builtin) {
         for named in &runtime.accelerators.supported {
             name(class(&named.value), "accelerator class", named.span());
@@ -94,6 +97,7 @@ pub(super) fn in_use(catalog: &Catalog, found: Vec<Diagnostic>) -> Vec<Diagnosti
         return found;
     }
     let used = of_use(catalog);
+    // In the order of the findings, which the output keeps.
     let mut kept: IndexMap<(Code, Option<String>, String), (Diagnostic, usize)> = IndexMap::new();
     for finding in found {
         let owner = finding.span().and_then(|span| catalog.owner(span));

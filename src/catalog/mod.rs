@@ -100,6 +100,7 @@ impl Memo {
         of: Vec<ObjectRef>,
         make: impl FnOnce() -> Result<Node, E>,
     ) -> Result<Node, E> {
+        // The lock is not held while the tree is made: two threads may make it, with equal results.
         let merged = self.merged.lock().unwrap_or_else(PoisonError::into_inner).get(&of).cloned();
         if let Some(node) = merged {
             return Ok(node);
@@ -194,6 +195,7 @@ impl Catalog {
     /// Hands over the services at these places, each once; the others stay.
     #[expect(clippy::vec_box, reason = "each is freed when it was planned")]
     pub fn take_services(&mut self, places: &[usize]) -> Vec<Box<Views>> {
+        // Each place is taken once: a place that is listed twice gives nothing the second time.
         let mut all: Vec<Option<Box<Views>>> =
             std::mem::take(&mut self.services).into_iter().map(Some).collect();
         let taken = places.iter().filter_map(|at| all[*at].take()).collect();
@@ -367,6 +369,7 @@ impl Catalog {
     /// the last.
     pub fn other(&self, kind: &str, namespace: &str, name: &str) -> Option<&Object> {
         let index = self.other_index.get_or_init(|| {
+            // Later ones replace earlier ones in the map, so that the last definition is found.
             let places = self.others.iter().enumerate();
             places.map(|(place, object)| (object.id.clone(), place)).collect()
         });
@@ -411,6 +414,8 @@ impl Catalog {
         let owners = self.owners.get(&span.source)?;
         let index = owners.partition_point(|(extent, _)| extent.start <= span.start);
         // Objects within an object, as those of a ConfigMap, follow it.
+        // The bound keeps thousands of small objects in one ConfigMap from being searched for each
+        // finding.
         let mut before = owners[..index].iter().rev().take(1000);
         let (span, id) = before.find(|(other, _)| span.start <= other.end)?;
         Some((span.start, id))

@@ -27,6 +27,7 @@ impl RuntimeSet {
     pub(super) fn new(mut runtimes: Vec<Runtime>, all_builtin: bool) -> Self {
         let only_own = !all_builtin && runtimes.iter().any(|runtime| !runtime.object.builtin);
         runtimes.sort_by(|a, b| a.listing_key().cmp(&b.listing_key()));
+        // Namespaced runtimes sort before those of the cluster, so that both are ranges.
         let start = runtimes.partition_point(|runtime| runtime.object.id.scope != Scope::Cluster);
         let mut namespaces: BTreeMap<EcoString, Range<usize>> = BTreeMap::new();
         for (position, runtime) in runtimes[..start].iter().enumerate() {
@@ -73,6 +74,7 @@ impl RuntimeSet {
         });
         let range = self.namespaces.get(namespace).cloned().unwrap_or_default();
         let place = names
+            // Runtimes of other namespaces cannot serve and are not proposed.
             .nearest_of(name, |place| range.contains(&place) || self.cluster.contains(&place))?;
         Some(&self.runtimes[place].object.id.name)
     }
@@ -83,6 +85,7 @@ impl RuntimeSet {
             if runtime.object.id == other.object.id { other.clone() } else { runtime.clone() }
         };
         let stock = self.stock;
+        // The second argument restores the rule by which the set was made.
         let set = Self::new(self.runtimes.iter().map(swap).collect(), !self.only_own);
         if stock { set.with_stock() } else { set }
     }
@@ -132,6 +135,7 @@ impl RuntimeSet {
         all: bool,
     ) -> impl Iterator<Item = &Runtime> {
         let lists = |runtime: &Runtime| format.is_some_and(|format| lists(runtime, format));
+        // The chart's runtimes serve what the input's own do not list, as both are in the cluster.
         let by_stock = self.only_own
             && self.stock
             && !self
@@ -151,6 +155,7 @@ impl RuntimeSet {
     fn listed(&self, namespace: &str, all: bool) -> impl Iterator<Item = &Runtime> {
         let range = self.namespaces.get(namespace).cloned().unwrap_or_default();
         let others = if all { 0..self.cluster.start } else { 0..0 };
+        // Others are all namespaced ones without this namespace, which came first.
         let skip = range.clone();
         let others =
             others.filter(move |index| !skip.contains(index)).map(|index| &self.runtimes[index]);

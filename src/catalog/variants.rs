@@ -42,6 +42,7 @@ impl Place {
     /// The place of an object in a text.
     pub fn of(source: &Source) -> Self {
         let directory = source.directory();
+        // A file that was named has no directory of variants around it.
         let root = source.root.clone().filter(|_| directory.is_some());
         let standing = Standing::Applied;
         Self { root, directory: directory.unwrap_or_default(), standing }
@@ -78,6 +79,7 @@ impl Place {
     /// The directories that hold it, its own first, up to that of the command line, which is empty.
     fn directories(&self) -> Vec<(Option<&str>, String)> {
         let root = self.root.as_deref();
+        // The empty path is the directory of the command line itself.
         let mut all = vec![(root, String::new())];
         for part in self.parts() {
             let above = all.last().map_or("", |(_, path)| path.as_str());
@@ -94,6 +96,7 @@ impl Place {
 /// several in one directory the last, as kubectl applies them.
 pub fn preferred(places: &[Place], within: Option<&str>) -> Option<usize> {
     let last = places.last()?;
+    // Files that are named are applied in their order: the last one counts.
     if last.root.is_none() {
         return Some(places.len() - 1);
     }
@@ -105,6 +108,7 @@ pub fn preferred(places: &[Place], within: Option<&str>) -> Option<usize> {
         same().map(|at| (places[at].rank(at), directories.of(&places[at]))).collect();
     let by_key = existing.iter().map(|(rank, held)| (*rank, held.as_slice()));
     let first = Definitions::of(by_key).nearest(&from);
+    // Of several in the chosen directory the last, as kubectl applies them in turn.
     same().rfind(|at| places[*at].directory == places[first].directory)
 }
 
@@ -239,11 +243,13 @@ impl Known<'_> {
             let by_key = existing.iter().map(|(rank, held)| (*rank, held.as_slice()));
             Definitions::of(by_key).nearest(from.as_deref().unwrap_or_default())
         };
+        // Most names have one definition, for which no directory is compared.
         let choose = |other: &Vec<usize>| match other.as_slice() {
             [only] => *only,
             several => nearest(several),
         };
         let mut chosen: Vec<usize> = self.index.values().map(choose).collect();
+        // The index is a hash map, whose order must not reach the answer.
         chosen.sort_unstable();
         chosen
     }
@@ -286,6 +292,7 @@ impl Known<'_> {
 
     /// The groups of services that see other objects than the chosen ones.
     pub(super) fn groups(&self, chosen: &[usize]) -> Vec<Group> {
+        // With `--in` the user has chosen: every service sees the same.
         if chosen.len() == self.items.len() || self.within.is_some() {
             return Vec::new();
         }
@@ -332,6 +339,8 @@ impl Known<'_> {
                 _ => existing.iter().flat_map(|at| below_root(&held[*at])).copied().collect(),
             };
             for at in existing {
+                // The cost is counted before it is paid: a tree with too many places gets no
+                // further views.
                 compared += conflicts.len() + if existing.len() > 1 { single.len() } else { 0 };
                 if compared > MOST_COMPARED {
                     continue;
@@ -373,6 +382,7 @@ impl Known<'_> {
                 .chain(picks.into_iter().filter(|at| !left_out.contains(at)))
                 .chain(services.iter().copied())
                 .collect();
+            // In the order of the input, in which later definitions count.
             items.sort_unstable();
             let added = services.iter().filter(|at| !chosen.contains(at));
             let added = added.map(|at| self.items[*at].object().name_span()).collect();

@@ -114,8 +114,10 @@ impl CacheFit {
     /// Returns the number of requests of so many tokens that fit in one replica.
     pub fn requests_of(&self, tokens: u64) -> Option<u64> {
         let (left, request) = (self.promised()?, self.cache.request(tokens, self.layout()));
+        // A request of no bytes, as of a model without a cache, gives no number.
         let by_memory = left.checked_div(request)?;
         let by_tokens = self.held.as_ref().and_then(|held| held.value.checked_div(tokens));
+        // Both limits hold at once; a flag for the tokens is for one copy as well.
         let held = by_tokens.map_or(by_memory, |by_tokens| by_memory.min(by_tokens));
         let held = held.saturating_mul(self.copies);
         Some(self.most.as_ref().map_or(held, |most| held.min(most.value)))

@@ -19,6 +19,7 @@ const NEAREST_MISS: &str = "shows the nearest miss";
 
 /// Whether a next step is [`help_of_service`], which the name of the nearest runtime can replace.
 pub(crate) fn is_open(help: &str) -> bool {
+    // The sentence is recognized by its two ends: between them is a name of any form.
     help.starts_with("`ome explain ") && help.ends_with(NEAREST_MISS)
 }
 

@@ -92,6 +92,7 @@ impl Reason {
     /// How much has to change before the runtime serves: 0 a field of the service, 1 a setting of the
     /// runtime or its nodes, 2 what the model's server would have to support.
     pub fn cost(&self) -> u8 {
+        // The exhaustive match makes a new reason state its cost.
         match self {
             Self::Protocol { .. } | Self::AutoSelectOff { .. } | Self::DeploymentMode { .. } => 0,
             Self::Disabled

@@ -26,6 +26,7 @@ pub(crate) fn refused(service: &Service) -> Vec<Violation> {
     let mut refuse = Refusals::new(&service.object);
     name(service, &mut refuse);
     autoscaler(service, &mut refuse);
+    // In the webhook's order: the first violation is the one that its answer has.
     utilization(service, &mut refuse);
     refuse.into_found()
 }
@@ -55,6 +56,8 @@ pub(crate) fn is_stored(policy: &Policy, service: &Service, error: &Failure) -> 
             | Code::ModelIncomplete
             | Code::NoCompatibleRuntime
     );
+    // A service that resolves nothing in the webhook is stored, and its selection fails in the
+    // controller.
     !(requires_runtime && selection)
 }
 
@@ -101,6 +104,7 @@ fn name(service: &Service, refuse: &mut Refusals<'_>) {
 
 /// Rules 2 and 3: the class of the autoscaler and the settings of that class.
 fn autoscaler(service: &Service, refuse: &mut Refusals<'_>) {
+    // Without a class the webhook checks no metric, although the controller writes an HPA.
     let Some(class) = service.object.annotation(AUTOSCALER_CLASS) else { return };
     let path = |key: &str| format!("metadata.annotations.{key}");
     match class.as_str().unwrap_or_default() {
@@ -143,6 +147,7 @@ fn keda(service: &Service, refuse: &mut Refusals<'_>) {
         let annotation = annotation.and_then(|key| {
             Some((service.object.annotation(key)?, format!("metadata.annotations.{key}")))
         });
+        // Both are judged where both are set, as each may be read by another part of the operator.
         for (node, path) in [field, annotation].into_iter().flatten() {
             if let Err(message) = judge(node.as_str().unwrap_or_default()) {
                 refuse.value(path, Some(node), message, help);
@@ -187,6 +192,7 @@ fn keda(service: &Service, refuse: &mut Refusals<'_>) {
         |text| match text
             .split(',')
             .map(str::trim)
+            // An empty part, as behind a last comma, is skipped.
             .find(|mode| !mode.is_empty() && !KEDA_AUTH_MODES.contains(mode))
         {
             Some(mode) => Err(format!(
@@ -242,6 +248,7 @@ fn workers(refuse: &mut Refusals<'_>) {
         "invalid configuration: for RawDeployment, leader and worker must not be defined";
     let runtime = refuse.object;
     let engine = runtime.spec("engineConfig");
+    // A runtime with both configs is disaggregated, of which the webhook checks nothing.
     if engine.is_some() && runtime.spec("decoderConfig").is_some() {
         return;
     }
@@ -251,6 +258,7 @@ fn workers(refuse: &mut Refusals<'_>) {
         refuse.value("spec.workers.size", size, MULTI, "write a size of 1 or more");
         return;
     }
+    // Without an engine the mode is not derived from the environment.
     if engine.is_none() {
         return;
     }

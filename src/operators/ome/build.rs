@@ -36,6 +36,7 @@ pub(crate) fn build<'a, R: Record>(
         }
     }
     if outcome.error.is_some() {
+        // Without a runtime: what the service sets alone is still shown, such as its replicas.
         let alone = maker.merged(None, &[], &mut ());
         outcome.outlines = alone.map(|merged| outlines(&merged.value)).unwrap_or_default();
         return outcome;
@@ -45,6 +46,7 @@ pub(crate) fn build<'a, R: Record>(
         Err(error) => return Outcome { error: Some(error), ..outcome },
     };
     outcome.outlines = outlines(&merged.value);
+    // A copy, because assembling takes the findings with it and a failure would lose them.
     let found = merged.diagnostics.clone();
     let weights = |name: &str| catalog.fine_tuned_weight(name);
     let writable = |component: &Component| objects::writable(service, component, settings);
@@ -60,6 +62,8 @@ pub(crate) fn build<'a, R: Record>(
         });
     match built {
         Ok(built) => {
+            // The pods know what the merged spec does not: amounts that only the built containers
+            // have.
             for (outline, component) in outcome.outlines.iter_mut().zip(&built.value.components) {
                 outline.pods_per_replica = component.pods_per_replica();
                 outline.accelerators = component.accelerators();

@@ -72,6 +72,7 @@ fn without(object: &Object, fields: &[&str]) -> Option<FieldEdit> {
 /// One set of edits; none if it is empty.
 fn one(edits: impl IntoIterator<Item = FieldEdit>) -> Edits {
     let edits: Vec<FieldEdit> = edits.into_iter().collect();
+    // An empty set would seem to keep the service by doing nothing.
     if edits.is_empty() { Vec::new() } else { vec![edits] }
 }
 
@@ -83,6 +84,7 @@ pub(super) fn class_fields(object: &Object, component: ComponentKind) -> Vec<Fie
         &["metadata", "annotations", ACCELERATOR_CLASS],
         &["spec", component.as_str(), "acceleratorOverride", "acceleratorClass"],
     ];
+    // A place that is not set would create a new field above the one that counts today.
     let set = places.into_iter().filter(|place| object.node.at(place).is_some());
     let selector: &[&str] = &["spec", "acceleratorSelector", "acceleratorClass"];
     set.chain([selector]).map(path).collect()
@@ -101,6 +103,7 @@ fn name_class(today: &Today<'_>) -> Edits {
         FieldEdit::set(today.service, field, class.as_str())
     };
     let mut found = Vec::new();
+    // One field of the service is the smaller edit, where it means the same for all components.
     if chosen.len() == today.classes.len() && chosen.iter().all(|(_, class)| *class == first) {
         let field = path(&["spec", "acceleratorSelector", "acceleratorClass"]);
         found.push(vec![FieldEdit::set(today.service, field, first.as_str())]);
@@ -112,6 +115,7 @@ fn name_class(today: &Today<'_>) -> Edits {
 /// The policy chooses nothing today: names the class that the service has, if there is one, or
 /// removes the policy.
 fn no_policy(today: &Today<'_>) -> Edits {
+    // The policies that choose nothing today may have a class beside them.
     let mut found = name_class(today);
     let places: [&[&str]; 3] = [
         &["spec", "acceleratorSelector", "policy"],
@@ -153,6 +157,8 @@ fn running<'a>(today: &Today<'a>) -> Vec<Running<'a>> {
                         .collect();
                     object?.node.at(&keys).and_then(Node::as_str).map(EcoString::from)
                 };
+                // The service names the runner above the runtime; without a name the operator gives
+                // one.
                 let name = runner(Some(today.service), component.as_str())
                     .or_else(|| runner(today.runtime, config))
                     .unwrap_or_else(|| "ome-container".into());
@@ -185,6 +191,7 @@ impl Running<'_> {
         fields: impl IntoIterator<Item = (FieldPath, Value)>,
     ) -> Vec<FieldEdit> {
         let runner = self.runner();
+        // A runner without its name would be merged as another container.
         let named = service.node.select(&runner.field("name")).first().copied();
         let name = self.container.get("name").filter(|_| named.is_none()).map(Node::to_json);
         let name = name.map(|name| FieldEdit::set(service, runner.field("name"), name));
@@ -271,6 +278,7 @@ fn no_unused_config(today: &Today<'_>) -> Edits {
     let Some(runtime) = today.runtime else { return Vec::new() };
     let unused = formats(runtime).filter(|(_, entry)| {
         entry.get("acceleratorConfig").is_some()
+            // Entries with autoSelect are read today, and removing theirs would change the pods.
             && entry.get("autoSelect").and_then(Node::as_bool) != Some(true)
     });
     one(unused
@@ -298,6 +306,7 @@ fn no_variable(today: &Today<'_>) -> Edits {
                 root.iter().chain(part).copied().chain(["runner", "env"]).collect();
             for entry in object.node.at(&keys).map(Node::items).unwrap_or_default() {
                 let name = entry.get("name").and_then(Node::as_str);
+                // The two variables that the operator appends over an equal one.
                 if let Some(name) = name.filter(|name| ["MODEL_PATH", "TFEW_PATH"].contains(name)) {
                     edits.push(FieldEdit::remove(object, named(&path(&keys), name)));
                 }
@@ -321,11 +330,13 @@ fn own_blocklist(today: &Today<'_>) -> Edits {
             continue;
         }
         let runner = running.runner();
+        // Lists of mounts have no keys in an edit, so that the whole list is written.
         let node = today.service.node.select(&runner.field("volumeMounts")).first().copied();
         let node = node.map(Node::items).unwrap_or_default().iter().map(Node::to_json);
         let all: Vec<Value> = node.chain(mounts).collect();
         edits.extend(running.edits(today.service, [(runner.field("volumeMounts"), all.into())]));
         let mut volumes = runner;
+        // The volumes are beside the runner, in the part of the pod.
         volumes.0.pop();
         let name = format!("modelconfig-{}", today.service.id.name);
         edits.push(FieldEdit::set(
@@ -337,6 +348,7 @@ fn own_blocklist(today: &Today<'_>) -> Edits {
     if edits.is_empty() {
         return Vec::new();
     }
+    // In the same set: the annotation would mount the lists a second time.
     let annotation = path(&["metadata", "annotations", "ome.io/disable-blocklist"]);
     edits.push(FieldEdit::remove(today.service, annotation));
     vec![edits]
@@ -412,6 +424,8 @@ fn shipped_settings(today: &Today<'_>) -> Edits {
     let ingress = &today.config.ingress;
     let prober = today.config.multinode_prober.as_ref().map(Node::to_json);
     let deploy = json!({ "defaultDeploymentMode": today.config.default_deployment_mode.as_str() });
+    // All fields, because a key of the ConfigMap is decoded as a whole: what it leaves out is
+    // empty.
     let ingress = json!({
         "ingressGateway": ingress.ingress_gateway.as_str(),
         "ingressService": "istio-ingressgateway.istio-system.svc.cluster.local",

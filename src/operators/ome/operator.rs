@@ -102,6 +102,7 @@ impl Services for Ome {
     }
 
     fn ship(&self, policy: &Policy, config: &mut OperatorConfig) {
+        // The settings of KServe are in the same value and stay.
         let kserve = std::mem::take(&mut config.kserve);
         *config = OperatorConfig { kserve, ..policy.ome().config() };
     }
@@ -132,6 +133,8 @@ impl Services for Ome {
         history: &mut History,
     ) -> Outcome<'a> {
         let (catalog, settings) = (context.catalog, context.settings());
+        // Two instances of the generic code: without a history nothing is recorded, nor is it paid
+        // for.
         if history.is_on() {
             build::build(catalog, settings, service, resolution, history)
         } else {

@@ -166,6 +166,7 @@ static WHOLE: [Switch; 3] = [
 fn take_resources(policy: &mut Policy, from: &Policy) {
     let mut release = *policy.ome();
     release.class_resources = from.ome().class_resources;
+    // Leaked as in `switches!`: one copy for each rule of a run.
     policy.own = Box::leak(Box::new(release));
 }
 
@@ -352,6 +353,7 @@ fn scales(object: &Object) -> bool {
     ["engine", "decoder", "router"].into_iter().any(|component| {
         let Some(spec) = object.spec(component) else { return false };
         let number = |key: &str| spec.get(key).and_then(Node::as_int);
+        // The webhook's defaults, which the object has only once it is stored.
         let most = if component == "router" { 2 } else { 3 };
         number("maxReplicas").unwrap_or(most) > number("minReplicas").unwrap_or(1)
     })

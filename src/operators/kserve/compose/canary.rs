@@ -56,9 +56,8 @@ pub(super) fn variants<R: Record>(
         let replicas = written
             .get("minReplicas")
             .and_then(Node::as_int)
-            // Rounded up, so that a variant with a small share still gets one replica.
-            .unwrap_or_else(|| (least.unwrap_or(1).saturating_mul(share) + 99).div_euclid(100));
-        taken += replicas;
+            .unwrap_or_else(|| share_of(least.unwrap_or(1), share));
+        taken = replicas.saturating_add(taken);
         let mut predictor = over(&base, written);
         if let Some(map) = predictor.as_map_mut() {
             // Without `maxReplicas` the autoscaler of a variant keeps exactly its share.
@@ -101,9 +100,15 @@ pub(super) fn variants<R: Record>(
     }
     if let (Some(min), Some(map)) = (least, stable.as_map_mut()) {
         // At least 1: shares that are rounded up can take all replicas of the stable predictor.
-        map.insert("minReplicas", Node::int((min - taken).max(1), ORIGIN));
+        map.insert("minReplicas", Node::int(min.saturating_sub(taken).max(1), ORIGIN));
     }
     Ok(made)
+}
+
+/// The replicas for a share of the traffic in percent.
+fn share_of(replicas: i64, percent: i64) -> i64 {
+    // Rounded up, so that a variant with a small share still gets one replica.
+    replicas.saturating_mul(percent).saturating_add(99).div_euclid(100)
 }
 
 /// The stable predictor with the name of its runtime, and its model completed for the server.
@@ -212,4 +217,18 @@ fn served(
         span: variant.model("modelFormat").and_then(|format| format.origin.span()),
         ..failure
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_up_and_have_no_overflow() {
+        for (replicas, percent, expected) in
+            [(1, 10, 1), (4, 30, 2), (10, 100, 10), (5, 0, 0), (i64::MAX, 50, i64::MAX / 100)]
+        {
+            assert_eq!(share_of(replicas, percent), expected, "{replicas} {percent}");
+        }
+    }
 }

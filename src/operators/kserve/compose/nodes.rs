@@ -200,13 +200,12 @@ fn shares(total: i64, head: i64, worker: i64) -> Result<Shares, String> {
         Shares { nodes: total, head: 1, worker: 1 }
     };
     // A head with fewer GPUs than a worker can leave the total unmet.
-    let given = shares.head + shares.worker * (shares.nodes - 1);
-    if total > given {
+    let of_workers = shares.worker.saturating_mul(shares.nodes - 1);
+    if total > shares.head.saturating_add(of_workers) {
         // The controller's message, in which the two numbers are swapped.
         return Err(format!(
             "the total required number of GPUs({total}) is less than the number of GPUs assigned to the head node({}) + worker node({})",
-            shares.head,
-            shares.worker * (shares.nodes - 1)
+            shares.head, of_workers
         ));
     }
     Ok(shares)
@@ -279,5 +278,8 @@ mod tests {
             assert_eq!(shares(total, head, worker), Ok(expected), "{total} {head} {worker}");
         }
         assert!(shares(8, 1, 2).is_err());
+        // The sizes are numbers of 64 bits, and nothing else limits them.
+        let most = shares(i64::MAX, 2, 1).expect("more GPUs than needed");
+        assert_eq!((most.head, most.worker), (2, 1));
     }
 }

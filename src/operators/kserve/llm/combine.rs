@@ -289,7 +289,7 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
     })?;
     // Of services that set the same fields over the same configurations, one is checked as a whole;
     // the values of each are checked where they are read.
-    let fingerprint = merged_check::fingerprint(&node, &applied);
+    let fingerprint = merged_check::fingerprint(&node, &applied, &spec);
     let memo = scene.catalog.memo();
     if !memo.is_valid(fingerprint) {
         merged_check::dry_run(scene, &spec)?;

@@ -13,36 +13,48 @@ use crate::yaml::{Node, Value};
 use ecow::EcoString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The fields that a specification sets, with the numbers and switches among their values, and the
-/// configurations below it.
-pub(super) fn fingerprint(node: &Node, applied: &[Applied<'_>]) -> u64 {
-    fn shape(node: &Node, into: &mut DefaultHasher) {
+/// Fields whose texts differ from service to service, and that no rule compares with another field,
+/// with one exception: the names of a model and of its adapters.
+const FREE: [&str; 6] = ["annotations", "labels", "name", "template", "uri", "worker"];
+
+/// The fields that a specification sets, with those of their values that rules compare with values
+/// of the configurations below it, and these configurations. `spec` is the result of the merge.
+pub(super) fn fingerprint(node: &Node, applied: &[Applied<'_>], spec: &Node) -> u64 {
+    fn shape(node: &Node, is_free: bool, into: &mut DefaultHasher) {
         match &node.value {
             Value::Map(map) => {
                 map.len().hash(into);
                 for entry in map {
                     entry.key.hash(into);
-                    shape(&entry.node, into);
+                    shape(&entry.node, is_free || FREE.contains(&entry.key.as_str()), into);
                 }
             }
             Value::List(items) => {
                 items.len().hash(into);
-                items.iter().for_each(|item| shape(item, into));
+                items.iter().for_each(|item| shape(item, is_free, into));
             }
-            // Of a text only what the merge and the templates see: most differ from service to
-            // service.
-            Value::Str(text) => (text.is_empty(), text.contains("{{")).hash(into),
+            // What the merge and the templates see of a text.
+            Value::Str(text) if is_free => (text.is_empty(), text.contains("{{")).hash(into),
+            Value::Str(text) => text.hash(into),
             Value::Int(number) => number.hash(into),
             Value::Bool(value) => value.hash(into),
-            Value::Null | Value::Big(_) | Value::Float(_) => {}
+            Value::Null => {}
+            Value::Big(number) => number.hash(into),
+            Value::Float(number) => number.to_bits().hash(into),
         }
     }
     let mut into = DefaultHasher::new();
-    shape(node, &mut into);
+    shape(node, false, &mut into);
     // By identity: the configurations of a run do not change.
     for config in applied {
         config.found.map(|object| &object.id).hash(&mut into);
     }
+    // The service names the model, and a configuration may have the adapter of that name.
+    let model = spec.get("model");
+    let adapters = model.and_then(|model| model.at(&["lora", "adapters"]));
+    let name = model.map(|model| text(model, "name"));
+    let mut adapters = adapters.map(Node::items).unwrap_or_default().iter();
+    adapters.any(|adapter| Some(text(adapter, "name")) == name).hash(&mut into);
     into.finish()
 }
 
@@ -110,4 +122,33 @@ pub(crate) struct Applied<'a> {
     pub(crate) preset: Option<&'static str>,
     /// Where it was found; none when it was not read.
     pub(crate) found: Option<&'a Object>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceId;
+    use crate::yaml::{Limits, parse};
+
+    fn of(stored: &str, merged: &str) -> u64 {
+        let read = |text: &str| {
+            parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.expect("a mapping")
+        };
+        fingerprint(&read(stored), &[], &read(merged))
+    }
+
+    #[test]
+    fn services_share_a_check_only_if_no_rule_can_tell_them_apart() {
+        let adapter = "lora: {adapters: [{name: a}]}";
+        let named = |name: &str| {
+            of(
+                &format!("{{model: {{name: {name}, uri: 'hf://{name}'}}}}"),
+                &format!("{{model: {{name: {name}, {adapter}}}}}"),
+            )
+        };
+        assert_eq!(named("m"), named("n"));
+        assert_ne!(named("m"), named("a"), "an adapter must not have the name of the model");
+        let cache = |cpu: &str| of(&format!("{{kvCacheOffloading: {{cpu: {cpu}}}}}"), "{}");
+        assert_ne!(cache("0Gi"), cache("1Gi"), "tiers below need memory above");
+    }
 }

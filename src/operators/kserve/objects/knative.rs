@@ -65,7 +65,7 @@ fn traffic(view: &View<'_>, component: &Component) -> Option<Node> {
         .filter(|revision| revision.as_str().is_some_and(|name| !name.is_empty()));
     let share = component.spec.get("canaryTrafficPercent").and_then(Node::as_int);
     if let (Some(share), Some(earlier)) = (share, earlier) {
-        let rest = (share < 100).then(|| node!(RULE; { tag: "prev", revisionName: earlier, latestRevision: false, percent: (100 - share) })).flatten();
+        let rest = (share < 100).then(|| node!(RULE; { tag: "prev", revisionName: earlier, latestRevision: false, percent: (100_i64.saturating_sub(share)) })).flatten();
         node!(RULE; [{ tag: tag, latestRevision: true, percent: share }, rest])
     } else {
         node!(RULE; [{ tag: tag, latestRevision: true, percent: 100 }])

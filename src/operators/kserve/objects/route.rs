@@ -135,8 +135,9 @@ fn forward(
     } else {
         None
     };
-    let stable =
-        (!shares.is_empty()).then(|| 100 - shares.iter().map(|(_, percent)| percent).sum::<i64>());
+    // The webhook refuses other percentages, but a refused service is shown, too.
+    let rest = shares.iter().fold(100_i64, |rest, (_, percent)| rest.saturating_sub(*percent));
+    let stable = (!shares.is_empty()).then_some(rest);
     let backend = |name: &EcoString, weight: Option<i64>| node!(RULE; { kind: "Service", name: name, namespace: (&view.namespace), port: port, weight: weight });
     let mut backends = vec![backend(&component.name, stable)];
     backends.extend(shares.iter().map(|(name, percent)| backend(name, Some(*percent))));

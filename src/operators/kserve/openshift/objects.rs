@@ -93,7 +93,8 @@ fn route(written: &Written<'_>) -> Option<Node> {
     let timeout: Map = [label(ROUTE_TIMEOUT, timeout, RULE)].into_iter().collect();
     let owner = label("inferenceservice-name", written.service.name().clone(), RULE);
     let labels: Map = [owner].into_iter().collect();
-    let shares: i64 = written.canaries.iter().map(|(_, share)| share).sum();
+    let canaries = written.canaries.iter();
+    let rest = canaries.fold(100_i64, |rest, (_, percent)| rest.saturating_sub(*percent));
     let backend = |name: &EcoString, weight: i64| node!(RULE; { kind: "Service", name: name, weight: weight });
     let others: Vec<_> =
         written.canaries.iter().map(|(name, share)| backend(name, *share)).collect();
@@ -105,7 +106,7 @@ fn route(written: &Written<'_>) -> Option<Node> {
         kind: "Route",
         metadata: (metadata(written.service.name().clone(), Some(written.namespace), &labels, &timeout)),
         spec: {
-            to: (backend(&entrance.name, 100 - shares)),
+            to: (backend(&entrance.name, rest)),
             alternateBackends: others,
             port: { targetPort: port },
             tls: { termination: termination, insecureEdgeTerminationPolicy: "Redirect" },
@@ -119,7 +120,7 @@ fn timeout(service: &Service) -> i64 {
     let seconds = |component: &crate::api::Component| {
         component.node.get("timeout").and_then(Node::as_int).unwrap_or(COMPONENT_TIMEOUT)
     };
-    service.components.iter().map(seconds).sum()
+    service.components.iter().map(seconds).fold(0, i64::saturating_add)
 }
 
 /// The port of a Service that a Route takes: the one called after the protocol, else the first with

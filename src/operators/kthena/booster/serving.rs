@@ -169,7 +169,10 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
         values.insert("WORKER_ENV", backend.node.get("env").cloned());
         values.insert("SERVER_REPLICAS", number("replicas", server));
         values.insert("SERVER_WORKER_TEMPLATE_METADATA", node!(&BOOSTER; { labels: (&labels) }));
-        values.insert("WORKER_REPLICAS", node!(&BOOSTER; ((server.count("pods") - 1).max(0))));
+        values.insert(
+            "WORKER_REPLICAS",
+            node!(&BOOSTER; (server.count("pods").saturating_sub(1).max(0))),
+        );
         server_tree(&values, port, backend)
     };
     placeholders::replace(&mut tree, &values)?;

@@ -52,6 +52,7 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         if silent
             && discovery.pci_vendor.is_none()
             && discovery.device_ids.is_empty()
+            // A class without any discovery has the finding of its schema.
             && let Some(written) = object.spec("discovery")
         {
             let finding = about(
@@ -108,7 +109,9 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             let operator = text("operator");
             let bound = expression.texts("values").next().unwrap_or_default();
             let compares = matches!(operator.as_str(), "Gt" | "Lt");
+            // The spellings of OEP-0003, which Kubernetes has never had.
             let foreign = matches!(operator.as_str(), "Gte" | "Ge" | "Lte" | "Le");
+            // Gt and Lt of Kubernetes compare whole numbers only.
             if foreign || (compares && bound.parse::<i64>().is_err()) {
                 let origin = expression
                     .get(if foreign { "operator" } else { "values" })
@@ -131,6 +134,7 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
     if let Some(memory) = node.get("memoryGB")
         && let Some(text) = memory.scalar_text()
+        // Above the limit a number without a unit is plausibly one of bytes.
         && text.parse::<f64>().is_ok_and(|number| (0.0..4096.0).contains(&number))
     {
         found.push(place(
@@ -170,6 +174,7 @@ pub(crate) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let services = view.catalog.services().map(|views| {
         (&views.of(view.semantics).object, ["spec", "acceleratorSelector", "requiredCapabilities"])
     });
+    // Built-in objects are checked by their own tests, and no user can correct them.
     for (object, path) in runtimes.chain(services).filter(|(object, _)| !object.builtin) {
         if let Some(required) = object.node.at(&path) {
             stated(object, required, found);
@@ -220,6 +225,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     let object = &class.object;
     for id in &class.discovery.device_ids {
         let owner = facts::by_device(&id.value);
+        // An id is compared with the product that selector, terms or affinity name.
         let named = class_product(class);
         if let (Some(owner), Some(named)) = (owner, named)
             && owner.id != named.id
@@ -239,6 +245,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     let capabilities = &class.capabilities;
     let dies = product.dies() > 1;
     if let Some(memory) = &capabilities.memory {
+        // Boards are sold by their whole memory, which is the usual mistake with two dies.
         if dies && memory.value > product.nominal() {
             let text = format!(
                 "one {} is one of the two dies of a board, with {} GiB",
@@ -272,6 +279,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     if let Some(bandwidth) = capabilities.bandwidth.as_ref().filter(|quantity| {
         !dies
             && product.bandwidth > 0.0
+            // Published bandwidths are rounded: within a twentieth the figures are the same.
             && (quantity.value.as_f64() / product.bandwidth - 1.0).abs() > 0.05
     }) {
         let text = format!(
@@ -288,7 +296,9 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     }
     for (figure, value) in &capabilities.performance {
         let dense = product.figure(*figure);
+        // Within two hundredths, as data sheets round their figures.
         let near = |wanted: f64| wanted > 0.0 && (value.value - wanted).abs() <= wanted * 0.02;
+        // NVIDIA's data sheets list TF32 beside FP32, with and without sparsity.
         if *figure == Figure::Fp32
             && product.vendor == "nvidia"
             && (near(product.fp16 / 2.0) || near(product.fp16))
@@ -321,6 +331,7 @@ pub(crate) fn unknown_products(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn loaded(view: &View<'_>, name: &str) -> bool {
+    // A name may be a glob over classes.
     view.catalog.accelerator_classes().any(|object| glob(name, &object.id.name))
 }
 
@@ -386,6 +397,7 @@ pub(crate) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 found.push(place(expression.origin, finding));
             }
         }
+        // The spec itself holds configurations for all components.
         let lists = ["spec", "engineConfig", "decoderConfig"]
             .map(|key| if key == "spec" { object.node.get("spec") } else { object.spec(key) });
         lists.into_iter().flatten().for_each(|holder| configurations(view, object, holder, found));
@@ -472,6 +484,7 @@ fn router_gpus(object: &Object, router: &Node, found: &mut Vec<Diagnostic>) {
         .into_iter()
         .flatten()
         .chain(router.get("containers").map(Node::items).unwrap_or_default());
+    // The short form has its resources in the router itself.
     for container in containers {
         let sides = ["limits", "requests"].map(|side| container.at(&["resources", side]));
         let mut amounts = sides.into_iter().flatten().flat_map(Node::entries);

@@ -48,6 +48,7 @@ pub(crate) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
         let affinity =
             class.discovery.affinity.as_ref().and_then(|affinity| affinity.at(&required));
+        // Terms of the discovery and of the affinity are written alike and judged alike.
         for term in class.discovery.terms.iter().chain(affinity).flat_map(Node::items) {
             let (labels, fields) =
                 (expressions(term, "matchExpressions"), expressions(term, "matchFields"));
@@ -95,6 +96,7 @@ pub(crate) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 let finding = finding
                     .at(second.origin.span())
                     .help("delete one of the two, or make them two terms: either is enough then");
+                // Both places are shown, as either expression may be the wrong one.
                 found.push(if let Some(span) = first.origin.span() {
                     finding.label(Some(span), "this one")
                 } else {
@@ -136,6 +138,7 @@ fn contradiction(all: &[Expression]) -> Option<(&Expression, &Expression)> {
         .enumerate()
         .flat_map(|(index, first)| all[index + 1..].iter().map(move |second| (first, second)));
     pairs.into_iter().find(|(first, second)| {
+        // The relation is not symmetric: `DoesNotExist` excludes `In`, and neither order is given.
         first.key == second.key && (excludes(first, second) || excludes(second, first))
     })
 }
@@ -146,6 +149,7 @@ fn excludes(first: &Expression, second: &Expression) -> bool {
     };
     match (first.operator.as_str(), second.operator.as_str()) {
         ("In", "In") => {
+            // An empty list is invalid and has its own finding.
             !first.values.is_empty()
                 && !second.values.is_empty()
                 && !first.values.iter().any(|value| second.values.contains(value))
@@ -183,6 +187,7 @@ impl Claim<'_> {
     /// Whether both count accelerators of the same node: the profiles of a partitioned device are
     /// resources of their own, and a class counts one of them.
     fn meets(&self, other: &Self) -> bool {
+        // A class without resources may count any, so that it is never apart.
         let is_apart = !self.resources.is_empty()
             && !other.resources.is_empty()
             && self.resources.is_disjoint(&other.resources);
@@ -196,6 +201,7 @@ pub(crate) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut reported = 0_usize;
     let mut say = |first: &AcceleratorClass, second: &AcceleratorClass, what: String| {
         reported += 1;
+        // Counted on, so that the last finding can say how many there are.
         if reported > MOST_CLAIMS {
             return;
         }
@@ -212,6 +218,7 @@ pub(crate) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             more => format!(" and {more} more"),
         };
         let of_one = std::ptr::eq(first, second);
+        // Two large groups have too many pairs to be listed: one finding stands for them.
         if first.len() * second.len() > MOST_OF_GROUPS {
             let like = |all: &[&AcceleratorClass]| match all.len() {
                 1 => format!("`{}`", all[0].name()),
@@ -227,6 +234,7 @@ pub(crate) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             return say(first[0], other, what);
         }
         for (index, a) in first.iter().enumerate() {
+            // Within one group each pair is taken once.
             for b in &second[if of_one { index + 1 } else { 0 }..] {
                 let what = format!(
                     "classes `{}` and `{}` both claim node {node}{rest}: each counts its \
@@ -269,8 +277,11 @@ fn claimed<'a>(view: &'a View<'a>) -> Vec<Claim<'a>> {
         let whole = class.whole_resources();
         let resources: BTreeSet<&str> =
             whole.map(|resource| resource.name.value.as_str()).collect();
+        // The address of the shared list stands for its nodes: comparing lists would cost as much
+        // as the fleet.
         let selection = (is_tier, resources.clone(), nodes.as_ptr());
         let place = *places.entry(selection).or_insert_with(|| {
+            // Different selectors may select the same nodes, and are one claim then.
             let members = nodes.iter().map(|node| std::ptr::from_ref(*node)).collect();
             let entry = claims.entry((is_tier, resources.clone(), members));
             let place = entry.index();
@@ -303,6 +314,7 @@ fn shared<'a>(claims: &[Claim<'a>]) -> Shared<'a> {
                 if !claims[*first].meets(&claims[*second]) {
                     continue;
                 }
+                // The pairs so far are reported; more would take too long.
                 if left == 0 {
                     return shared;
                 }

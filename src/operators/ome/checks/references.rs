@@ -22,6 +22,7 @@ pub(crate) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         if service.object.api == Api::Ome {
             found.extend(missing_runtime(catalog, service));
         }
+        // An empty name is a name to the controller, but no reference to a class.
         for class in service.accelerator_classes.iter().filter(|class| {
             !class.value.is_empty() && catalog.accelerator_class(&class.value).is_none()
         }) {
@@ -145,6 +146,7 @@ pub(crate) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     // A model without a format already has the finding `model-incomplete`; a disabled model is not
     // used.
     for model in view.catalog.models().filter(|model| model.format.is_some() && !model.disabled) {
+        // Fleets have thousands of models and few distinct ones.
         let index = *alike.entry(key(policy, model)).or_insert(distinct.len());
         if index == distinct.len() {
             distinct.push(Vec::new());
@@ -154,6 +156,7 @@ pub(crate) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let missed: Vec<Option<Candidate<'_>>> = distinct
         .par_iter()
         .map(|models| {
+            // The nearest runtime is looked for only where none fits: it evaluates all of them.
             if runtimes.candidates().any(|runtime| could_serve(policy, models[0], runtime)) {
                 None
             } else {

@@ -24,6 +24,7 @@ pub(crate) fn cpu_nodes(
         return None;
     }
     let shape = Shape::of(router);
+    // Capacity too: devices of a node that is not healthy are not allocatable and still there.
     let has_accelerator = |machine: &Machine| {
         let amounts = machine.capacity.iter().chain(machine.allocatable.iter().flatten());
         amounts.into_iter().any(|(name, amount)| {

@@ -51,6 +51,7 @@ pub(crate) fn different_priorities(view: &View<'_>, found: &mut Vec<Diagnostic>)
         // In KServe, only name and version distinguish two entries.
         let whole = runtime.object.api == Api::KServe;
         let mut formats: BTreeMap<&EcoString, Vec<(&FormatEntry, &Field<i64>)>> = BTreeMap::new();
+        // Entries that are not selected automatically never compete.
         for entry in runtime.formats.iter().filter(|entry| is_on(entry)) {
             if let (Some(name), Some(priority)) = (format_name(policy, entry), &entry.priority) {
                 formats.entry(&name.value).or_default().push((entry, priority));
@@ -60,6 +61,8 @@ pub(crate) fn different_priorities(view: &View<'_>, found: &mut Vec<Diagnostic>)
             let Some((first, other)) = entries.iter().enumerate().find_map(|(index, first)| {
                 let other = entries[index + 1..].iter().find(|other| {
                     other.1.value != first.1.value
+                        // In OME two entries of one format and version may differ in other
+                        // attributes.
                         && (whole || version_text(policy, other.0) != version_text(policy, first.0))
                 })?;
                 Some((first, other))
@@ -180,6 +183,7 @@ pub(crate) fn range_and_name(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let sizes = sizes_in(&runtime.object.id.name);
         let is_far =
             |size: &f64| size * 1e9 * FAR < least.as_f64() || *size * 1e9 > greatest.as_f64() * FAR;
+        // One size within reach is enough: `1-5b` may be two numbers or one.
         if let Some(size) = sizes.first().filter(|_| least <= greatest && sizes.iter().all(is_far))
         {
             found.push(
@@ -219,6 +223,7 @@ fn sizes_in(name: &str) -> Vec<f64> {
         };
         let before =
             index.checked_sub(1).map(|before| parts[before]).filter(|before| numeric(before));
+        // Names have no dots, so that `1-5b` is written for 1.5.
         sizes.extend(before.and_then(|whole| format!("{whole}.{number}").parse::<f64>().ok()));
         sizes.extend(number.parse::<f64>().ok());
     }

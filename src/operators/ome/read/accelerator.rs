@@ -73,6 +73,7 @@ fn implied_resource(
     let keys: Vec<EcoString> = keys
         .chain(expressions.filter_map(|expression| expression.get("key")?.scalar_text()))
         .collect();
+    // The vendor counts above labels: a class may select by labels of a cloud.
     let by_vendor = VENDOR_RESOURCES
         .iter()
         .find(|(name, ..)| vendor.is_some_and(|vendor| vendor.value.eq_ignore_ascii_case(name)));
@@ -93,6 +94,7 @@ fn implied_resource(
 /// Reads an AcceleratorClass.
 pub fn accelerator_class(object: Object, semantics: Semantics) -> AcceleratorClass {
     let documented = semantics == Semantics::Documented;
+    // In Go a null is a field that is not set.
     let spec = |key: &str| object.spec(key).filter(|node| !node.is_null());
     let discovery = spec("discovery");
     let found = |key: &str| {
@@ -111,6 +113,7 @@ pub fn accelerator_class(object: Object, semantics: Semantics) -> AcceleratorCla
         pci_vendor: text(found("pciVendorID")),
         device_ids: texts(found("deviceIDs")),
     };
+    // An empty list is a list: only a class without the field gets the implied resource.
     let resources = match spec("resources") {
         Some(listed) => listed.items().iter().filter_map(resource).collect(),
         None => implied_resource(vendor.as_ref().filter(|_| documented), &discovery)
@@ -158,6 +161,7 @@ fn quantity(node: Option<&Node>) -> Option<Field<Quantity>> {
 /// Parses memory by the rules of a mode.
 pub fn memory(text: &str, semantics: Semantics) -> Option<Memory> {
     let memory = Memory::parse(text).ok()?;
+    // Bytes of less than 4096 are no device: the number is meant in GiB.
     let unitless = semantics == Semantics::Documented
         && memory.0 < UNITLESS_LIMIT
         && text.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -190,6 +194,7 @@ pub fn capabilities(node: Option<&Node>, semantics: Semantics) -> Capabilities {
             .and_then(|found| Some(Field::new(memory(&memory_text, semantics)?, found.origin))),
         memory_text: memory_text.clone(),
         compute_capability: alias("computeCapability", "minComputeCapability").and_then(|found| {
+            // An unquoted `9.0` is a number in YAML, which Go's string field refuses.
             let value = if documented { found.scalar_text()? } else { found.as_str()?.into() };
             (!value.is_empty()).then(|| Field::new(value, found.origin))
         }),
@@ -215,6 +220,7 @@ fn figures(performance: &Node, documented: bool) -> Vec<(Figure, Field<f64>)> {
         if documented {
             key.eq_ignore_ascii_case(figure.shipped_key())
         } else {
+            // The shipped API has no figure for FP8.
             key == figure.shipped_key() && figure != Figure::Fp8
         }
     };
@@ -289,6 +295,8 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
                 .any(|key| node.get(key).is_some())
         })
     };
+    // Equal keys are equal wishes: services with none share one value and their choices are
+    // remembered.
     let mut key = String::new();
     let mut message_of = |name: &str, node: Option<&Node>| {
         if let Some(node) = node.filter(|node| !node.is_empty()) {
@@ -308,6 +316,7 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
         ] {
             message_of(&format!("{kind}{key}"), part.get(key));
         }
+        // Other annotations of the component change nothing about accelerators.
         message_of(kind, part.get("annotations").filter(|node| annotated(Some(node))));
     }
     message_of("m", on_service.filter(|node| annotated(Some(node))));
@@ -325,6 +334,7 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
         overrides: parts
             .map(|part| selector(part.and_then(|part| part.get("acceleratorOverride")), semantics)),
         annotations: AcceleratorAnnotations {
+            // The annotations of the service count above those of its selector.
             class: above.class.or(below.class),
             strategy: above.strategy.or(below.strategy),
             request_size: above.request_size.or(below.request_size),
@@ -362,6 +372,7 @@ pub(super) fn requirements(node: Option<&Node>) -> AcceleratorRequirements {
         required.features = texts(node.get("requiredFeatures"));
     }
     let mut supported = texts(node.get("supportedClasses"));
+    // The shipped list means the same: a runtime accepts only the classes that it lists.
     supported.extend(texts(node.get("acceleratorClasses")));
     AcceleratorRequirements {
         supported,

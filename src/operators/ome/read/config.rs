@@ -44,6 +44,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
         kserve: KServeConfig::default(),
     };
     let data = object.node.get("data").and_then(Node::as_map);
+    // A value that is no text is no JSON to the controller: the key counts as absent.
     let texts = |key: &str| {
         data.and_then(|data| data.entry(key)).and_then(|entry| Some((entry, entry.node.as_str()?)))
     };
@@ -72,6 +73,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
             &message,
             "write `{\"defaultDeploymentMode\": \"RawDeployment\"}`",
         );
+        // The first error is the controller's: it decodes the keys in this order.
         config.error = Some(message);
     }
     if let Some((entry, text)) = texts("ingress") {
@@ -164,6 +166,7 @@ fn prober(text: &str, origin: Origin) -> Result<Node, ProberError> {
     const WHAT: &str = "multinodeProber config";
     let mut map = Map::new();
     for (key, value) in fields(text, WHAT)? {
+        // Go's decoder matches names in any case, so that the canonical name is stored.
         let named = |name: &&&'static str| key.eq_ignore_ascii_case(name);
         let mut put = |name: &'static str, value: Value| {
             map.insert_entry(Entry {
@@ -175,6 +178,7 @@ fn prober(text: &str, origin: Origin) -> Result<Node, ProberError> {
         if let Some(name) = PROBER_NUMBERS.iter().find(named) {
             match value.as_i64() {
                 Some(number) if i32::try_from(number).is_ok() => put(name, Value::Int(number)),
+                // Go leaves a field as it is where the JSON has a null.
                 _ if value.is_null() => {}
                 _ => {
                     return Err(mismatch(
@@ -189,6 +193,7 @@ fn prober(text: &str, origin: Origin) -> Result<Node, ProberError> {
         } else if let Some(name) = PROBER_QUANTITIES.iter().chain(&["image"]).find(named) {
             let mut text = EcoString::new();
             string(&mut text, &value, WHAT, &format!("MultiNodeProberConfig.{name}"))?;
+            // An empty quantity is found only when the prober is written.
             if *name != "image" && !text.is_empty() {
                 text = Quantity::parse(&text)
                     .map_err(|error| {

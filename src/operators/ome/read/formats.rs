@@ -12,9 +12,11 @@ pub fn current_formats(runtime: &Node) -> Option<Node> {
         let name = map.entry("name")?.clone();
         let mut entry: Map = map.iter().filter(|field| field.key != "name").cloned().collect();
         if map.get("modelFormat").is_none_or(Node::is_null) {
+            // The version of the entry belongs to the format as well.
             let fields = [Some(name.clone()), entry.remove("version")];
             let origin = name.node.origin;
             entry.remove("modelFormat");
+            // In front, where the current spelling has it.
             entry = std::iter::once(Entry {
                 key: "modelFormat".into(),
                 key_origin: origin,

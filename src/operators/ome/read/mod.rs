@@ -50,6 +50,7 @@ pub fn model(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Model {
     let mut reader = Reader { semantics, diagnostics };
+    // Before anything is read, so that each reader sees one spec.
     complete(&mut object.node, &completion);
     let format = reader.named_version(object.spec("modelFormat"));
     let framework = reader.named_version(object.spec("modelFramework"));
@@ -76,6 +77,7 @@ fn complete(model: &mut Node, completion: &Completion) {
     if object.get("spec").is_none_or(Node::is_null) {
         object.insert("spec", Node::map(completion.fields[0].value.origin));
     }
+    // A spec that is no mapping was reported by the schema.
     let Some(spec) = object.get_mut("spec").and_then(Node::as_map_mut) else { return };
     for field in &completion.fields {
         spec.insert_at(&field.path, &field.value);
@@ -128,6 +130,7 @@ fn format_entry(entry: &Node, reader: &mut Reader<'_>) -> FormatEntry {
     let legacy_name = text(entry.get("name"));
     let format = reader.named_version(entry.get("modelFormat"));
     if let (Some(legacy), Some(format)) = (&legacy_name, &format)
+        // The controller's API has no `name` in an entry: the CRD prunes it.
         && reader.semantics == Semantics::Documented
         && legacy.value != format.name.value
     {
@@ -190,6 +193,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
             ModelLookup::NamespaceFirst,
         ),
     };
+    // Also where it is not migrated, as beside an engine.
     if object.spec("predictor").is_some_and(|predictor| !predictor.is_empty()) {
         diagnostics.push(
             Diagnostic::new(Code::DeprecatedField, "`spec.predictor` is deprecated")
@@ -205,6 +209,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     }
     let model = spec.get("model").and_then(|model| {
         Some(ModelRef {
+            // In Go an empty name is a name that is not set.
             name: text(model.get("name")).filter(|name| !name.value.is_empty())?,
             kind: text(model.get("kind")).filter(|kind| !kind.value.is_empty()),
             fine_tuned: texts(model.get("fineTunedWeights")),
@@ -284,6 +289,7 @@ fn protocol(
         );
     }
     let field = annotated
+        // The field of the original form: migration does not carry it over.
         .or_else(|| text(object.node.at(&["spec", "predictor", "model", "protocolVersion"])));
     if let Some(field) = &field
         && policy.semantics == Semantics::Documented
@@ -312,6 +318,7 @@ fn accelerator_classes(object: &Object, spec: &Node) -> Vec<Field<EcoString>> {
     .into_iter()
     .filter_map(text)
     .collect();
+    // Sorted, so that one class in several places is adjacent and counts once.
     classes.sort_by(|a, b| a.value.cmp(&b.value));
     classes.dedup_by(|a, b| a.value == b.value);
     classes

@@ -47,6 +47,7 @@ pub fn migrate(service: &Node, semantics: Semantics) -> Option<Migration> {
         spec.as_map()?.iter().filter(|entry| entry.key != "predictor").cloned().collect();
     let mut lookup = ModelLookup::NamespaceFirst;
     let model = predictor.get("model");
+    // A current field beside the deprecated one is kept.
     if spec_map.get("model").is_none_or(Node::is_null)
         && let Some(base) = model.and_then(|model| model.get("baseModel"))
     {

@@ -116,6 +116,8 @@ pub(crate) fn resolve<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolutio
     let mut resolution = judged(scene, service);
     let policy = scene.search.policy;
     if policy.ome().virtual_first && is_virtual(service) {
+        // The controller is done before it looks anything up, so that only the webhook's error is
+        // left.
         resolution.error = resolution.error.filter(|error| !is_stored(policy, service, error));
     }
     resolution
@@ -140,6 +142,7 @@ fn judged<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {
         let basis = if named_runtime.is_some() { Basis::Explicit } else { Basis::None };
         Resolution::failed(model, basis, protocol.clone(), error)
     };
+    // A refused service does not exist for the controller: nothing of it is decided.
     if let Some(refusal) = service.refused() {
         return failed(None, refusal);
     }
@@ -190,6 +193,7 @@ fn judged<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {
             let error = failure(&WORDS, runtimes, &request, service, named_runtime, &decision)
                 .filter(|_| decision.chosen.is_none());
             let first = with_accelerators(scene, service, Some(model), decision, error);
+            // A runtime that the service names is never replaced by another one.
             if named_runtime.is_some() { first } else { served(scene, service, request, first) }
         }
         Err(error) => failed(Some(model), error),
@@ -216,6 +220,7 @@ fn served<'s, 'a: 's>(
     }
     let mut passed_over = unserved(&first);
     let mut next = None;
+    // Each round passes over one more runtime, so that the loop ends with the runtimes.
     while let Some((runtime, rejection)) = passed_over.take() {
         request.unserved.push((runtime, rejection));
         let Ok(mut decision) = scene.search.best(service, &request) else { break };
@@ -225,6 +230,7 @@ fn served<'s, 'a: 's>(
         if found.error.is_none() {
             return found;
         }
+        // The second best runtime alone is named: it is the one to compare with the first.
         if next.is_none() {
             let lacks = unserved(&found).map(|(_, rejection)| rejection.reason.to_string());
             next = Some((chosen, lacks.unwrap_or_default()));
@@ -263,6 +269,7 @@ fn with_accelerators<'a>(
     error: Option<Failure>,
 ) -> Resolution<'a> {
     let named = runtime.basis == Basis::Explicit;
+    // After an error no class is chosen: the controller has returned.
     let (accelerators, failed) = match runtime.chosen.filter(|_| error.is_none()) {
         None => Default::default(),
         Some(chosen) => {

@@ -28,6 +28,7 @@ pub(crate) fn resolve<'a>(
         (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly)
             if !policy.ome().predictor_model_looked_up =>
         {
+            // Before the look-up of the selection, whose error would come later.
             config_map_lookup(catalog, service, name, Some("ClusterBaseModel"))?;
             in_namespace().or_else(in_cluster)
         }
