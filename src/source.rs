@@ -162,7 +162,7 @@ impl Source {
         };
         // The output of a build lies where its kustomization does, whatever its name is.
         let directory = match self.overlay.as_deref() {
-            Some(overlay) => Some(below(overlay)?).filter(|own| !own.is_empty()),
+            Some(overlay) => Some(below(overlay)?).filter(|directory| !directory.is_empty()),
             None => below(&self.name)?.rsplit_once('/').map(|(directory, _)| directory),
         };
         Some(format!("{}/", directory.unwrap_or(".")))
@@ -171,14 +171,14 @@ impl Source {
     /// Whether a directory below that of the command line holds copies for tests or of other
     /// projects.
     pub fn is_aside(&self) -> bool {
-        self.directory().is_some_and(|own| is_aside(&own))
+        self.directory().is_some_and(|directory| is_aside(&directory))
     }
 
     /// The directory of copies that holds it, with that of the command line before it; none of what
     /// lies in the directory that was asked for.
-    pub fn copies(&self, asked: Option<&str>) -> Option<String> {
+    pub fn copies(&self, requested: Option<&str>) -> Option<String> {
         let directory = self.directory()?;
-        if asked.is_some_and(|asked| self.is_in(asked)) {
+        if requested.is_some_and(|requested| self.is_in(requested)) {
             return None;
         }
         // The outermost directory of copies is named: it has all of them.
@@ -193,8 +193,8 @@ impl Source {
 
     /// Whether it lies in a directory that was asked for, named below that of the command line or with
     /// it.
-    fn is_in(&self, asked: &str) -> bool {
-        let below = below_root(asked, self.root.as_deref().unwrap_or_default());
+    fn is_in(&self, requested: &str) -> bool {
+        let below = below_root(requested, self.root.as_deref().unwrap_or_default());
         let directory = self.directory().unwrap_or_default();
         directory.strip_prefix(below).is_some_and(|rest| below.is_empty() || rest.starts_with('/'))
     }
@@ -372,8 +372,8 @@ impl SourceMap {
 
     /// The texts below directories of tests and of other projects,
     /// that are in none of the directory that was asked for.
-    pub fn copies(&self, asked: Option<&str>) -> std::collections::HashSet<SourceId> {
-        let all = self.iter().filter(|(_, source)| source.copies(asked).is_some());
+    pub fn copies(&self, requested: Option<&str>) -> std::collections::HashSet<SourceId> {
+        let all = self.iter().filter(|(_, source)| source.copies(requested).is_some());
         all.map(|(id, _)| id).collect()
     }
 

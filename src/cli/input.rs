@@ -175,7 +175,7 @@ impl Session {
         let distributions = if documented || ask.shipped {
             Vec::new()
         } else {
-            workspace::distributions(&loaded.documents, &apis, ask.beside)
+            workspace::distributions(&loaded.documents, &apis, ask.other_distributions)
         };
         for distribution in &distributions {
             let policy = distribution.policy;
@@ -383,7 +383,7 @@ impl Session {
             .collect();
         if !shown.is_empty() {
             let color = io.err_color();
-            let drawn = if verbose::is_on() { findings::human } else { findings::beside };
+            let drawn = if verbose::is_on() { findings::human } else { findings::shortened };
             io.say(&drawn(&shown, &self.world.sources, color));
         }
     }

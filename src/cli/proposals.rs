@@ -35,7 +35,7 @@ pub(crate) struct Typed {
     /// Its names of objects.
     targets: Vec<String>,
     /// Its flags that other commands on the input do not need, sorted.
-    own: BTreeSet<String>,
+    verb_flags: BTreeSet<String>,
     /// Its flags about the input besides the paths, in their order.
     flags: Vec<Flag>,
     /// Commands that read an input.
@@ -93,7 +93,7 @@ impl Typed {
                 let verbs = verbs.map(|verb| verb.get_name().to_owned()).collect();
                 flags.push((matches.index_of(id), Flag { words, verbs }));
             } else {
-                typed.own.insert(words);
+                typed.verb_flags.insert(words);
             }
         }
         // Flags are proposed in the order in which they were typed.
@@ -160,7 +160,7 @@ impl Typed {
             .filter(|f| !f.is_empty())
             .collect();
         let text: BTreeSet<&str> =
-            self.own.iter().map(|flag| flag.trim_start().trim_start_matches('-')).collect();
+            self.verb_flags.iter().map(|flag| flag.trim_start().trim_start_matches('-')).collect();
         if self.verb == "explain" {
             // Without names it explains every service; flags add to the page.
             let all = self.targets.is_empty() || targets.iter().all(is_shown);
@@ -241,7 +241,7 @@ impl Proposals {
     /// The command that was run, with paths instead of its names: `ome explain -f svc.yaml`.
     pub(super) fn reading(&self, paths: &[&str]) -> String {
         let paths = paths.iter().map(|path| format!(" -f {}", quoted(path)));
-        let flags = self.typed.own.iter().map(String::as_str);
+        let flags = self.typed.verb_flags.iter().map(String::as_str);
         let flags = paths.chain(flags.map(str::to_owned)).collect::<String>();
         let (verb, read) = (&self.typed.verb, &self.paths);
         format!("ome {verb}{read}{flags}{}", self.typed.flags(verb))

@@ -43,12 +43,12 @@ pub(super) fn not_built<'f>(
 /// The trees that list a file with a service, or include one that does. A plan takes its services
 /// out of the catalog, so that it asks before.
 pub(super) fn trees_with_services(world: &World) -> HashSet<Arc<str>> {
-    let services = world.catalog.services().map(|own| own.documented.object.span.source);
-    let servings = world.catalog.model_servings().iter().map(|own| own.object.span.source);
+    let services = world.catalog.services().map(|views| views.documented.object.span.source);
+    let servings = world.catalog.model_servings().iter().map(|serving| serving.object.span.source);
     services
         .chain(servings)
         .filter_map(|source| world.sources.get(source).kustomized.as_ref())
-        .flat_map(|own| own.trees.iter().cloned())
+        .flat_map(|built| built.trees.iter().cloned())
         .collect()
 }
 
@@ -60,13 +60,13 @@ pub(super) fn not_built_line(
     command: &str,
 ) -> Option<String> {
     let (what, trees) = not_built(found, with_services)?;
-    let first = found
-        .iter()
-        .find(|own| own.code == Code::KustomizeNotBuilt && own.file.as_deref() == Some(trees[0]))?;
+    let first = found.iter().find(|finding| {
+        finding.code == Code::KustomizeNotBuilt && finding.file.as_deref() == Some(trees[0])
+    })?;
     let why = why_not_built(first).map(|why| format!(" ({why})")).unwrap_or_default();
     // The help of the finding has the command complete, in backquotes.
     let builds = first.help.as_deref().and_then(|help| help.split('`').nth(1)?.split_once(" -k "));
-    let arguments = builds.map_or_else(|| quoted(trees[0]), |(_, own)| own.to_owned());
+    let arguments = builds.map_or_else(|| quoted(trees[0]), |(_, arguments)| arguments.to_owned());
     Some(format!("{what}: {command} -k {arguments}{why}\n"))
 }
 
@@ -169,12 +169,12 @@ impl About {
             servings.iter().map(|planned| &planned.serving.object).collect();
         // Once, however many services lack one: a fleet has thousands of both.
         let (mut lacks_runtime, mut lacks_class) = (false, false);
-        for own in planned {
-            objects.extend(own.resolution.model.map(|model| &model.object));
-            let runtime = own.resolution.chosen();
+        for planned_service in planned {
+            objects.extend(planned_service.resolution.model.map(|model| &model.object));
+            let runtime = planned_service.resolution.chosen();
             lacks_runtime |= runtime.is_none();
             objects.extend(runtime.map(|runtime| &runtime.object));
-            for decision in &own.resolution.accelerators {
+            for decision in &planned_service.resolution.accelerators {
                 lacks_class |= decision.chosen.is_none();
                 objects.extend(decision.chosen.map(|class| &class.object));
             }
@@ -185,16 +185,17 @@ impl About {
         if lacks_class {
             objects.extend(catalog.accelerator_classes());
         }
-        let services = planned.iter().map(|own| own.service.place);
+        let services = planned.iter().map(|planned| planned.service.place);
         let names = services.chain(objects.into_iter().map(Object::name_span));
-        let models = planned.iter().filter_map(|own| own.resolution.model);
+        let models = planned.iter().filter_map(|planned| planned.resolution.model);
         let about = Self::named_at(catalog, names).completed(models);
         // Other workloads matter only where pods are placed.
         if !has_room(catalog) {
             return about;
         }
         // The services are not in the catalog any more.
-        let names = planned.iter().map(|own| (&own.service.namespace, &own.service.name));
+        let names =
+            planned.iter().map(|planned| (&planned.service.namespace, &planned.service.name));
         let names: ServiceNames =
             names.map(|(space, name)| (space.clone(), name.clone())).collect();
         about.placing(catalog, &names)
@@ -233,7 +234,7 @@ impl About {
     ) -> Self {
         let catalog = &session.world.catalog;
         let named = services.iter().map(|views| &views.of(session.semantics).object);
-        let named = named.chain(servings.iter().map(|own| &own.object));
+        let named = named.chain(servings.iter().map(|serving| &serving.object));
         let depends = found.iter().any(|finding| {
             finding.severity > Severity::Info
                 && finding.labels.iter().any(|label| {
@@ -264,9 +265,14 @@ impl About {
 
     /// What is used from their namespaces.
     fn used(&self, catalog: &Catalog) -> Used {
-        let is_here = |own: &Object| own.id.scope.namespace().is_some_and(|own| self.is_here(own));
+        let is_here = |object: &Object| {
+            object.id.scope.namespace().is_some_and(|namespace| self.is_here(namespace))
+        };
         let has = |kinds: &[&str]| {
-            catalog.others().iter().any(|own| kinds.contains(&own.id.kind.as_str()) && is_here(own))
+            catalog
+                .others()
+                .iter()
+                .any(|object| kinds.contains(&object.id.kind.as_str()) && is_here(object))
         };
         Used {
             queues: catalog.local_queues().any(|queue| is_here(&queue.object)),
@@ -284,7 +290,9 @@ impl About {
         }
         match kinds::reach(&id.kind) {
             Reach::Every => true,
-            Reach::Namespace => id.scope.namespace().is_none_or(|own| self.is_here(own)),
+            Reach::Namespace => {
+                id.scope.namespace().is_none_or(|namespace| self.is_here(namespace))
+            }
             Reach::Presets => self.presets,
             Reach::Queues => used.queues,
             Reach::Volumes => used.volumes,
@@ -361,7 +369,7 @@ struct Used {
 
 /// Findings that a page prints as errors of services are not printed again.
 pub(super) fn beside_page(found: &[Diagnostic], planned: &[Planned<'_>]) -> Vec<Diagnostic> {
-    let errors = planned.iter().filter_map(|own| own.error.as_ref());
+    let errors = planned.iter().filter_map(|planned| planned.error.as_ref());
     let on_page: HashSet<(Code, Option<Span>)> =
         errors.map(|error| (error.code, error.span)).collect();
     let is_on_page = |finding: &Diagnostic| on_page.contains(&(finding.code, finding.span()));

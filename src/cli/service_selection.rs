@@ -168,7 +168,7 @@ impl Session {
         if unread.is_empty() {
             return failure;
         }
-        let drawn = |colored| findings::beside(&unread, &self.world.sources, colored);
+        let drawn = |colored| findings::shortened(&unread, &self.world.sources, colored);
         Failure::Unread { plain: drawn(false), colored: drawn(true), failure: Box::new(failure) }
     }
 

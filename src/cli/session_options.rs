@@ -29,5 +29,5 @@ pub(crate) struct SessionOptions<'a> {
     /// runtimes of the input with their names.
     pub(crate) shipped: bool,
     /// The distributions of the state that this one is compared with, which are its own too.
-    pub(crate) beside: &'a [Distribution],
+    pub(crate) other_distributions: &'a [Distribution],
 }

@@ -305,10 +305,10 @@ impl Session {
             shown.filter_map(|object| Some((object, others.get(&(object.api, &object.id))?)));
         let several: Vec<_> = of_shown.collect();
         let (first, others) = several.first()?;
-        let (place, own) = (self.variant(first.name_span(), others), first.name_span());
+        let (place, span) = (self.variant(first.name_span(), others), first.name_span());
         let name = first.qualified_name();
         // A directory is named only if it tells them apart.
-        let elsewhere = others.iter().find(|other| self.directory(**other) != self.directory(own));
+        let elsewhere = others.iter().find(|other| self.directory(**other) != self.directory(span));
         let asks = elsewhere.map_or_else(
             || format!("-f {}", quoted(&self.world.sources.get(others[0].source).name)),
             |other| {
@@ -331,11 +331,11 @@ impl Session {
 
     /// A definition among others of its name: its directory, or its file where they share that.
     fn variant(&self, place: Span, others: &[Span]) -> String {
-        let own = self.directory(place);
-        if others.iter().any(|other| self.directory(*other) == own) {
+        let directory = self.directory(place);
+        if others.iter().any(|other| self.directory(*other) == directory) {
             return self.world.sources.get(place.source).name.to_string();
         }
-        own.unwrap_or_default().to_string()
+        directory.unwrap_or_default().to_string()
     }
 
     /// The directory of an object below the path that was named.

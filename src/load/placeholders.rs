@@ -134,7 +134,7 @@ fn stands_for_value(text: &str) -> bool {
         "PATCHED",
         "HERE",
     ];
-    let is_word = |word: &str| WORDS.iter().any(|own| word.eq_ignore_ascii_case(own));
+    let is_word = |word: &str| WORDS.iter().any(|listed| word.eq_ignore_ascii_case(listed));
     is_upper(text) && text.split(['_', '-']).any(is_word)
 }
 
@@ -295,7 +295,7 @@ fn is_of_helm(text: &str) -> bool {
     const OBJECTS: [&str; 7] =
         ["Values", "Release", "Chart", "Subcharts", "Files", "Capabilities", "Template"];
     let field = text.trim_start_matches(['{', '-', ' ']).strip_prefix('.');
-    field.is_none_or(|field| OBJECTS.iter().any(|own| field.starts_with(own)))
+    field.is_none_or(|field| OBJECTS.iter().any(|object_field| field.starts_with(object_field)))
 }
 
 /// The placeholders of an object.
@@ -491,11 +491,11 @@ pub(super) fn uncover(node: &mut Node, text: &str, places: &[Range<usize>]) {
         }
         Value::Str(value) => {
             let Some(span) = node.origin.span() else { return };
-            let own = span.start as usize..span.end as usize;
+            let range = span.start as usize..span.end as usize;
             // Places are in the order of the text, and there may be thousands in a long file.
-            let first = places.partition_point(|place| place.end <= own.start);
-            if places.get(first).is_some_and(|place| place.start < own.end)
-                && let Some(written) = text.get(own)
+            let first = places.partition_point(|place| place.end <= range.start);
+            if places.get(first).is_some_and(|place| place.start < range.end)
+                && let Some(written) = text.get(range)
             {
                 *value = written.trim_matches(['"', '\'']).into();
             }
@@ -508,7 +508,7 @@ pub(super) fn uncover(node: &mut Node, text: &str, places: &[Range<usize>]) {
 pub(super) fn command(file: &str, found: &[Placeholder], is_template: bool) -> String {
     let path = Path::new(file);
     let file = quoted(file);
-    let has = |sign: &str| found.iter().any(|own| own.text.starts_with(sign));
+    let has = |sign: &str| found.iter().any(|placeholder| placeholder.text.starts_with(sign));
     if is_template {
         format!("`oc process --local -f {file} | ome plan -f -` fills them in")
     } else if has(ENCRYPTED) {

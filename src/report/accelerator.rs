@@ -71,7 +71,7 @@ fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
     let at = |origin: Option<Origin>| {
         origin.and_then(Origin::span).map(|span| sources.locate(span).to_string())
     };
-    let capability = |known: &crate::decision::KnownCapability| json!({ "name": known.name, "value": known.value.as_ref().map(|value| redacted(value)), "evidence": known.evidence.as_str() });
+    let capability = |stated: &crate::decision::KnownCapability| json!({ "name": stated.name, "value": stated.value.as_ref().map(|value| redacted(value)), "evidence": stated.evidence.as_str() });
     json!({
         "name": candidate.name.as_str(),
         "verdict": candidate.verdict.as_str(),
@@ -143,7 +143,7 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
         // Kinds that are shown are taken off, so that the counts of the others add up.
         let mut rest = blocked.counts().clone();
         for (first, nodes) in blocked.kinds().take(MISSING) {
-            rest.entry(first.code).and_modify(|own| *own = own.saturating_sub(nodes));
+            rest.entry(first.code).and_modify(|left| *left = left.saturating_sub(nodes));
         }
         let rest = rest.into_iter().filter(|(_, nodes)| *nodes > 0);
         let rest: Vec<String> =
@@ -152,9 +152,9 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
     }
     // Some placements fail as a whole, without a reason of one node.
     if lines.is_empty()
-        && let Some(said) = super::together::said(component)
+        && let Some(message) = super::together::why_waiting(component)
     {
-        lines.push(said.to_owned());
+        lines.push(message.to_owned());
     }
     lines
 }
@@ -249,19 +249,21 @@ pub(super) fn parts(
 
 /// The known capabilities of every class, next to the required values.
 fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &mut Sheet) {
-    for candidate in decision.candidates.iter().filter(|own| !own.capabilities.is_empty()) {
-        let rows = candidate.capabilities.iter().map(|known| {
-            let asked =
-                decision.requirements.iter().find(|requirement| requirement.key == known.name);
-            let place = known
+    for candidate in
+        decision.candidates.iter().filter(|candidate| !candidate.capabilities.is_empty())
+    {
+        let rows = candidate.capabilities.iter().map(|stated| {
+            let wanted =
+                decision.requirements.iter().find(|requirement| requirement.key == stated.name);
+            let place = stated
                 .origin
                 .and_then(Origin::span)
                 .map_or(String::new(), |span| sources.locate(span).to_string());
             vec![
-                known.name.to_owned(),
-                known.value.as_ref().map_or("-".to_owned(), |value| redacted(value).into_owned()),
-                known.evidence.as_str().to_owned(),
-                asked.map_or(String::new(), |asked| value(&asked.value)),
+                stated.name.to_owned(),
+                stated.value.as_ref().map_or("-".to_owned(), |value| redacted(value).into_owned()),
+                stated.evidence.as_str().to_owned(),
+                wanted.map_or(String::new(), |wanted| value(&wanted.value)),
                 place,
             ]
         });

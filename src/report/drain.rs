@@ -127,7 +127,7 @@ impl View<'_> {
     }
 
     /// The sentences between the tables and the last one.
-    fn said(&self) -> Vec<String> {
+    fn sentences(&self) -> Vec<String> {
         let drain = self.drain;
         let mut message = Vec::new();
         if drain.restarts > 0 {
@@ -271,7 +271,7 @@ impl Answer for View<'_> {
             out.end_line();
             out.draw(&table(&STAGES, self.stages(), style));
         }
-        for message in self.left_out().into_iter().chain(self.said()) {
+        for message in self.left_out().into_iter().chain(self.sentences()) {
             out.end_line();
             out.draw(&wrapped(&printable(&message), style.width, "  "));
         }
@@ -294,7 +294,7 @@ impl Answer for View<'_> {
             markdown::table(&mut out, &names(1), self.stages());
             out.end_line();
         }
-        for message in self.left_out().into_iter().chain(self.said()) {
+        for message in self.left_out().into_iter().chain(self.sentences()) {
             line!(out, "{}\n", markdown::text(&message));
         }
         line!(out, "{}", markdown::text(&self.last()));
@@ -306,7 +306,7 @@ impl Answer for View<'_> {
         let data = json!({
             "first": self.first(),
             "last": self.last(),
-            "said": self.left_out().into_iter().chain(self.said()).collect::<Vec<_>>(),
+            "said": self.left_out().into_iter().chain(self.sentences()).collect::<Vec<_>>(),
             "moveTitles": MOVES.map(str::to_lowercase),
             "moves": self.moves().collect::<Vec<_>>(),
             "stageTitles": STAGES.map(str::to_lowercase),

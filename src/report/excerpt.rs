@@ -83,7 +83,7 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
 
 /// Findings next to an answer that matters more: drawn while they take a few lines, then a line each,
 /// and of many one line for each kind with its number and its first finding; errors first.
-pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
+pub fn shortened(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     // Few findings are worth their lines, unless these push the answer off the screen.
     if found.len() <= LINES_BESIDE {
         let drawn = human(found, sources, color);
@@ -516,7 +516,7 @@ mod tests {
         let line = "a.yaml:1:4: error[invalid-value]: x\n";
         assert_eq!(human(&found, &sources, false).matches(line).count(), 2);
         assert_eq!(
-            beside(&found, &sources, false),
+            shortened(&found, &sources, false),
             "a.yaml:1:4: error[invalid-value]: x (and 1001 more)\n1002 findings; `--verbose` shows each with its place\n\n"
         );
     }

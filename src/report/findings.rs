@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use super::excerpt::{Drawing, beside, human};
+pub use super::excerpt::{Drawing, human, shortened};
 use super::screen::{Page, line, put};
 
 /// Removes secrets from findings, sorts them by file, location, code and message, and removes

@@ -38,26 +38,26 @@ pub struct All<'a> {
     pub incomplete: bool,
 }
 
-fn name(own: &ServiceRollout) -> String {
-    let kind = own.components.first().map_or("-", |own| own.kind);
-    match own.api {
+fn name(service: &ServiceRollout) -> String {
+    let kind = service.components.first().map_or("-", |component| component.kind);
+    match service.api {
         // Names of plain workloads are unique by kind only.
-        Api::Cluster if kind != "-" => format!("{kind}/{}/{}", own.namespace, own.name),
-        _ => format!("{}/{}", own.namespace, own.name),
+        Api::Cluster if kind != "-" => format!("{kind}/{}/{}", service.namespace, service.name),
+        _ => format!("{}/{}", service.namespace, service.name),
     }
 }
 
 impl All<'_> {
     /// Changed components, with their services.
     fn changed(&self) -> impl Iterator<Item = (&ServiceRollout, &ComponentRollout)> {
-        self.services.iter().flat_map(|own| {
-            let changed = own.components.iter().filter(|own| own.end.is_change());
-            changed.map(move |component| (own, component))
+        self.services.iter().flat_map(|service| {
+            let changed = service.components.iter().filter(|component| component.end.is_change());
+            changed.map(move |component| (service, component))
         })
     }
 
-    fn is_changed(own: &ServiceRollout) -> bool {
-        own.components.iter().any(|own| own.end.is_change())
+    fn is_changed(service: &ServiceRollout) -> bool {
+        service.components.iter().any(|component| component.end.is_change())
     }
 
     /// Without the other workloads, which are listed only where their pods lose their nodes.
@@ -88,8 +88,8 @@ impl All<'_> {
         self.services.iter().filter(|rollout| roll::is_displaced(&rollout.components)).count()
     }
 
-    fn waits(own: &ServiceRollout) -> bool {
-        own.components.iter().any(|own| own.end == RollEnd::Waits)
+    fn waits(service: &ServiceRollout) -> bool {
+        service.components.iter().any(|component| component.end == RollEnd::Waits)
     }
 
     /// The services that do not change and have pods without a node.
@@ -98,7 +98,7 @@ impl All<'_> {
             .services
             .iter()
             // A service that changes is in the table, with its pods that wait.
-            .filter(|own| Self::waits(own) && !Self::is_changed(own))
+            .filter(|service| Self::waits(service) && !Self::is_changed(service))
             .map(name)
             .collect();
         if all.is_empty() {
@@ -110,19 +110,20 @@ impl All<'_> {
 
     /// Number of services with a stuck update.
     pub fn stuck(&self) -> usize {
-        self.services.iter().filter(|own| roll::is_stuck(&own.components)).count()
+        self.services.iter().filter(|service| roll::is_stuck(&service.components)).count()
     }
 
     fn summary(&self) -> String {
-        let changed = self.services.iter().filter(|own| Self::is_changed(own)).count();
-        let failed = self.services.iter().filter(|own| own.error.is_some()).count();
+        let changed = self.services.iter().filter(|service| Self::is_changed(service)).count();
+        let failed = self.services.iter().filter(|service| service.error.is_some()).count();
         let verb = if changed == 1 { "changes" } else { "change" };
         let stuck = match self.stuck() {
             0 => "none is stuck".to_owned(),
             1 => "1 is stuck".to_owned(),
             stuck => format!("{stuck} are stuck"),
         };
-        let depends = self.services.iter().filter(|own| roll::depends(&own.components)).count();
+        let depends =
+            self.services.iter().filter(|service| roll::depends(&service.components)).count();
         let symbol = match depends {
             // Errors outweigh everything: no ✓ may stand in one line with them.
             _ if failed > 0 || self.failed || self.stuck() > 0 || self.lost() > 0 => "✗",
@@ -162,31 +163,31 @@ impl All<'_> {
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
-        let row = |(service, own): (&ServiceRollout, &ComponentRollout)| {
+        let row = |(service, component): (&ServiceRollout, &ComponentRollout)| {
             vec![
                 name(service),
-                own.component.to_owned(),
-                own.kind.to_owned(),
-                own.strategy.to_owned(),
-                own.stages.len().to_string(),
-                own.lowest_ready.to_string(),
-                own.peak_gpus.to_string(),
-                self.unconfirmed(roll::end(own.end)),
+                component.component.to_owned(),
+                component.kind.to_owned(),
+                component.strategy.to_owned(),
+                component.stages.len().to_string(),
+                component.lowest_ready.to_string(),
+                component.peak_gpus.to_string(),
+                self.unconfirmed(roll::end(component.end)),
             ]
         };
         self.changed().map(row).collect()
     }
 
     /// The stuck components: their names, and the sentences about each.
-    fn said(&self) -> Vec<(String, Vec<String>)> {
+    fn sentences_of_each(&self) -> Vec<(String, Vec<String>)> {
         let is_said = |end| matches!(end, RollEnd::Stuck | RollEnd::Depends);
-        let stuck = self.changed().filter(|(_, own)| is_said(own.end));
-        let said = |(service, own): (&ServiceRollout, &ComponentRollout)| {
-            let sentences = roll::sentences(own, self.sources).into_iter();
-            let sentences = sentences.map(|own| self.unconfirmed(own)).collect();
-            (format!("{} {}", name(service), own.component), sentences)
+        let stuck = self.changed().filter(|(_, component)| is_said(component.end));
+        let sentences = |(service, component): (&ServiceRollout, &ComponentRollout)| {
+            let sentences = roll::sentences(component, self.sources).into_iter();
+            let sentences = sentences.map(|sentence| self.unconfirmed(sentence)).collect();
+            (format!("{} {}", name(service), component.component), sentences)
         };
-        stuck.map(said).collect()
+        stuck.map(sentences).collect()
     }
 }
 
@@ -209,20 +210,21 @@ impl Answer for All<'_> {
                 "message": stuck.map_or("", |stuck| stuck.message.as_str()),
             })
         };
-        let service = |own: &ServiceRollout| {
-            let components = own.components.iter().map(|own| roll::json(own, self.sources));
+        let service = |rollout: &ServiceRollout| {
+            let components =
+                rollout.components.iter().map(|component| roll::json(component, self.sources));
             let mut out = json!({
-                "namespace": own.namespace.as_str(),
-                "name": own.name.as_str(),
-                "api": own.api.as_str(),
+                "namespace": rollout.namespace.as_str(),
+                "name": rollout.name.as_str(),
+                "api": rollout.api.as_str(),
                 "components": components.collect::<Vec<_>>(),
             });
-            if let Some(error) = &own.error {
+            if let Some(error) = &rollout.error {
                 out["error"] = json!({ "code": error.code.as_str(), "message": error.message });
             }
             out
         };
-        let changed = self.services.iter().filter(|own| Self::is_changed(own)).count();
+        let changed = self.services.iter().filter(|service| Self::is_changed(service)).count();
         json!({
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),
@@ -247,7 +249,7 @@ impl Answer for All<'_> {
             out.draw(&table::table(&TITLES, rows, style));
             out.end_line();
         }
-        for (component, sentences) in self.said() {
+        for (component, sentences) in self.sentences_of_each() {
             line!(out, "{component}");
             for sentence in sentences {
                 out.push_str("  ");
@@ -285,7 +287,7 @@ impl Answer for All<'_> {
         if let Some(waiting) = self.waiting() {
             put!(out, "\n{}\n", markdown::text(&waiting));
         }
-        for (component, sentences) in self.said() {
+        for (component, sentences) in self.sentences_of_each() {
             put!(out, "\n**{}**\n\n", markdown::text(&component));
             markdown::list(&mut out, sentences);
         }
@@ -293,7 +295,7 @@ impl Answer for All<'_> {
     }
 
     fn html(&self) -> Result<String, String> {
-        let component = |(service, own): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", name(service), roll::title(own)), "titles": roll::TITLES, "rows": roll::rows(own), "said": roll::sentences(own, self.sources), "stuck": own.end == RollEnd::Stuck });
+        let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", name(service), roll::title(rollout)), "titles": roll::TITLES, "rows": roll::rows(rollout), "said": roll::sentences(rollout, self.sources), "stuck": rollout.end == RollEnd::Stuck });
         fill(
             "roll_all.html",
             include_str!("page/roll_all.html"),

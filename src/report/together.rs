@@ -453,7 +453,7 @@ pub fn text(
                 line!(out, "{} would hold everything", nodes(&together.add));
             }
         }
-        beside(&mut out, &others);
+        not_shown(&mut out, &others);
         if together.hangs_on_ties {
             out.push_str(TIES);
         }
@@ -488,7 +488,7 @@ pub fn text(
     }
     out.end_line();
     remedies_into(together, &mut out);
-    beside(&mut out, &others);
+    not_shown(&mut out, &others);
     if let Some(half) = half_groups(&together.half_groups) {
         line!(out, "{half}");
     }
@@ -499,7 +499,7 @@ pub fn text(
 }
 
 /// The waiting services that are not shown.
-fn beside(out: &mut Page, others: &[&EcoString]) {
+fn not_shown(out: &mut Page, others: &[&EcoString]) {
     match others {
         [] => {}
         [only] => line!(out, "not shown: {only} does not fit"),
@@ -552,7 +552,7 @@ pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
 }
 
 /// Why pods of a component have no node.
-pub(super) fn said(component: &PlannedComponent) -> Option<&str> {
+pub(super) fn why_waiting(component: &PlannedComponent) -> Option<&str> {
     let waiting = component.placement.as_ref()?.waiting.as_ref()?;
     Some(waiting.message.as_str())
 }

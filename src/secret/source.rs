@@ -54,8 +54,8 @@ impl Secrets {
     /// The same, but for the sources that are `same` as they were when they were searched.
     pub fn again(sources: &SourceMap, before: &Self, same: &HashSet<SourceId>) -> Self {
         let sought = sources.iter().map(|(id, _)| {
-            let known = before.ranges.get(id.0 as usize).filter(|_| same.contains(&id));
-            known.cloned().unwrap_or_default()
+            let kept = before.ranges.get(id.0 as usize).filter(|_| same.contains(&id));
+            kept.cloned().unwrap_or_default()
         });
         // The sets of texts start empty: they cost little where the ranges are there.
         Self { ranges: sought.collect(), ..Self::new(sources) }
@@ -81,15 +81,16 @@ impl Secrets {
         // Of the text these say its `apiVersion` and kind at most. A repository has one of them for
         // each of thousands of files, none of which is searched for it.
         if matches!(finding.code, Code::NotKubernetes | Code::OtherKind) {
-            return said(finding).for_each(|said| *said = redacted(said).into_owned());
+            return sentences(finding)
+                .for_each(|sentence| *sentence = redacted(sentence).into_owned());
         }
         let path = finding.path.as_ref().map(|path| format!("`{path}`"));
         let Some(path) = path else { return self.redact_values(finding, sources) };
         // Values are shorter than paths at times: `a` in `spec.a` is a part of the path, not of the
         // value.
-        said(finding).for_each(|said| *said = said.replace(&path, PATH));
+        sentences(finding).for_each(|sentence| *sentence = sentence.replace(&path, PATH));
         self.redact_values(finding, sources);
-        said(finding).for_each(|said| *said = said.replace(PATH, &path));
+        sentences(finding).for_each(|sentence| *sentence = sentence.replace(PATH, &path));
     }
 
     fn redact_values(&self, finding: &mut Diagnostic, sources: &SourceMap) {
@@ -98,7 +99,8 @@ impl Secrets {
             let source = sources.get(span.source);
             if source.outside {
                 // Of a file outside, every quotation could be its content.
-                said(finding).for_each(|said| hide_quoted(said, |part| source.text.contains(part)));
+                sentences(finding)
+                    .for_each(|sentence| hide_quoted(sentence, |part| source.text.contains(part)));
                 finding.fix.clear();
                 continue;
             }
@@ -106,19 +108,20 @@ impl Secrets {
             let lines = lines_of(text, span);
             let secrets = self.of(sources, span.source);
             // Sources may have thousands of secrets, and a finding has a line or two.
-            let first = secrets.partition_point(|own| own.end <= lines.start);
-            let near = secrets[first..].iter().take_while(|own| own.start < lines.end);
+            let first = secrets.partition_point(|hidden| hidden.end <= lines.start);
+            let near = secrets[first..].iter().take_while(|hidden| hidden.start < lines.end);
             for secret in near {
                 let secret = text[secret.clone()].trim_matches(QUOTES);
-                said(finding).for_each(|said| hide(said, secret));
+                sentences(finding).for_each(|sentence| hide(sentence, secret));
             }
             // A value may be quoted as it is read, and written with escapes.
-            if secrets[first..].first().is_some_and(|own| own.start < lines.end) {
+            if secrets[first..].first().is_some_and(|hidden| hidden.start < lines.end) {
                 finding.message = sentence(&finding.message).into_owned();
             }
             // A finding may quote a value of another line, such as the first definition of a name.
             let all = self.texts(sources, span.source);
-            said(finding).for_each(|said| hide_quoted(said, |part| all.contains(part)));
+            sentences(finding)
+                .for_each(|sentence| hide_quoted(sentence, |part| all.contains(part)));
         }
     }
 
@@ -127,27 +130,27 @@ impl Secrets {
         self.texts[id.0 as usize].get_or_init(|| {
             let text = &*sources.get(id).text;
             let secrets = self.of(sources, id).iter();
-            secrets.map(|own| text[own.clone()].trim_matches(QUOTES).to_owned()).collect()
+            secrets.map(|range| text[range.clone()].trim_matches(QUOTES).to_owned()).collect()
         })
     }
 }
 
 /// The sentences of a finding.
-fn said(finding: &mut Diagnostic) -> impl Iterator<Item = &mut String> {
+fn sentences(finding: &mut Diagnostic) -> impl Iterator<Item = &mut String> {
     std::iter::once(&mut finding.message)
         .chain(&mut finding.help)
         .chain(finding.labels.iter_mut().map(|label| &mut label.text))
 }
 
 /// Hides what a sentence quotes and a text holds.
-fn hide_quoted(said: &mut String, holds: impl Fn(&str) -> bool) {
-    let parts: Vec<&str> = said.split('`').collect();
+fn hide_quoted(sentence: &mut String, holds: impl Fn(&str) -> bool) {
+    let parts: Vec<&str> = sentence.split('`').collect();
     // Every second part is between two backquotes.
     let quoted = |(at, part): (usize, &&str)| at % 2 == 1 && !part.is_empty() && holds(part);
     if parts.iter().enumerate().any(quoted) {
-        let shown = |own: (usize, &&str)| if quoted(own) { MASK } else { *own.1 }.to_owned();
+        let shown = |part: (usize, &&str)| if quoted(part) { MASK } else { *part.1 }.to_owned();
         let shown: Vec<String> = parts.iter().enumerate().map(shown).collect();
-        *said = shown.join("`");
+        *sentence = shown.join("`");
     }
 }
 
@@ -168,13 +171,13 @@ fn lines_of(text: &str, span: Span) -> Range<usize> {
 /// Shorter texts are hidden where they are quoted only: they may be part of other words.
 const SHORT: usize = 4;
 
-fn hide(said: &mut String, secret: &str) {
+fn hide(sentence: &mut String, secret: &str) {
     let quoted = format!("`{secret}`");
-    if said.contains(&quoted) {
-        *said = said.replace(&quoted, &format!("`{MASK}`"));
+    if sentence.contains(&quoted) {
+        *sentence = sentence.replace(&quoted, &format!("`{MASK}`"));
     }
-    if secret.len() >= SHORT && said.contains(secret) {
-        *said = said.replace(secret, MASK);
+    if secret.len() >= SHORT && sentence.contains(secret) {
+        *sentence = sentence.replace(secret, MASK);
     }
 }
 
@@ -213,8 +216,8 @@ fn in_comments(text: &str) -> impl Iterator<Item = Range<usize>> {
             .map(|(mark, _)| mark)
             // Within a word, as in `a#b`, YAML begins no comment.
             .find(|mark| line[..*mark].chars().next_back().is_none_or(char::is_whitespace));
-        let own = mark.map(|mark| (start + mark, secrets(&line[mark..])));
-        own.into_iter().flat_map(|(start, found)| {
+        let comment = mark.map(|mark| (start + mark, secrets(&line[mark..])));
+        comment.into_iter().flat_map(|(start, found)| {
             found.into_iter().map(move |range| range.start + start..range.end + start)
         })
     })
@@ -224,19 +227,19 @@ fn in_comments(text: &str) -> impl Iterator<Item = Range<usize>> {
 fn differences(node: &Node, shown: &Node, text: &str, found: &mut Vec<Range<usize>>) {
     let span = node.origin.span().map(|span| span.start as usize..span.end as usize);
     match (&node.value, &shown.value, span) {
-        (Value::Map(own), Value::Map(shown), _) => own
+        (Value::Map(all), Value::Map(shown), _) => all
             .iter()
             .zip(shown)
-            .for_each(|(own, shown)| differences(&own.node, &shown.node, text, found)),
-        (Value::List(own), Value::List(shown), _) => {
-            own.iter().zip(shown).for_each(|(own, shown)| differences(own, shown, text, found));
+            .for_each(|(entry, shown)| differences(&entry.node, &shown.node, text, found)),
+        (Value::List(all), Value::List(shown), _) => {
+            all.iter().zip(shown).for_each(|(item, shown)| differences(item, shown, text, found));
         }
-        (Value::Str(own), Value::Str(shown), Some(span)) if own != shown && shown != MASK => {
+        (Value::Str(value), Value::Str(shown), Some(span)) if value != shown && shown != MASK => {
             let within = text.get(span.clone()).map(secrets).unwrap_or_default();
             // Written with escapes, a value may hide more than the search of the text finds.
             let is_same = || replaced(&text[span.clone()], within.clone()).contains(shown.as_str());
             // Neither does a search of a block find less: its lines have blanks before them.
-            let is_block = || own.contains('\n') && within.len() == secrets(own).len();
+            let is_block = || value.contains('\n') && within.len() == secrets(value).len();
             if within.is_empty() || !(is_same() || is_block()) {
                 found.push(span);
             } else {

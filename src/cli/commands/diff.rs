@@ -162,7 +162,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let before = match &bases {
         Ok(bases) => {
-            let options = &SessionOptions { beside: &after.distributions, ..ask.clone() };
+            let options =
+                &SessionOptions { other_distributions: &after.distributions, ..ask.clone() };
             base(args, bases, options)?
         }
         Err(finding) => Err(finding.clone()),
@@ -185,7 +186,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     // A state without a mark of its distribution is of the same one as the state before it.
     let marked = before.distributions.len() > after.distributions.len();
     if marked && !args.input.files.iter().any(|file| load::is_stdin(file)) {
-        let options = SessionOptions { beside: &before.distributions, ..ask.clone() };
+        let options = SessionOptions { other_distributions: &before.distributions, ..ask.clone() };
         after = Session::open(&following(args, args.to_release.as_ref())?, &options)?;
     }
     share_nodes(&mut before.world.catalog, &mut after.world.catalog);

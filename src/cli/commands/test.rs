@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     if args.output != Format::Json && !report.found.is_empty() {
         let color = io.err_color();
-        io.say(&findings::beside(&report.found, &report.sources, color));
+        io.say(&findings::shortened(&report.found, &report.sources, color));
     }
     if args.record {
         io.say(&format!("{} recorded\n", plural(recorded, "value")));

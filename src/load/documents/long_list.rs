@@ -25,10 +25,10 @@ pub(super) fn items(text: &str, part: &Part) -> Option<LongList> {
     let single = kind.strip_suffix("List")?;
     let typed = (!single.is_empty()).then(|| (api_version.into(), single.into()));
     let start = part.range.start;
-    let place = |own: Range<usize>| Part {
+    let place = |item: Range<usize>| Part {
         json: is_json,
-        unread: if is_json { unread(kind_in_json(&body[own.clone()])) } else { &[] },
-        ..Part::from(start + own.start..start + own.end)
+        unread: if is_json { unread(kind_in_json(&body[item.clone()])) } else { &[] },
+        ..Part::from(start + item.start..start + item.end)
     };
     Some(LongList { items: found.into_iter().map(place).collect(), typed })
 }
@@ -81,11 +81,11 @@ fn unread(kind: Option<&str>) -> &'static [Unread] {
 
 /// Drops from an item what no answer reads; in JSON it was passed over.
 pub(super) fn trim(item: &mut Node) {
-    if let Some([own]) = item.as_list_mut().map(EcoVec::make_mut) {
-        return trim(own);
+    if let Some([wrapped]) = item.as_list_mut().map(EcoVec::make_mut) {
+        return trim(wrapped);
     }
-    for own in unread(item.get("kind").and_then(Node::as_str)) {
-        own.remove(item);
+    for field in unread(item.get("kind").and_then(Node::as_str)) {
+        field.remove(item);
     }
 }
 

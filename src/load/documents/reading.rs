@@ -230,14 +230,15 @@ impl<'a> Reading<'a> {
         }
         let Some(covered) = placeholders::covered(text) else { return };
         for (part, document) in parts.iter().zip(parsed) {
-            let own = &text[part.range.clone()];
-            let is_code = is_code && ytt::is_in(own);
+            let document_text = &text[part.range.clone()];
+            let is_code = is_code && ytt::is_in(document_text);
             if !is_code && !is_broken(document) {
                 continue;
             }
             // Go templates of a runtime are filled in by its controller: without quotes they are a
             // mistake.
-            let is_templated = kinds::named(own).next().is_some_and(placeholders::is_templated);
+            let is_templated =
+                kinds::named(document_text).next().is_some_and(placeholders::is_templated);
             if is_templated && !is_code {
                 continue;
             }
@@ -249,7 +250,7 @@ impl<'a> Reading<'a> {
             let values = covered.values.iter().filter(is_inner);
             let kind = again.value.as_ref().and_then(|node| node.get("kind")?.as_str());
             // What is YAML only by a guess is no service.
-            let is_guess = !own.contains("{{") && !is_code && values.count() > 0;
+            let is_guess = !document_text.contains("{{") && !is_code && values.count() > 0;
             if is_guess && kind.is_some_and(kinds::is_rendered_kind) {
                 document.diagnostics.clear();
                 document.value = None;
@@ -275,9 +276,9 @@ impl<'a> Reading<'a> {
             let (start, end) = (offset(line.start), offset(line.end));
             let documents = self.outcome.documents.iter_mut();
             // Of the objects that begin above a line, the last one has it.
-            let above = documents.filter(|own| !own.embedded && own.span.start <= start);
+            let above = documents.filter(|object| !object.embedded && object.span.start <= start);
             let text = self.source.text[line].to_owned();
-            if let Some(owner) = above.max_by_key(|own| own.span.start) {
+            if let Some(owner) = above.max_by_key(|object| object.span.start) {
                 let span = Span { source: self.id, start, end };
                 owner.placeholders.push(Placeholder { span, text });
             }
@@ -292,7 +293,8 @@ impl<'a> Reading<'a> {
         if self.source.reported {
             let start = Span { source: self.id, start: 0, end: 0 };
             let is_yaml = !self.source.name.ends_with(".json");
-            let broken = found.into_iter().find(|own| is_yaml && own.code == Code::YamlSyntax);
+            let broken =
+                found.into_iter().find(|finding| is_yaml && finding.code == Code::YamlSyntax);
             let finding = broken.unwrap_or_else(|| {
                 Diagnostic::new(Code::NotKubernetes, "the file holds no Kubernetes object")
                     .at(start)
@@ -308,10 +310,10 @@ impl<'a> Reading<'a> {
         self.outcome.diagnostics.clear();
         if self.source.reported {
             let start = Span { source: self.id, start: 0, end: 0 };
-            let said =
+            let message =
                 "the file is a template with statements: nothing is read before they are run";
             let help = "read the output of the tool that it is written for with `-f -`";
-            let finding = Diagnostic::new(Code::Placeholders, said).at(start).help(help);
+            let finding = Diagnostic::new(Code::Placeholders, message).at(start).help(help);
             self.outcome.diagnostics.push(finding);
         }
         self.outcome
@@ -323,20 +325,22 @@ impl<'a> Reading<'a> {
             .outcome
             .documents
             .iter()
-            .flat_map(|own| own.placeholders.iter().cloned())
+            .flat_map(|object| object.placeholders.iter().cloned())
             .collect();
         if let Some(first) = self.guessed.first() {
             let what = match self.guessed.len() {
                 1 => "a document is".to_owned(),
                 many => format!("{many} documents are"),
             };
-            let said = format!("{what} no YAML before the placeholders are filled in: not planned");
-            let finding = Diagnostic::new(Code::Placeholders, said).at(*first);
+            let message =
+                format!("{what} no YAML before the placeholders are filled in: not planned");
+            let finding = Diagnostic::new(Code::Placeholders, message).at(*first);
             self.outcome.diagnostics.push(finding.help("replace them with values"));
             return;
         }
         let Some(first) = all.first() else { return };
-        let mut texts: Vec<&str> = all.iter().map(|own| own.text.as_str()).collect();
+        let mut texts: Vec<&str> =
+            all.iter().map(|placeholder| placeholder.text.as_str()).collect();
         texts.sort_unstable();
         texts.dedup();
         let more = match texts.len() {
@@ -399,8 +403,8 @@ impl<'a> Reading<'a> {
         for Item { node, api_version, kind } in items {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
             // Of this document only: a file of many would be searched once for each.
-            let own = self.source.text.get(span.start as usize..span.end as usize);
-            if self.has_patches && fragments::is_patch(&node, own.unwrap_or_default()) {
+            let document_text = self.source.text.get(span.start as usize..span.end as usize);
+            if self.has_patches && fragments::is_patch(&node, document_text.unwrap_or_default()) {
                 self.plain.push(span);
                 continue;
             }
@@ -689,10 +693,10 @@ pub(super) fn unknown_kind(group: &kinds::Group, kind: &str) -> Diagnostic {
     if !group.ours {
         return finding.help(format!("its kinds are {}", group.kinds.join(", ")));
     }
-    let known = format!("the known kinds are {}", group.kinds.join(", "));
+    let of_group = format!("the known kinds are {}", group.kinds.join(", "));
     Diagnostic::new(
         Code::NewerThanKnown,
         format!("no known release of `{name}` has the kind `{kind}`: its objects are left out"),
     )
-    .help(format!("nothing, if the cluster has it; {known}"))
+    .help(format!("nothing, if the cluster has it; {of_group}"))
 }

@@ -39,7 +39,7 @@ pub(in crate::workspace) enum Read {
 /// The definitions of the input for a document.
 #[derive(Clone, Copy)]
 pub(super) struct Schemas<'s> {
-    pub(super) own: &'s schema::Definitions,
+    pub(super) definitions: &'s schema::Definitions,
     /// What they refuse is in error.
     pub(super) judged: bool,
 }
@@ -53,7 +53,7 @@ pub(super) fn typed(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Read> {
     let schema = schema::kind(&document.api_version, &document.kind);
-    let Schemas { own: definitions, judged } = definitions;
+    let Schemas { definitions, judged } = definitions;
     let definition = definitions.of(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     // Before the schema, which knows only the spelling of the CRD.
@@ -135,8 +135,10 @@ pub(super) fn typed(
     }
     let object = object(document, schema, given, sources, diagnostics)?;
     // A release before or after the known ones writes other objects for the kind.
-    let shape = definition.map(|own| own.has("spec.backend"));
-    if let Some(finding) = shape.and_then(|own| booster::of_another_shape(&object, own)) {
+    let shape = definition.map(|definition| definition.has("spec.backend"));
+    if let Some(finding) =
+        shape.and_then(|has_backend| booster::of_another_shape(&object, has_backend))
+    {
         diagnostics.push(finding);
         return Some(Read::Item(Item::Other(object)));
     }
@@ -158,12 +160,12 @@ fn by_definition(
     found: &mut Vec<Diagnostic>,
 ) {
     // Fields that only the definition knows, which it checks.
-    let mut own: Vec<String> = Vec::new();
+    let mut only_defined: Vec<String> = Vec::new();
     found.retain(|finding| {
         let Some(path) = finding.path.as_deref() else { return true };
         match finding.code {
             Code::UnknownField | Code::NewerThanKnown if definition.has(path) => {
-                own.push(path.to_owned());
+                only_defined.push(path.to_owned());
                 false
             }
             // A field that the definition lacks cannot be required in that cluster.
@@ -172,18 +174,18 @@ fn by_definition(
         }
     });
     // Under the documents the definition adds only what concerns its own fields.
-    if !server && own.is_empty() {
+    if !server && only_defined.is_empty() {
         return;
     }
-    let said: Vec<_> = found.iter().map(Diagnostic::span).collect();
+    let places: Vec<_> = found.iter().map(Diagnostic::span).collect();
     let mut more = Vec::new();
     definition.check(node, &mut more);
     found.extend(more.into_iter().filter(|finding| {
         let is_new =
             // Two findings at one place would be the same mistake in two sentences.
-            finding.code != Code::UnknownField && !said.contains(&finding.span()) && server;
+            finding.code != Code::UnknownField && !places.contains(&finding.span()) && server;
         let path = finding.path.as_deref().unwrap_or_default();
-        is_new || own.iter().any(|own| path.starts_with(own.as_str()))
+        is_new || only_defined.iter().any(|field| path.starts_with(field.as_str()))
     }));
 }
 

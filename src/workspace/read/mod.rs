@@ -226,7 +226,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             let definitions = definitions.nearest(&document, source);
             let options = homes.get(&index).map(|namespace| given.in_namespace(namespace));
             let given = options.as_ref().unwrap_or(given);
-            let definitions = dispatch::Schemas { own: definitions, judged };
+            let definitions = dispatch::Schemas { definitions, judged };
             let typed = typed(document, given, &sources, definitions, completed, &mut found);
             if is_part {
                 built::allow_parts(&mut found);

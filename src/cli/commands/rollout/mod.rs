@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut session = Session::open(&args.input, &ask)?;
     let mut earlier = Vec::new();
     for path in &args.from {
-        let ask = SessionOptions { beside: &session.distributions, ..ask.clone() };
+        let ask = SessionOptions { other_distributions: &session.distributions, ..ask.clone() };
         earlier.push(before(args, path, &ask)?);
     }
     if let Some(before) = earlier.last_mut() {
@@ -131,10 +131,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 
 /// A name that services of several namespaces have.
 fn ambiguous(kind: &str, name: &str, namespace: &str) -> Failure {
-    let own = names::last(name);
+    let last = names::last(name);
     Failure::NotFound {
         message: format!("several {kind} are named `{name}`"),
-        help: Some(format!("write `{namespace}/{own}`, or name a namespace with `-n`")),
+        help: Some(format!("write `{namespace}/{last}`, or name a namespace with `-n`")),
     }
 }
 

@@ -93,7 +93,7 @@ pub(super) fn run(
         fail: names(&args.fail),
         stagger: args.stagger,
     };
-    let (mut outcome, said) = play(&scenario);
+    let (mut outcome, findings) = play(&scenario);
     if let Some(unknown) = outcome.unknown.first() {
         return Err(Failure::NotFound {
             message: format!("`{}` has no pod `{unknown}` in this rollout", to.name()),
@@ -104,7 +104,7 @@ pub(super) fn run(
             )),
         });
     }
-    let found = session.settle(said.into_iter().chain(changed));
+    let found = session.settle(findings.into_iter().chain(changed));
     let catalog = &session.world.catalog;
     let found = About::these(catalog, [&to.object]).of(session, found);
     let rolled = if args.has_troubles() { None } else { rolled(session, earlier, to) };
@@ -145,8 +145,8 @@ pub(super) fn run(
             session.say(&found, io);
             let style = io.style();
             io.print(&view.text(style))?;
-            for own in shown(rolled.as_deref()) {
-                for sentence in roll::sentences(own, sources) {
+            for component in shown(rolled.as_deref()) {
+                for sentence in roll::sentences(component, sources) {
                     io.print(&format!("{sentence}\n"))?;
                 }
             }
@@ -157,8 +157,8 @@ pub(super) fn run(
         PageFormat::Markdown => {
             session.say(&found, io);
             io.print(&view.markdown())?;
-            for own in shown(rolled.as_deref()) {
-                for sentence in roll::sentences(own, sources) {
+            for component in shown(rolled.as_deref()) {
+                for sentence in roll::sentences(component, sources) {
                     io.print(&markdown::lines(&sentence))?;
                 }
             }
@@ -168,8 +168,9 @@ pub(super) fn run(
             io.print(&view.html().map_err(Failure::Usage)?)?;
         }
     }
-    let is_stuck =
-        rolled.as_deref().is_some_and(|own| roll::is_stuck(own) || roll::is_displaced(own));
+    let is_stuck = rolled
+        .as_deref()
+        .is_some_and(|components| roll::is_stuck(components) || roll::is_displaced(components));
     let no = outcome.stuck.is_some() || is_stuck || fits.is_some_and(|fits| fits.contains(&false));
     let ended = session.outcome(&found, false);
     Ok(if no { ended.and(Outcome::No) } else { ended })
@@ -186,13 +187,15 @@ fn rolled(
     let then = earlier.last().map(|before| State::all(&before.world));
     let changes = Changes::between(then.as_ref(), &now, session.semantics);
     let only = changes.servings.iter().position(|change| {
-        change.serving().is_some_and(|own| own.name() == to.name() && own.namespace == to.namespace)
+        change
+            .serving()
+            .is_some_and(|serving| serving.name() == to.name() && serving.namespace == to.namespace)
     })?;
     // Services come first among what is simulated.
     let only = only + changes.services.len();
-    let asked = RollOptions { only: Some(only), ..RollOptions::default() };
-    let rolled = pipeline::roll(&session.world, session.semantics, &changes, &asked);
-    rolled?.into_iter().nth(only).map(|own| own.components)
+    let options = RollOptions { only: Some(only), ..RollOptions::default() };
+    let rolled = pipeline::roll(&session.world, session.semantics, &changes, &options);
+    rolled?.into_iter().nth(only).map(|service| service.components)
 }
 
 /// Whether the pods of each stage run: all of them, or those before the stage that waits for the
@@ -208,7 +211,7 @@ fn fits_as_simulated(outcome: &Played, rolled: &[ComponentRollout]) -> Vec<bool>
 /// The ends that the table of groups does not show.
 fn shown(rolled: Option<&[ComponentRollout]>) -> impl Iterator<Item = &ComponentRollout> {
     let all = rolled.unwrap_or_default().iter();
-    all.filter(|own| !matches!(own.end, RollEnd::Complete | RollEnd::NothingToDo))
+    all.filter(|component| !matches!(component.end, RollEnd::Complete | RollEnd::NothingToDo))
 }
 
 /// The groups that run at the lowest point by the releases since v0.4.0, if the document lets more
@@ -221,7 +224,7 @@ fn since_v0_4(scenario: &Scenario<'_>, outcome: &Played) -> Option<i64> {
         |outcome: &Played| outcome.trace.capacity.iter().map(|capacity| capacity.groups).min();
     let later = Scenario { policy: servings::first_with_budgets(), ..scenario.clone() };
     let (later, _) = play(&later);
-    lowest(&later).filter(|groups| lowest(outcome).is_some_and(|own| *groups < own))
+    lowest(&later).filter(|groups| lowest(outcome).is_some_and(|groups_now| *groups < groups_now))
 }
 
 /// Returns the server's objections to the change. Where the document allows it, they are warnings.
