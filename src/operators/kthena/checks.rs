@@ -38,6 +38,7 @@ fn routes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     continue;
                 };
                 let in_scope = || of_kind(kind).filter(|object| object.id.scope == route.id.scope);
+                // The other of the two fields names the target.
                 if name.is_empty() || in_scope().any(|object| object.id.name == name) {
                     continue;
                 }
@@ -60,6 +61,7 @@ fn routes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let Some(wanted) = labels.and_then(Node::as_map).filter(|labels| !labels.is_empty()) else {
             continue;
         };
+        // Only if pods of the namespace were read can none of them have the labels.
         let (mut any, mut selected) = (false, false);
         for serving in view.catalog.model_servings() {
             if server.id.scope.namespace() == Some(&serving.namespace) {

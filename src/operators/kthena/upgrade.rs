@@ -66,6 +66,7 @@ pub static SCALE_SELECTOR: ReleaseRule = ReleaseRule {
 
 /// Protects every group with the partition.
 const HOLD: EditRule = EditRule::Fields(|today| {
+    // The CRD's default is one group.
     let replicas = today.service.spec("replicas").and_then(Node::as_int).unwrap_or(1);
     let mut rolling = FieldPath::root().field("spec").field("rolloutStrategy");
     rolling = rolling.field("rollingUpdateConfiguration").field("partition");

@@ -17,6 +17,7 @@ pub(super) fn check(backend: Backend<'_>, diagnostics: &mut Vec<Diagnostic>) {
     check.worker_types();
     check.port();
     check.claims();
+    // Last, as in validateModel: the message is about both workers together.
     if let Err(message) = network::connector(backend) {
         let name = go_quote(backend.name());
         let message =
@@ -44,6 +45,7 @@ impl Check<'_, '_> {
     fn replicas(&mut self) {
         const MOST: i64 = 1_000_000;
         let node = self.backend.node.get("replicas");
+        // Less than 0 is refused by the CRD, before the webhook runs.
         if let Some(replicas) = node.and_then(Node::as_int).filter(|replicas| *replicas > MOST) {
             let message =
                 format!("invalid value {replicas}: replicas ({replicas}) cannot exceed {MOST}");
@@ -55,6 +57,7 @@ impl Check<'_, '_> {
         for (index, worker) in self.backend.workers().enumerate() {
             let node = worker.node.get("image");
             let image = node.and_then(Node::as_str).unwrap_or_default();
+            // An empty image has no whitespace and passes.
             if image.chars().any(char::is_whitespace) {
                 let what = if image.trim().is_empty() {
                     "image cannot be empty or whitespace only"
@@ -102,6 +105,7 @@ impl Check<'_, '_> {
 
     fn port(&mut self) {
         if let Err(error) = self.backend.port() {
+            // The place is that of the worker whose port differs from those before it.
             let worker = self.backend.workers().nth(error.worker);
             let config = worker.and_then(|worker| worker.node.get("config"));
             let node = config.and_then(|config| config.get("port")).or(config);
@@ -139,6 +143,7 @@ impl Check<'_, '_> {
             self.report(cache, "cacheURI", &message);
             return;
         }
+        // Go cleans the path first: empty and `.` segments do not count.
         let segments: Vec<&str> =
             path.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
         if segments.first() != Some(&claim) {

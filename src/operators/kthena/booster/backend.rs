@@ -71,6 +71,7 @@ impl<'a> Backend<'a> {
     /// A variable that is a 32-bit number: a value that is no number counts as absent, one of more
     /// bits is cut off.
     pub(super) fn number(self, name: &str) -> Option<i64> {
+        // Go parses 64 bits and converts to 32, which keeps the low ones.
         let number: i64 = self.value(name)?.parse().ok()?;
         let bytes = number.to_le_bytes();
         Some(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).into())
@@ -85,6 +86,7 @@ impl<'a> Backend<'a> {
     pub(super) fn has_gpu(self) -> bool {
         // Of several workers of a type only the last one is looked at.
         let last = |worker: &Worker<'a>| {
+            // By address: two workers of a type can be equal in all fields.
             self.worker(worker.ty()).is_some_and(|last| std::ptr::eq(last.node, worker.node))
         };
         self.workers().filter(last).any(|worker| worker.limit("nvidia.com/gpu") > 0)
@@ -94,6 +96,7 @@ impl<'a> Backend<'a> {
     pub(super) fn port(self) -> Result<i32, PortError> {
         let mut common = None;
         for (place, worker) in self.workers().enumerate() {
+            // Workers of other types have no port that requests go to.
             if !SERVING.contains(&worker.ty()) {
                 continue;
             }
@@ -105,6 +108,7 @@ impl<'a> Backend<'a> {
                     None => PORT,
                     Some(value) => {
                         let text = go_text(value);
+                        // Go's parser takes a plus sign.
                         let number = text.strip_prefix('+').unwrap_or(&text).parse::<i32>();
                         let port = number.ok().filter(|port| (1..=65535).contains(port));
                         port.ok_or_else(|| {
@@ -123,6 +127,7 @@ impl<'a> Backend<'a> {
                     return Err(error("null".to_owned(), message));
                 }
             };
+            // The first port counts: the error is at the worker that differs from it.
             if let Some(common) = common.filter(|common| *common != port) {
                 let message = format!("workers use different engine ports: {common} and {port}");
                 return Err(error(port.to_string(), message));
@@ -178,11 +183,13 @@ impl<'a> Worker<'a> {
             Some(other) => return Err(no_map(&other)),
         };
         let mut fields: Vec<(&String, &Json)> = config.iter().collect();
+        // Go's map has no order, so upstream sorts the keys by bytes.
         fields.sort_by_key(|(key, _)| key.as_bytes());
         let mut flags = Vec::with_capacity(fields.len() * 2);
         for (key, value) in fields {
             flags.push(eco_format!("--{}", key.replace('_', "-")));
             let text = go_text(value);
+            // An empty value is a flag without one.
             if !text.is_empty() {
                 flags.push(text.into());
             }

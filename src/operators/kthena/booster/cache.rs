@@ -18,6 +18,7 @@ pub(super) fn volume(backend: Backend<'_>) -> Result<Option<Node>, String> {
         return Ok(node!(&BOOSTER; { name: name, emptyDir: {} }));
     }
     if let Some(claim) = uri.strip_prefix("pvc://") {
+        // `pvc:///claim` and `pvc://claim/` name the same claim.
         let claim = claim.trim_matches('/');
         if claim.is_empty() {
             return Err(format!("invalid cacheURI \"{uri}\": must include a PVC claim name"));
@@ -48,6 +49,7 @@ pub(super) fn path(uri: &str) -> String {
 
 /// Host and path of `scheme://host/path`, unescaped.
 fn host_and_path(uri: &str) -> Option<String> {
+    // Go refuses control characters before it parses anything.
     if uri.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
         return None;
     }
@@ -57,7 +59,9 @@ fn host_and_path(uri: &str) -> Option<String> {
         Some(slash) => rest.split_at(slash),
         None => (rest, ""),
     };
+    // A user before the host is no part of the path.
     let host = authority.rsplit('@').next().unwrap_or_default();
+    // A colon has to be followed by digits, or by nothing.
     if let Some((_, port)) = host.rsplit_once(':')
         && !port.bytes().all(|byte| byte.is_ascii_digit())
     {

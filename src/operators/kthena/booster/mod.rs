@@ -98,6 +98,7 @@ pub fn model_serving(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ModelServing {
     let mut stored = object.node.clone();
+    // The controller reads the stored object: unknown fields are not part of its hash.
     if let Some(schema) = schema::kind(API_VERSION, "ModelBooster") {
         schema::prune(&mut stored, schema.root());
         schema.default(&mut stored);
@@ -115,11 +116,13 @@ pub fn model_serving(
         backend,
         backend_revision: &revision,
     };
+    // The findings from here on are those of this object.
     let first = diagnostics.len();
     admission::check(backend, diagnostics);
     let id = object.id.to_string();
     check_numbers(backend, diagnostics);
     let refused = |found: &Diagnostic| found.severity == Severity::Error;
+    // A ModelBooster that admission refuses never gets to the controller.
     let written = if diagnostics[first..].iter().any(refused) {
         None
     } else {
@@ -137,8 +140,10 @@ pub fn model_serving(
     let name = source.written_name();
     let node = match &written {
         Some(written) => written[0].clone(),
+        // An object all the same: the service is listed with its finding.
         None => nothing(&name, &namespace),
     };
+    // Admission is asked a second time, for the object that the controller sends.
     if written.is_some() {
         accepted_as_serving(&object, &name, &node, diagnostics);
     }
@@ -179,12 +184,14 @@ pub(super) fn place(finding: &mut Diagnostic, booster: &Object) {
     let no_cache = backend.is_some_and(|backend| {
         backend.get("cacheURI").and_then(Node::as_str).unwrap_or_default().is_empty()
     });
+    // The path is empty only without a cache: with one it is mounted at its own path.
     if finding.message.contains("mountPath: Required value") && no_cache {
         finding.help = Some(
             "set `spec.backend.cacheURI`, for example `pvc://CLAIM`: without it Kthena mounts the weights at an empty path"
                 .to_owned(),
         );
     }
+    // A generated pod has no place in a file.
     if finding.span().is_none() {
         let at = backend.and_then(|backend| backend.origin.span());
         *finding = finding.clone().at(at.unwrap_or_else(|| booster.name_span()));
@@ -195,6 +202,7 @@ pub(super) fn place(finding: &mut Diagnostic, booster: &Object) {
 fn check_numbers(backend: Backend<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (index, worker) in backend.workers().enumerate() {
         for entry in worker.node.get("config").into_iter().flat_map(Node::entries) {
+            // Texts and switches are passed as they are written.
             if !matches!(entry.node.value, Value::Int(_) | Value::Big(_)) {
                 continue;
             }
@@ -249,6 +257,7 @@ fn accepted_as_serving(
     let mut found = Vec::new();
     read::check(serving, &super::releases::KTHENA_CONTROLLER, &mut found);
     for mut finding in found {
+        // Warnings about a generated object are none that its owner can act on.
         if finding.severity != Severity::Error {
             continue;
         }
@@ -275,6 +284,7 @@ fn hashed(backend: &Node) -> Node {
         let Some(config) = worker.as_map_mut().and_then(|map| map.get_mut("config")) else {
             continue;
         };
+        // RawExtension keeps the bytes, and go-spew prints them as a list of numbers.
         if !config.is_null() {
             let mut text = String::new();
             placeholders::push(&mut text, &sorted(config));

@@ -49,6 +49,7 @@ pub(super) fn model_server(source: Source<'_>) -> Result<Option<Node>, String> {
         trafficPolicy: { retry: { attempts: 5, retryInterval: "0s" } },
         kvConnector: (connector.flatten()),
     });
+    // The hash is of the spec alone, so it is written before the labels.
     let revision = spec.as_ref().map(|spec| revision::of("v1alpha1.ModelServerSpec", spec));
     Ok(node!(&BOOSTER; {
         apiVersion: API_VERSION,
@@ -64,6 +65,7 @@ pub(super) fn model_server(source: Source<'_>) -> Result<Option<Node>, String> {
 
 /// Writes the ModelRoute.
 pub(super) fn model_route(source: Source<'_>) -> Option<Node> {
+    // The model of requests: the name in the spec, else that of the object.
     let name = source.spec.get("name").and_then(Node::as_str).filter(|name| !name.is_empty());
     let spec = node!(&BOOSTER; {
         modelName: (name.unwrap_or(source.name)),
@@ -90,6 +92,7 @@ pub(super) fn model_route(source: Source<'_>) -> Option<Node> {
 /// without a configuration ends the search (getServedModelName).
 fn served_model(source: Source<'_>) -> String {
     for worker in source.backend.workers() {
+        // Prefill workers answer no client.
         if !matches!(worker.ty(), "server" | "decode") {
             continue;
         }
@@ -110,6 +113,7 @@ pub(super) fn connector(backend: Backend<'_>) -> Result<Option<&'static str>, St
     let mut found = [None, None];
     for (slot, ty) in found.iter_mut().zip(["prefill", "decode"]) {
         let count = backend.workers().filter(|worker| worker.ty() == ty).count();
+        // Checked first: `worker` takes the last of several without a word.
         if count > 1 {
             return Err(format!(
                 "backend {name}: found {count} {ty} workers, expected at most 1; duplicate {ty} workers are not supported"
@@ -124,6 +128,7 @@ pub(super) fn connector(backend: Backend<'_>) -> Result<Option<&'static str>, St
             "backend {name}: {ty} worker specifies kv_connector \"{of}\" but the {other} worker has no kv-transfer-config; prefill and decode must configure the same kv connector"
         )
     };
+    // Both have to agree by type, not by name: two names mean mooncake.
     match (of(prefill)?, of(decode)?) {
         (None, None) => Ok(None),
         (None, Some((connector, _))) => Err(lacks("decode", &connector, "prefill")),
@@ -142,6 +147,7 @@ fn connector_of(worker: Worker<'_>) -> Result<Option<(String, &'static str)>, St
     let Json::Object(config) = config else {
         return Err(format!("worker {ty}: invalid config: it is not a JSON object"));
     };
+    // A null is as good as absent for Go.
     let transfer = match config.get("kv-transfer-config") {
         None | Some(Json::Null) => return Ok(None),
         Some(Json::String(transfer)) => transfer,

@@ -8,12 +8,14 @@ use crate::yaml::{Entry, Node};
 /// Reads the fields of an older release as those of v1.0, unless a release that has not got them is
 /// followed.
 pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
+    // The server of a release drops fields that it does not have.
     if policy.admission != Admission::Documents {
         return;
     }
     let spec = document.as_map_mut().and_then(|map| map.get_mut("spec")).and_then(Node::as_map_mut);
     let Some(spec) = spec else { return };
     let backend = spec.get_mut("backend").and_then(Node::as_map_mut);
+    // A backend of v1.0 that still has a minimum is not changed.
     let Some(backend) = backend.filter(|by_key| !by_key.contains_key("replicas")) else { return };
     let Some(least) = backend.remove("minReplicas") else { return };
     backend.remove("maxReplicas");
@@ -28,5 +30,6 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
         .help("write `replicas` for v1.0, and an AutoscalingPolicy for what changes it"),
     );
     backend.push(Entry { key: "replicas".into(), ..least });
+    // Only the older controller scales by it, between the two numbers.
     spec.remove("autoscalingPolicy");
 }

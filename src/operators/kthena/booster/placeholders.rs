@@ -38,6 +38,7 @@ impl Replacing<'_> {
             Value::List(items) => {
                 items.make_mut().iter_mut().try_for_each(|node| self.within(node))
             }
+            // A text that is one placeholder takes the value with its type; others take it as text.
             Value::Str(text) if text.starts_with("${") && text.ends_with('}') => {
                 let key = &text[2..text.len() - 1];
                 let Some((key, value)) = self.values.get_key_value(key) else {
@@ -45,11 +46,13 @@ impl Replacing<'_> {
                         "replace placeholders failed: not found placeholder: {key}"
                     ));
                 };
+                // Only the keys on the way down: the same key twice side by side ends.
                 if self.inserted.contains(key) {
                     return Err(format!(
                         "the value of `${{{key}}}` contains `${{{key}}}`: the controller replaces it until its stack is full, and crashes"
                     ));
                 }
+                // Keys that contain one another twice would double at each step.
                 let Some(left) = self.left.checked_sub(1) else {
                     return Err(format!("more than {MOST_INSERTED} placeholders are replaced"));
                 };
@@ -64,6 +67,7 @@ impl Replacing<'_> {
                 replaced
             }
             Value::Str(text) if text.contains("${") => {
+                // Once: what is inserted into a text is not searched again.
                 *text = embedded(text, self.values)?;
                 Ok(())
             }

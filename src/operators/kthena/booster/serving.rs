@@ -30,6 +30,7 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
     let backend = source.backend;
     let disaggregated = backend.disaggregated();
     let wanted: &[&str] = if disaggregated { &["prefill", "decode"] } else { &["server"] };
+    // Before anything is written: the error names the first worker that is missing.
     for ty in wanted {
         if backend.worker(ty).is_none() {
             let of = if disaggregated { String::new() } else { format!(": {}", backend.name()) };
@@ -182,6 +183,7 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
 /// The ModelServing as its Go struct: numbers are text where the struct has text.
 fn decoded(mut tree: Node) -> Result<Node, String> {
     let Some(schema) = schema::kind(API_VERSION, "ModelServing") else { return Ok(tree) };
+    // Before the struct: a number in a field of text is no error of the controller.
     spell(&mut tree, schema.root());
     let mut tree = schema::marshal(&tree, schema.root(), Library::V0_34)
         .map_err(|misfit| format!("model serving parse json failed: {misfit}"))?;
@@ -265,6 +267,7 @@ fn commands(
             .into();
     words.extend(worker.flags()?);
     let shell = |text: String| vec!["bash".into(), "-c".into(), EcoString::from(text)];
+    // More pods than one are a Ray cluster, which the entry starts.
     if let Some(server) = backend.worker("server").filter(|server| server.count("pods") > 1) {
         words.extend(["--distributed_executor_backend".into(), "ray".into()]);
         words = shell(format!(

@@ -84,6 +84,7 @@ pub fn expand_each<E>(
     diagnostics: &mut Vec<Diagnostic>,
     each: &mut dyn FnMut(Expanded) -> Result<(), E>,
 ) -> Result<(), E> {
+    // The controller sends what the structs hold: empty fields are left out.
     let mut each = |mut object: Expanded| {
         crate::objects::prune::tidy(&mut object.node);
         each(object)
@@ -116,6 +117,7 @@ pub fn expand_each<E>(
     let revision = revision::of_roles(roles, policy.role_struct);
     let has_gang = pod_group::has_pod_group(serving, policy);
     let gang = pod_group::gang(serving, policy);
+    // Once for all groups: the hash of a role prints its whole struct.
     let prepared: Vec<Prepared<'_>> =
         serving.roles.iter().map(|role| Prepared::new(serving, role, policy)).collect();
     let partition = serving.budget.protected(replicas);
@@ -130,6 +132,7 @@ pub fn expand_each<E>(
         // Only a pod needs the chain.
         let chain = match &chain {
             Ok(chain) => chain,
+            // A group without pods needs no chain, and the next one is created.
             Err(_) if serving.pods_per_group() == 0 => continue,
             Err(_) => break,
         };
@@ -141,6 +144,7 @@ pub fn expand_each<E>(
             }
         }
     }
+    // No group reached the place where the snapshot is written.
     if policy.controller_revisions && partition >= replicas && chain.is_ok() {
         let message = "a partition of all replicas at creation leaves no ControllerRevision: a protected group comes back with the new templates";
         diagnostics.push(
@@ -152,6 +156,7 @@ pub fn expand_each<E>(
         );
     }
     let with_workers = || serving.roles.iter().filter(|role| role.worker.is_some());
+    // Services come at the end of the reconcile, after all groups.
     for group in (0..replicas).filter(|_| chain.is_ok()) {
         for role in with_workers() {
             for ordinal in 0..role.replicas.value {
@@ -188,6 +193,7 @@ pub fn samples(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Sample> {
         if role.replicas.value <= 0 {
             continue;
         }
+        // One worker is enough: all are made from one template.
         let mut one = role.clone();
         one.workers.value = one.workers.value.min(1);
         let prepared = Prepared::new(serving, &one, policy);

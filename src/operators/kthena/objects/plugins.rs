@@ -60,6 +60,7 @@ impl<'a> Chain<'a> {
         let link = |plugin: &'a Plugin| {
             let broken = |problem| Broken { plugin, problem };
             let name = &plugin.name.value;
+            // The type is judged before the name, as in the controller.
             if plugin.kind != "BuiltIn" {
                 return Err(broken(format!("plugin {name} has unsupported type {}", plugin.kind)));
             }
@@ -120,6 +121,7 @@ impl Tweaks {
         };
         let map = config.as_map().ok_or_else(|| Misfit::new("", config))?;
         let field = |name: &str| {
+            // Go's decoder prefers the exact key and takes any case otherwise.
             let same = |entry: &&Entry| entry.key.eq_ignore_ascii_case(name);
             map.entry(name)
                 .or_else(|| map.iter().find(same))
@@ -137,6 +139,7 @@ impl Tweaks {
             {
                 let node = match &entry.node.value {
                     Value::Str(_) => entry.node.clone(),
+                    // A null is the zero value of a string.
                     Value::Null => Node::str("", entry.node.origin),
                     _ => {
                         return Err(Misfit::new(
@@ -161,6 +164,7 @@ impl Tweaks {
                     "env",
                 ])
             });
+            // Decoded, so that values of a wrong type are the plugin's error and not the pod's.
             let decoded =
                 ty.map_or_else(|| Ok(env.clone()), |ty| schema::marshal(env, ty, Library::V0_34))?;
             read.env = decoded.items().to_vec();
@@ -207,6 +211,7 @@ fn leader_worker_set(serving: &ModelServing, place: Place<'_>, pod: &mut Pod) {
     let sets = owners
         .iter()
         .filter(|owner| owner.get("kind").and_then(Node::as_str) == Some("LeaderWorkerSet"));
+    // Without an owner of this kind the plugin changes nothing.
     let Some(owner) =
         sets.filter_map(|owner| owner.get("name")?.as_str()).find(|name| !name.is_empty())
     else {

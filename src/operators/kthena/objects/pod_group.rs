@@ -45,14 +45,17 @@ pub fn gang(serving: &ModelServing, policy: &KthenaPolicy) -> Gang {
     };
     for role in &serving.roles {
         let replicas = role.replicas.value;
+        // An empty map is as good as no policy.
         let written = minima.and_then(|gang| gang.minimum(&role.name.value));
         let minimum = match (written, policy.gang_unlisted) {
+            // More than the replicas can never start.
             (Some(minimum), _) => Some(minimum.clamp(0, replicas)),
             (None, UnlistedRole::LeftOut) if minima.is_some() => None,
             (None, _) => Some(replicas),
         };
         found.roles.push(minimum);
         let Some(minimum) = minimum else { continue };
+        // Counts have 32 bits each: their product can be too large.
         found.min_member = found.min_member.saturating_add(role.size().saturating_mul(minimum));
         add(&mut found.resources, &role.entry.spec, minimum, policy);
         if let Some(worker) = role.worker.as_ref().filter(|_| role.workers.value > 0) {
@@ -143,6 +146,7 @@ pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &Kth
     let rule = &rules::POD_GROUP;
     let name = names::group(serving.name(), ordinal);
     let annotation =
+        // The document annotates the ModelServing, the code the group.
         if policy.gang_documented_labels { serving.name().clone() } else { name.clone() };
     let seed = policy.gang_documented_labels.then(|| name.clone());
     let min_member = Some(gang.min_member).filter(|members| *members != 0);

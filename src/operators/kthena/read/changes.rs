@@ -8,6 +8,7 @@ use crate::yaml::Node;
 /// whole objects.
 pub fn check_change(old: &Node, new: &Node, diagnostics: &mut Vec<Diagnostic>) {
     let gang = |node: &Node| node.at(&["spec", "template", "gangPolicy"]).cloned();
+    // A policy may be added later.
     let Some(before) = gang(old) else { return };
     let Some(after) = gang(new) else {
         let at = new.at(&["spec", "template"]).unwrap_or(new);

@@ -128,6 +128,7 @@ impl Check<'_> {
     fn share(&mut self, node: Option<&Node>, path: &str) {
         let Some(node) = node else { return };
         let wrong = match &node.value {
+            // The schema takes either type, so the text is judged here.
             Value::Str(text) => match IntOrPercent::parse_percent(text) {
                 Ok(IntOrPercent::Percent(percent)) if (0..=100).contains(&percent) => None,
                 Ok(_) => Some(format!("`{path}` must be between 0% and 100%, not `{text}`")),
@@ -209,6 +210,7 @@ impl Check<'_> {
                     "delete it, or set `--kthena-profile head`".to_owned(),
                 );
             }
+            // Workers of no template would have no container.
             if role.get("workerReplicas").and_then(Node::as_int).is_some_and(|workers| workers > 0)
                 && role.get("workerTemplate").is_none()
             {
@@ -228,6 +230,7 @@ impl Check<'_> {
     /// A role's name is part of names and labels (Kthena blog, A Deep Dive of ModelServing,
     /// ModelServing Architecture).
     fn role_name(&mut self, node: &Node, name: &str, path: &str) {
+        // The length first: one finding for a name, the one that is easier to mend.
         let problem = if name.len() > ROLE_NAME_LENGTH {
             Some(format!(
                 "has {} characters, at most {ROLE_NAME_LENGTH} are allowed",
@@ -323,6 +326,7 @@ impl Check<'_> {
 
 /// The longest name among the pods of a role.
 fn longest_pod_name(name: &str, groups: i64, role: &str, node: &Node) -> String {
+    // Ordinals begin at 0, so the last one is the longest.
     let last = |count: i64| count.max(1) - 1;
     let replicas = node.get("replicas").and_then(Node::as_int).unwrap_or(1);
     let workers = node.get("workerReplicas").and_then(Node::as_int).unwrap_or(0);

@@ -57,6 +57,7 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
         .and_then(Node::as_map_mut)
         .and_then(|map| map.get_mut("template"));
     let Some(template) = template.and_then(Node::as_map_mut) else { return };
+    // With both spellings the server keeps the right one, and the other is a finding of the schema.
     if !template.contains_key("gangpolicy") || template.contains_key("gangPolicy") {
         return;
     }
@@ -84,6 +85,7 @@ pub fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagn
     let mut found = Vec::new();
     match policy.admission {
         Admission::Documents => documented::check(document, policy, &mut found),
+        // The webhook sees the defaults of the CRD.
         Admission::Server => {
             let mut stored = document.clone();
             if let Some(schema) = schema::kind(API_VERSION, "ModelServing") {
@@ -99,6 +101,7 @@ pub fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagn
         };
         found.iter().any(|later: &Diagnostic| later.path == earlier.path && replaces(later.code))
     };
+    // The finding here says what is right; the schema's would be a second one for the field.
     diagnostics.retain(|earlier| !knows_more(earlier));
     diagnostics.append(&mut found);
 }

@@ -16,6 +16,7 @@ pub(super) fn check(stored: &Node, diagnostics: &mut Vec<crate::diag::Diagnostic
         // The CRD does not request `spec`, and its defaults are below it; the webhook finds
         // neither replicas nor roles.
         let message = "`spec.replicas`: invalid value null: replicas must be a non-negative integer; `spec.template.roles`: roles must be specified";
+        // One finding for both messages: one edit mends them.
         Check { diagnostics }.report(
             Code::RequiredField,
             stored,
@@ -139,6 +140,7 @@ impl Check<'_> {
                     role.at(&[template, "spec", "containers"]).map_or(&[][..], Node::items);
                 for (position, container) in containers.iter().enumerate() {
                     let Some(node) = container.get("image") else { continue };
+                    // An empty image is left to the API server.
                     let Some(image) = node.as_str().filter(|image| !image.is_empty()) else {
                         continue;
                     };
@@ -197,6 +199,7 @@ impl Check<'_> {
         let Some(strategy) = spec.get("rolloutStrategy") else { return };
         let path = "spec.rolloutStrategy.rollingUpdateConfiguration";
         let Some(rolling) = strategy.get("rollingUpdateConfiguration") else { return };
+        // The webhook returns here: the numbers below are not read.
         if is_role_rolling_update(spec) {
             self.forbid(rolling, path, "rollingUpdateConfiguration is only valid when rolloutStrategy.type is ServingGroupRollingUpdate");
             return;
@@ -205,6 +208,7 @@ impl Check<'_> {
             let path = format!("{path}.maxUnavailable");
             self.int_or_percent(node, &path);
             let total = spec.get("replicas").and_then(Node::as_int).unwrap_or(1);
+            // A small percentage of few groups is rounded down to nothing.
             match resolved(node, total, Rounding::Down) {
                 Ok(0) => self.report(
                     Code::InvalidValue,

@@ -136,6 +136,7 @@ impl Cluster {
             owed_replicas: BTreeMap::new(),
             columns: Vec::new(),
             strip: Strip::default(),
+            // No ordinal is in it before the first target.
             surplus: i64::MAX..=i64::MAX,
             open_from: i64::MIN,
             busy: false,
@@ -162,6 +163,7 @@ impl Cluster {
         ordinal: i64,
     ) -> Option<&mut Replica> {
         let replicas = self.group_mut(group)?.role_mut(role);
+        // Replicas are sorted by ordinal wherever they are inserted.
         let position = replicas.binary_search_by_key(&ordinal, |replica| replica.ordinal).ok()?;
         Some(&mut replicas[position])
     }
@@ -232,6 +234,7 @@ impl Cluster {
     }
 
     fn note(&mut self, event: Event) {
+        // The states before the change are built by the same transitions, unrecorded.
         if self.recording {
             self.busy |= event.kind.is_object() && event.action != Action::Ready;
             self.trace.events.push(event);

@@ -38,6 +38,7 @@ impl Cluster {
     fn sync_groups(&mut self) -> bool {
         let (have, want) =
             (i64::try_from(self.groups.len()).unwrap_or(i64::MAX), self.target.replicas);
+        // The order of syncModelServing: PodGroups of existing groups come first.
         if have < want {
             self.sync_pod_groups();
             return self.scale_up_groups();
@@ -53,6 +54,7 @@ impl Cluster {
         if !self.target.pod_groups {
             return;
         }
+        // A copy: creating a PodGroup changes the list.
         let unpaired: Vec<i64> = self.groups.lists().unpaired.iter().copied().collect();
         for ordinal in unpaired {
             self.create_pod_group(ordinal, Cause::Upkeep, Reason::Upkeep);
@@ -63,9 +65,12 @@ impl Cluster {
     fn sync_roles(&mut self) {
         let current: Rc<[TargetRole]> = self.target.roles.clone().into();
         let boundary = self.boundary();
+        // A settled group would be left as it is: skipping it keeps a reconcile as cheap as its
+        // changes.
         let unsettled: Vec<i64> = self.groups.lists().unsettled.iter().copied().collect();
         for ordinal in unsettled {
             let Some(group) = self.groups.get_mut(ordinal) else { continue };
+            // Before the roles are looked at: a transition below marks it again.
             group.settled = true;
             let id = group.revision;
             let (revision, roles) = if ordinal < boundary {
@@ -138,6 +143,7 @@ impl Cluster {
             }
         }
         let all = self.groups.len();
+        // Groups in deletion are not counted as updated, whatever their revision.
         let updated = all - self.groups.lists().outdated.len() - going;
         // Groups in deletion are ignored; of the others the lowest ordinal is first.
         let stays = |group: &&Group| group.status != Status::Deleting;
@@ -164,6 +170,7 @@ impl Cluster {
             let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
             counts.iter().find(|(_, count)| *count == most).map_or(new, |(revision, _)| *revision)
         };
+        // Only a change of the status makes the controller delete old snapshots.
         if self.current_revision != Some(current) || self.update_revision != Some(new) {
             (self.current_revision, self.update_revision) = (Some(current), Some(new));
             self.snapshots.retain(|_, (revision, _)| *revision == current || *revision == new);

@@ -36,6 +36,7 @@ impl Cluster {
             match &mut self.progress {
                 Progress::Surplus => {
                     let last = self.groups.last().map(|group| group.ordinal);
+                    // The highest ordinal: the document scales down from there.
                     match last.filter(|ordinal| *ordinal >= self.target.replicas) {
                         Some(ordinal) => return Some(Step::End(ordinal)),
                         None => self.progress = Progress::Missing(0),
@@ -43,6 +44,7 @@ impl Cluster {
                 }
                 Progress::Missing(next) => {
                     let (from, all) = (*next, self.target.replicas);
+                    // Looked for again at each step: a group in between may have been deleted.
                     let missing = (from..all).find(|ordinal| self.groups.get(*ordinal).is_none());
                     if let Some(ordinal) = missing {
                         self.progress = Progress::Missing(ordinal + 1);
@@ -58,6 +60,8 @@ impl Cluster {
                     Some(_) => {}
                     None => {
                         let open = self.groups.iter().filter(|group| self.is_open(group));
+                        // Read only now: resizing came first, and recreated groups get the new
+                        // sizes.
                         self.progress =
                             Progress::Templates(open.map(|group| group.ordinal).collect());
                     }
@@ -127,6 +131,7 @@ impl Cluster {
     pub(super) fn recreate_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) -> bool {
         self.delete_group(ordinal, cause, reason);
         while self.end_pods(false) {}
+        // The group comes back here and not by a reconcile, so no cause is owed.
         self.owed_groups.clear();
         self.make_group(ordinal, cause, reason) && self.run(ordinal)
     }

@@ -15,12 +15,14 @@ impl Cluster {
     /// A manifest is applied. Only a changed spec makes the controller look.
     pub(super) fn apply(&mut self, target: Target, before: Option<&Node>, after: Option<&Node>) {
         let old = std::mem::replace(&mut self.target, target);
+        // The lists depend on the revision that is requested.
         self.groups.ask_for(self.target.revision);
         for group in self.groups.iter_mut() {
             group.settled = false;
             group.served = false;
         }
         self.open_from = self.boundary();
+        // The generation does not change, so the controller's handler sees no update.
         if before.is_some() && before == after {
             return;
         }
@@ -34,6 +36,7 @@ impl Cluster {
                 .chain(orphans)
                 .map(|ordinal| (names::group("", ordinal), ordinal))
                 .collect();
+            // By name, as text: `-10` is before `-2`.
             going.sort_unstable();
             for (_, ordinal) in going {
                 if let Some(group) = self.group_mut(ordinal) {
@@ -78,6 +81,7 @@ impl Cluster {
         if self.ending.is_empty() {
             return false;
         }
+        // Taken out first: what ends now can make further pods end.
         let all = std::mem::take(&mut self.ending);
         let (going, later) = Self::of_highest_group(all, stagger);
         self.ending = later;
@@ -99,12 +103,14 @@ impl Cluster {
             });
             pod.is_some_and(|pod| !pod.ready && !pod.terminating && !pod.held)
         };
+        // The list can have pods that were deleted or crashed since.
         let all: Vec<Address> = all.into_iter().filter(fit).collect();
         let (mut going, later) = Self::of_highest_group(all, stagger);
         self.starting = later;
         if going.is_empty() {
             return false;
         }
+        // The requests up to here made these pods: the stage ends before they are ready.
         self.close_stage();
         if going.windows(2).any(|pair| pair[0].group != pair[1].group) {
             // By name: groups one after the other as their names sort.
@@ -155,6 +161,7 @@ impl Cluster {
     pub(super) fn recovery(&self, first: usize) -> Recovery {
         let mut restarted: BTreeMap<i64, i64> =
             self.groups.iter().map(|group| (group.ordinal, 0)).collect();
+        // Only events after the crash: those before it belong to the change.
         for event in self.trace.events[first..]
             .iter()
             .filter(|event| event.kind == Kind::Pod && event.action == Action::Create)

@@ -97,6 +97,7 @@ impl Driven {
     pub fn apply(&mut self, serving: &ModelServing, policy: &'static KthenaPolicy) {
         let cluster = &mut self.cluster;
         // A controller that starts looks at everything, changed or not.
+        // A new release hashes the same templates to another revision.
         if cluster.policy.role_struct != policy.role_struct {
             self.applied = None;
         }
@@ -112,6 +113,7 @@ impl Driven {
     /// Marks groups as made of another revision than the requested one: only their running pods are
     /// known.
     pub fn outdate(&mut self, ordinals: &BTreeSet<i64>) {
+        // A revision that no template has, so that it differs from every requested one.
         let old: Id = self.cluster.trace.names.id("running");
         for group in self.cluster.groups.iter_mut() {
             if !ordinals.contains(&group.ordinal) {
@@ -138,6 +140,7 @@ impl Driven {
         let cluster = &mut self.cluster;
         let deleted = std::mem::take(&mut cluster.ending);
         let created = std::mem::take(&mut cluster.starting);
+        // A pod that was created and deleted in one step is never placed.
         let created = created.into_iter().filter(|at| {
             let pod = cluster.groups.get(at.group).and_then(|group| pod(group, *at));
             pod.is_some_and(|(ready, ends)| !ready && !ends)
@@ -154,6 +157,7 @@ impl Driven {
         loop {
             if let Some((ordinal, comes_back)) = self.waits {
                 let is_there = cluster.groups.get(ordinal).is_some();
+                // Its pods are gone: only now is its ordinal free.
                 if comes_back && !is_there {
                     cluster.owed_groups.clear();
                     cluster.make_group(ordinal, Cause::Update, Reason::OutdatedOrdinal);
@@ -191,6 +195,7 @@ impl Driven {
                 }
             };
             self.waits = Some((ordinal, comes_back));
+            // A step without pods is complete at once: the next one follows in the same turn.
             if !cluster.ending.is_empty() || !cluster.starting.is_empty() {
                 return;
             }
@@ -207,6 +212,7 @@ impl Driven {
         let (cluster, at) = (&mut self.cluster, pod.0);
         if cluster.policy.reconciles {
             cluster.delete_pod(at, Cause::Recovery, Reason::Crashed);
+            // The pod is gone already: it must not be asked for a second time.
             cluster.ending.retain(|address| *address != at);
             cluster.pod_gone(at);
         } else {
@@ -245,6 +251,7 @@ impl Driven {
     /// revision that is requested.
     pub fn is_complete(&self) -> bool {
         let (groups, target) = (&self.cluster.groups, &self.cluster.target);
+        // The partition protects places, and the groups are in the order of places.
         let protected = usize::try_from(target.partition).unwrap_or(usize::MAX);
         i64::try_from(groups.len()) == Ok(target.replicas)
             && groups.iter().all(|group| group.status == Status::Running)

@@ -31,6 +31,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
             "correct the number; `ome validate` prints its file and line",
         );
     }
+    // Lazily: most rollouts have no finding that needs it.
     let updates = || {
         outcome
             .trace
@@ -77,6 +78,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
     if let Some(from) =
         from.filter(|_| to.rollout.value == RolloutType::ServingGroup && updates().next().is_some())
     {
+        // By the hash of the release, so that fields which are no update do not count.
         let (same, changed) = roles_by_change(from, to, scenario.policy);
         if !same.is_empty() && !changed.is_empty() {
             let message = format!(
@@ -91,6 +93,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
             );
         }
     }
+    // Groups that were created by the change have no roles that were scaled.
     let scaled: BTreeSet<i64> = outcome
         .trace
         .events
@@ -105,6 +108,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
         );
         say(Code::RoleScalingOnePass, message, "nothing to do");
     }
+    // The document recreates whole groups and leaves none behind.
     if !outcome.left_behind.is_empty() && scenario.policy.reconciles {
         let message = format!(
             "{} keep another template than the requested one: the controller only updates groups whose revision differs",

@@ -60,6 +60,7 @@ impl Groups {
 
     pub(super) fn get_mut(&mut self, ordinal: i64) -> Option<&mut Group> {
         let found = self.all.get_mut(&ordinal)?;
+        // Whether it is changed is not known here: looking once more is cheap.
         self.dirty.push(ordinal);
         Some(found)
     }
@@ -83,9 +84,11 @@ impl Groups {
 
     pub(super) fn insert(&mut self, group: Group) {
         let ordinal = group.ordinal;
+        // The ordinals that were skipped are free below the new end.
         self.holes.remove(&ordinal);
         self.holes.extend(self.next..ordinal);
         self.next = self.next.max(ordinal + 1);
+        // A group before the boundary moves all places behind it; one after it moves none.
         self.boundary = self.boundary.filter(|(_, boundary)| ordinal > *boundary);
         self.dirty.push(ordinal);
         self.all.insert(ordinal, group);
@@ -134,6 +137,7 @@ impl Groups {
     }
 
     fn refresh(&mut self) {
+        // A group may be marked thousands of times between two reads.
         self.dirty.sort_unstable();
         self.dirty.dedup();
         for ordinal in self.dirty.drain(..) {
@@ -157,12 +161,14 @@ impl Groups {
     /// The ordinal of the first group that a partition does not protect: it protects places in the
     /// list, not ordinals.
     pub(super) fn boundary(&mut self, partition: i64) -> i64 {
+        // A negative partition protects nothing.
         let places = usize::try_from(partition).unwrap_or(0);
         if places == 0 {
             return i64::MIN;
         }
         match self.boundary {
             Some((existing, boundary)) if existing == places => boundary,
+            // Walked once: the place is kept until a group before it comes or goes.
             _ => {
                 let found = self.all.keys().nth(places).copied().unwrap_or(i64::MAX);
                 self.boundary = Some((places, found));

@@ -14,6 +14,7 @@ impl Cluster {
         self.stage = 0;
         self.busy = false;
         let mut columns: BTreeSet<i64> = self.groups.iter().map(|group| group.ordinal).collect();
+        // Groups that are missing have a column from the beginning.
         columns.extend(0..goal.replicas);
         self.columns = columns.into_iter().collect();
         for group in self.groups.iter_mut() {
@@ -42,6 +43,7 @@ impl Cluster {
             return;
         }
         let idle: Vec<i64> = self.groups.lists().idle.iter().copied().collect();
+        // Groups that were down before the change are not waited for.
         let touched = |ordinal: &i64| self.groups.get(*ordinal).is_some_and(|group| group.touched);
         let waits_for = idle.into_iter().filter(touched).collect();
         self.trace.capacity.push(Capacity {
@@ -69,6 +71,7 @@ impl Cluster {
                 self.strip.push(self.cell(*ordinal));
             }
         } else {
+            // Only what changed is drawn again: a row of thousands of groups is mostly as before.
             for ordinal in changed.range(..=last) {
                 if let Ok(place) = self.columns.binary_search(ordinal) {
                     self.strip.set(place, self.cell(*ordinal));
@@ -85,6 +88,7 @@ impl Cluster {
     /// How far the group of an ordinal is.
     fn cell(&self, ordinal: i64) -> (Cell, GroupStatus) {
         let Some(group) = self.groups.get(ordinal) else {
+            // A missing group that is surplus is as it should be.
             let wanted = ordinal < self.target.replicas;
             return (if wanted { Cell::Old } else { Cell::Updated }, GroupStatus::Absent);
         };
@@ -117,6 +121,7 @@ impl Cluster {
             self.trace.rows.clear();
         } else {
             self.push_row(None);
+            // The end equals the last stage where nothing got ready after it.
             if let [.., last, after] = &self.trace.rows[..]
                 && last.groups == after.groups
             {

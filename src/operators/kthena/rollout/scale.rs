@@ -23,6 +23,7 @@ fn order(mut candidates: Vec<Candidate>, rule: ScaleDownRule) -> Vec<(i64, Reaso
         ScaleDownRule::Cheapest => candidates
             .sort_by_key(|candidate| (candidate.running, candidate.cost, -candidate.ordinal)),
     }
+    // With equal costs the ordinal decided, and the reason says so.
     let differ = candidates.iter().any(|candidate| candidate.cost != 0);
     let reason = |candidate: &Candidate| match rule {
         ScaleDownRule::Cheapest if !candidate.running => Reason::SurplusNotRunning,
@@ -46,7 +47,9 @@ fn free<I: Iterator<Item = i64>>(
     match rule {
         OrdinalRule::FillHoles => holes(wanted).take(count).collect(),
         OrdinalRule::Append => {
+            // All holes below the partition, even if fewer are missing.
             let mut found: Vec<i64> = holes(partition.min(wanted)).collect();
+            // Above the holes as well: with no group left these are the highest.
             let next =
                 last.into_iter().chain(found.iter().copied()).max().map_or(0, |last| last + 1);
             let more = i64::try_from(count.saturating_sub(found.len())).unwrap_or(0);
@@ -67,6 +70,7 @@ impl Cluster {
         let (wanted, rule) = (self.target.replicas, self.policy.ordinals);
         for ordinal in free(|end| self.groups.holes(end), last, count, wanted, partition, rule) {
             let created = if ordinal < partition {
+                // A protected group comes back as it was, with the revision of the status.
                 let revision = self.current_revision.unwrap_or(new);
                 let snapshot = self.snapshot(revision);
                 let reason =
@@ -74,6 +78,7 @@ impl Cluster {
                 let roles = snapshot.unwrap_or_else(|| self.target.roles.clone().into());
                 self.create_group(ordinal, revision, &roles, Cause::Groups, reason)
             } else {
+                // Once per reconcile: the snapshot is the same for all groups.
                 if !std::mem::replace(&mut stored, true) && self.policy.controller_revisions {
                     let revision = (new, self.target.roles.clone());
                     let name = self.trace.names.text(new).clone();
@@ -85,6 +90,7 @@ impl Cluster {
                 let roles = self.target.roles.clone();
                 self.create_group(ordinal, new, &roles, Cause::Groups, Reason::MissingOrdinal)
             };
+            // The first error ends the reconcile: the groups before it stay.
             if !created {
                 return false;
             }
@@ -110,6 +116,7 @@ impl Cluster {
         };
         let mut going: Vec<(i64, Reason)> =
             candidates(partition, self.groups.len()).into_iter().take(surplus).collect();
+        // Protected groups go only where the others are not enough.
         let more = surplus - going.len();
         going.extend(
             candidates(0, partition)
@@ -137,6 +144,7 @@ impl Cluster {
             .map(|(position, replica)| (position, replica.ordinal))
             .collect();
         for (position, ordinal) in lacking {
+            // The partition of a role protects places in the list, not ordinals.
             let protected = i64::try_from(position).is_ok_and(|position| position < role.partition);
             let applied = if protected {
                 self.protected_template(group, role, ordinal)
@@ -220,6 +228,7 @@ impl Cluster {
             running: replica.status == Status::Running,
             cost: replica.cost(),
         };
+        // Replicas in deletion are gone already for the count.
         let live: Vec<Candidate> = owner
             .role(role.name)
             .iter()

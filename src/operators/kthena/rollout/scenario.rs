@@ -114,6 +114,7 @@ impl Outcome {
         let starts = |event: &Event| {
             event.stage == stage && event.group == ordinal && event.action == Action::Ready
         };
+        // What the stage created stays, what got ready by it does not.
         self.trace
             .events
             .retain(|event| event.stage <= stage && !starts(event) && event.action != Action::Wait);
@@ -190,6 +191,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
 
     let gpus_known = targets.iter().chain([&goal]).all(|target| target.gpus_known);
     let mut cluster = Cluster::new(policy, targets.first().unwrap_or(&goal).clone(), trace);
+    // Pods that do not get ready from the start; those of the change are set below.
     cluster.held = pending.into_iter().collect();
     let mut applied: Option<&Node> = None;
     for ((before, target), costs) in scenario.from.iter().zip(targets).zip(costs) {
@@ -213,6 +215,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         Vec::new()
     };
     cluster.held = stuck.into_iter().collect();
+    // Before the new target is applied: afterwards the revisions are its own.
     let templates_changed = cluster.groups.iter().any(|group| group.revision != goal.revision);
     let (gpus_before, available_before) = (cluster.counts.gpus, cluster.counts.groups);
     cluster.begin(&goal);
@@ -246,6 +249,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         };
         cluster.exists(at) || cluster.trace.events.iter().any(seen)
     };
+    // A name of the right form can still be one that never existed.
     reader.unknown.extend(named.into_iter().filter(|(at, _)| !is_known(*at)).map(|(_, name)| name));
     Outcome {
         restarted: restarted(&cluster.trace, recovery.as_ref()),
@@ -287,6 +291,7 @@ impl PodNames {
         let found = (|| {
             let rest = name.strip_prefix(self.serving.as_str())?.strip_prefix('-')?;
             let (group, rest) = rest.split_once('-')?;
+            // From both ends, because the role may have dashes.
             let (rest, index) = rest.rsplit_once('-')?;
             let (role, ordinal) = rest.rsplit_once('-')?;
             Some((group.parse().ok()?, role, ordinal.parse().ok()?, index.parse().ok()?))

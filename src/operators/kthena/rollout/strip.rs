@@ -30,12 +30,14 @@ impl Strip {
         }
         let next = place + 1;
         if next < self.len {
+            // The run is split behind the place, so that its rest stays as it was.
             self.runs.entry(next).or_insert(before);
             // The next group is of the same run now.
             if self.runs.get(&next) == Some(&group) {
                 self.runs.remove(&next);
             }
         }
+        // A place that equals its left neighbor joins that run.
         let left = self.runs.range(..place).next_back().map(|(_, group)| *group);
         if left == Some(group) {
             self.runs.remove(&place);

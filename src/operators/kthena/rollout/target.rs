@@ -97,6 +97,7 @@ impl Target {
                 let mut gpus = |template: Option<&crate::api::PodTemplate>| {
                     let Some(template) = template else { return 0 };
                     let found = gpus(&template.spec);
+                    // A count that is out of range makes every sum meaningless.
                     gpus_known &= found.is_some();
                     found.unwrap_or(0)
                 };
@@ -161,6 +162,7 @@ fn cost(chain: Option<&plugins::Chain<'_>>, role: &crate::api::Role, index: i64)
     let written = template.and_then(|template| template.annotations.get(names::DELETION_COST));
     let given = chain
         .and_then(|chain| chain.annotation(&role.name.value, index, names::DELETION_COST))
+        // The plugin is the last writer of the annotation.
         .or(written);
     given.and_then(Node::as_str).map_or(0, names::deletion_cost)
 }

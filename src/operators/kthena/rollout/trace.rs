@@ -271,6 +271,7 @@ impl Groups {
 
     /// Adds groups that are all alike until there are so many.
     pub(super) fn pad(&mut self, wanted: usize, group: (Cell, GroupStatus)) {
+        // Rows before a group was appended are shorter than the last one.
         let missing = wanted.saturating_sub(self.len());
         match self.0.last_mut() {
             Some((count, last)) if *last == group => *count += missing,
@@ -288,10 +289,12 @@ impl Groups {
     pub fn changed(&self, earlier: &Self, wanted: impl Fn(Cell, Cell) -> bool) -> Vec<usize> {
         let mut found = Vec::new();
         let mut before = earlier.runs();
+        // Both rows are walked run by run: the cost is that of the runs, not of the groups.
         let (mut place, mut left, mut was) = (0, 0, None);
         for (mut count, (cell, _)) in self.runs() {
             while count > 0 {
                 if left == 0 {
+                    // The earlier row is shorter: a group that it lacks has no earlier cell.
                     let Some((next, (cell, _))) = before.next() else { return found };
                     (left, was) = (next, Some(cell));
                 }

@@ -27,6 +27,7 @@ impl Cluster {
         reason: Reason,
     ) -> bool {
         if self.target.broken && roles.iter().any(|role| role.replicas > 0) {
+            // Each reconcile tries again; the PodGroup is created once.
             if self.target.pod_groups && self.orphans.insert(ordinal) {
                 self.note_group(Action::Create, Kind::PodGroup, ordinal, cause, reason);
             }
@@ -34,9 +35,12 @@ impl Cluster {
         }
         self.known = true;
         let cause =
+            // The reconcile only sees a missing group: why it is missing was noted when it was
+            // deleted.
             if cause == Cause::Groups { self.owed_groups.pop().unwrap_or(cause) } else { cause };
         self.note_group(Action::Create, Kind::ServingGroup, ordinal, cause, reason);
         let mut group = Group::new(ordinal, revision, (self.stage, cause));
+        // The PodGroup of an earlier attempt is taken over.
         group.gang = self.orphans.remove(&ordinal);
         self.groups.insert(group);
         self.places_changed();
@@ -74,6 +78,7 @@ impl Cluster {
         if self.target.broken {
             return;
         }
+        // As for groups: the cause is that of the deletion.
         let owed = self.owed_replicas.get_mut(&(group, role.name));
         let owed = owed.filter(|owed| cause == Cause::Roles && !owed.is_empty());
         let cause = owed.map_or(cause, |owed| owed.remove(0));
@@ -110,6 +115,7 @@ impl Cluster {
         };
         let Some(owner) = self.group_mut(group) else { return };
         let replicas = owner.role_mut(role.name);
+        // Sorted on insert; an ordinal that exists is left alone.
         if let Err(position) = replicas.binary_search_by_key(&ordinal, |replica| replica.ordinal) {
             replicas.insert(position, replica);
         }
@@ -172,6 +178,7 @@ impl Cluster {
     /// until all pods are deleted.
     pub(super) fn delete_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) {
         let Some(group) = self.groups.get_mut(ordinal) else { return };
+        // A group may be deleted again while its pods end: it is recorded once.
         let first = group.status != Status::Deleting;
         let pod_group = std::mem::take(&mut group.gang);
         for role in &mut group.roles {
@@ -184,6 +191,7 @@ impl Cluster {
         self.set_status(ordinal, Status::Deleting);
         if first {
             self.note_group(Action::Delete, Kind::ServingGroup, ordinal, cause, reason);
+            // A surplus group does not come back.
             if cause != Cause::Groups {
                 self.owed_groups.push(cause);
             }
@@ -193,6 +201,7 @@ impl Cluster {
         }
         self.delete_contents(ordinal, None, cause, reason);
         self.touch(ordinal);
+        // A group without pods has nothing to wait for.
         self.remove_if_gone(ordinal);
     }
 
@@ -215,6 +224,7 @@ impl Cluster {
         }
         let at = Address { group, role, ordinal, index: 0 };
         self.note_replica(Action::Delete, Kind::Role, at, cause, reason);
+        // A replica that is surplus, or whose role is gone, does not come back.
         if cause != Cause::Roles && reason != Reason::RoleRemoved {
             self.owed_replicas.entry((group, role)).or_default().push(cause);
         }
@@ -296,6 +306,7 @@ impl Cluster {
         let deleting_replica = replica.status == Status::Deleting;
         self.counts.pod(&pod, -1);
         self.touch(at.group);
+        // The group decides first: its replicas are in deletion as well.
         if deleting_group {
             self.remove_if_gone(at.group);
         } else if deleting_replica {
@@ -308,6 +319,7 @@ impl Cluster {
     fn remove_if_gone(&mut self, ordinal: i64) {
         if self.groups.get(ordinal).is_some_and(|group| !group.has_pods()) {
             self.groups.remove(ordinal);
+            // Causes of replicas of a group that is gone would be given to its successor.
             let owed: Vec<(i64, Id)> = self
                 .owed_replicas
                 .range((ordinal, Id::FIRST)..(ordinal + 1, Id::FIRST))
@@ -345,9 +357,11 @@ impl Cluster {
         if self.target.broken {
             return;
         }
+        // A role that is no longer requested has no size, and its replicas never run.
         let size = self.target.role(at.role).map(|role| role.size);
         let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
         let ready = replica.pods.iter().filter(|pod| pod.ready).count();
+        // Exactly as many: with more ready pods than the role has now, upstream never counts it.
         if size.is_some_and(|size| i64::try_from(ready) == Ok(size))
             && replica.status == Status::Creating
         {
@@ -378,6 +392,7 @@ impl Cluster {
     pub(super) fn pod_crashed(&mut self, at: Address) {
         let Some(pod) = self.pod_mut(at) else { return };
         pod.ready = false;
+        // A crashed pod is replaced, not restarted; only another pod gets ready.
         pod.held = true;
         let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
         if replica.status == Status::Running {
@@ -418,6 +433,7 @@ impl Cluster {
     pub(super) fn places_changed(&mut self) {
         let (before, now) = (self.open_from, self.boundary());
         self.open_from = now;
+        // Without a partition no place matters.
         if self.target.partition > 0 && before != now {
             let (from, to) = (before.min(now), before.max(now));
             self.groups.between(from, to).for_each(|group| group.settled = false);

@@ -11,12 +11,14 @@ impl Cluster {
         // Quirk: the partition protects places in the list, not ordinals.
         let open = self.boundary();
         let lists = self.groups.lists();
+        // Highest ordinal first, as upstream walks the sorted list from its end.
         let idle: Vec<i64> = lists.idle.range(open..).rev().copied().collect();
         let budget = match self.policy.pace {
             UpdatePace::OneByOne => i64::from(idle.is_empty()),
             UpdatePace::Budget => self.group_budget(&idle),
         };
         let lists = self.groups.lists();
+        // Groups that do not run cost no availability, so they go first.
         let waiting = idle.iter().filter(|ordinal| lists.outdated.contains(ordinal));
         let running = lists.outdated.range(open..).rev();
         let running = running.filter(|ordinal| !lists.idle.contains(ordinal));

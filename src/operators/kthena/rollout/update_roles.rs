@@ -31,6 +31,7 @@ impl Cluster {
         for ordinal in ordinals {
             let Some(group) = self.groups.get(ordinal) else { continue };
             let work = self.work(group);
+            // Nothing differs any more: the group only gets the label of the new revision.
             if !work.outdated {
                 if let Some(group) = self.groups.get_mut(ordinal) {
                     group.revision = new;
@@ -51,6 +52,7 @@ impl Cluster {
                 replica.status != Status::Deleting && replica.hash != role.hash
             };
             work.outdated |= replicas.iter().any(|replica| is_outdated(&replica));
+            // Fewer replicas than the partition: all are protected.
             let partition =
                 usize::try_from(role.partition).unwrap_or(usize::MAX).min(replicas.len());
             let candidates = || replicas[partition..].iter().rev().filter(is_outdated);
@@ -91,6 +93,7 @@ fn replica_budget(role: &TargetRole, replicas: &[Replica]) -> usize {
                 || (replica.hash == role.hash && replica.status != Status::Running)
         })
         .count();
+    // `maxUnavailable` may be above the replicas.
     let stay = (role.replicas - most).max(0);
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
     usize::try_from(count(replicas.len()) - stay - count(on_the_way)).unwrap_or(0)

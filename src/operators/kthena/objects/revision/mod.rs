@@ -77,6 +77,7 @@ impl Printer {
 
     fn role(&mut self, role: &Node) {
         let mut counted = role.as_map().cloned().unwrap_or_default();
+        // Scaling is no update: these fields are emptied before the struct is printed.
         counted.retain(|entry| !NOT_COUNTED.contains(&entry.key.as_str()));
         self.structure(types::role(self.declared), Some(&counted));
     }
@@ -84,6 +85,7 @@ impl Printer {
     /// The fields of a struct; an absent mapping is a struct of zero values.
     fn structure(&mut self, structure: &'static Struct, map: Option<&Map>) {
         self.text.push('{');
+        // k8s.io/api v0.33 lacks these fields, so their names are not in its text.
         let recent = self.declared != RoleStruct::V0_1;
         let fields = structure.fields.iter().filter(|field| recent || !field.recent);
         for (index, field) in fields.enumerate() {
@@ -108,6 +110,7 @@ impl Printer {
 
     /// Appends an element of a list or map; one behind a pointer is marked as such.
     fn element(&mut self, kind: &Kind, node: &Node) {
+        // go-spew shows the pointer of an element, not that of a field.
         if matches!(kind, Kind::Pointer(_)) && !node.is_null() {
             self.text.push_str("<*>");
         }
@@ -137,6 +140,7 @@ impl Printer {
             Kind::Map(inner) => match node.map(|node| &node.value) {
                 Some(Value::Map(map)) => {
                     let mut entries: Vec<_> = map.iter().collect();
+                    // go-spew sorts the keys of maps for a hash.
                     entries.sort_by(|a, b| a.key.cmp(&b.key));
                     self.text.push_str("map[");
                     for (index, entry) in entries.iter().enumerate() {
@@ -176,6 +180,7 @@ impl Printer {
                 quantity::push(&mut self.text, node.and_then(Node::scalar_text).as_deref());
             }
             Kind::IntOrString => {
+                // A text sets the other member of the union; both are printed.
                 let (kind, number, word) = match node.map(|node| &node.value) {
                     Some(Value::Str(word)) => (1, 0, word.as_str()),
                     _ => (0, node.and_then(Node::as_int).unwrap_or_default(), ""),

@@ -56,6 +56,7 @@ struct Decimal {
 
 impl<'a> Inside<'a> {
     fn read(written: &'a str) -> Option<Self> {
+        // Go has a path of its own for it, which keeps the text.
         if written == "0" {
             return Some(Self { text: written, format: "DecimalSI", ..Self::default() });
         }
@@ -73,6 +74,7 @@ impl<'a> Inside<'a> {
         let (format, exponent) = suffix_of_quantity(suffix)?;
         let length = |text: &str| i64::try_from(text.len()).unwrap_or(i64::MAX);
         let binary = format == Format::BinarySi;
+        // Go's fast way: the digits have to fit 64 bits.
         let (precision, scale, factor) = if !binary {
             (MOST_FACTORS - length(whole) - length(fraction), exponent, 1)
         } else if fraction.is_empty() {
@@ -81,10 +83,12 @@ impl<'a> Inside<'a> {
             (-1, 0, 1)
         };
         let scale = scale - length(fraction);
+        // Otherwise, or where the product overflows, Go computes a decimal.
         if precision >= 0 && scale >= NANO {
             let digits = format!("{whole}{fraction}");
             let value: i64 = digits.parse().ok()?;
             if let Some(amount) = value.checked_mul(factor) {
+                // Go reuses the text only where it is the canonical one.
                 let kept = if binary {
                     exponent % 10 == 0 && value & 7 != 0
                 } else {
@@ -141,6 +145,7 @@ fn decimal(
     if binary.is_some() {
         // Binary quantities end at 2^63-1.
         let most = u128::from(i64::MAX.unsigned_abs());
+        // The limit is in units, the number in up to nine digits after the point.
         let nanos = 10_u128.pow(u32::try_from(scale.clamp(0, 9)).ok()?);
         if unscaled / nanos >= most && unscaled > most.checked_mul(nanos)? {
             (unscaled, scale) = (most, 0);

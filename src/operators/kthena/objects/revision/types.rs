@@ -77,6 +77,7 @@ fn read(text: &'static str) -> Table {
     let lines = || text.lines().filter(|line| !line.starts_with('#'));
     let names: Vec<&str> = lines().filter(|line| !line.starts_with(' ')).collect();
     let mut table = Table::new();
+    // Fields are indented below the name of their struct.
     let mut current = "";
     for line in lines() {
         match line.strip_prefix(' ').and_then(|field| field.split_once(' ')) {
@@ -97,6 +98,7 @@ fn read(text: &'static str) -> Table {
 fn field(key: &'static str, spelled: &'static str, names: &[&'static str]) -> Field {
     let kind = kind(spelled, names);
     let (key, recent) = key.strip_prefix('+').map_or((key, false), |key| (key, true));
+    // An embedded struct: Go calls the field after its type.
     if key == "-" {
         let name = spelled.rsplit('.').next().unwrap_or(spelled);
         return Field { name: name.to_owned(), json: None, spelled, kind, recent };
