@@ -54,6 +54,7 @@ fn python_path(judge: &mut Refusals<'_>, kind: &str, containers: &[(&Node, Strin
 
 /// Everything the webhook would refuse of a service.
 pub(crate) fn refused(policy: &Policy, service: &Service, config: &KServeConfig) -> Vec<Violation> {
+    // All rules are judged, although the webhook stops at the first: a list is mended in one go.
     let mut judge = Refusals::new(&service.object);
     service_rules(&mut judge, service, config);
     if policy.kserve().open_shift {
@@ -65,6 +66,7 @@ pub(crate) fn refused(policy: &Policy, service: &Service, config: &KServeConfig)
 fn service_rules(judge: &mut Refusals<'_>, service: &Service, config: &KServeConfig) {
     name(judge);
     let Some(predictor) = service.component(ComponentKind::Predictor) else {
+        // Without a predictor every further rule would report the same.
         judge.refuse(
             Code::RequiredField,
             "spec.predictor",
@@ -90,12 +92,14 @@ fn service_rules(judge: &mut Refusals<'_>, service: &Service, config: &KServeCon
             "delete `name`",
         );
     }
+    // The webhook's order: its first error is the one that is shown as the failure.
     for kind in [ComponentKind::Transformer, ComponentKind::Explainer, ComponentKind::Predictor] {
         if let Some(component) = service.component(kind) {
             storage::component(judge, kind, component);
         }
     }
     storage::confidential(judge, predictor);
+    // Not the mode of the status: the webhook reads the annotation alone.
     let mode = mode(service, config);
     for kind in ComponentKind::KSERVE {
         let Some(component) = service.component(kind) else { continue };
@@ -122,6 +126,7 @@ fn mode(service: &Service, config: &KServeConfig) -> Option<DeploymentMode> {
     match service.object.annotation("serving.kserve.io/deploymentMode").and_then(Node::as_str) {
         Some(written) => mode::from_name(written),
         None => {
+            // A mode given on the command line stands for the settings of the cluster.
             config.mode_flag.as_deref().or(config.default_mode.as_deref()).and_then(mode::from_name)
         }
     }
@@ -188,6 +193,7 @@ fn containers<'n>(pod: Option<&'n Node>, path: &str) -> Vec<(&'n Node, String)> 
 
 fn python_paths(judge: &mut Refusals<'_>, service: &Service, predictor: &Node) {
     let mut all = containers(Some(predictor), "spec.predictor");
+    // The model is a container, too: its fields are those of one.
     all.extend(predictor.get("model").map(|model| (model, "spec.predictor.model".to_owned())));
     all.extend(containers(predictor.get("workerSpec"), "spec.predictor.workerSpec"));
     for kind in [ComponentKind::Transformer, ComponentKind::Explainer] {
@@ -209,6 +215,7 @@ fn sidecar(judge: &mut Refusals<'_>, predictor: &Node) {
     }
     for (container, path) in containers(Some(predictor), "spec.predictor") {
         if text(container, "name") == "transformer-container"
+            // Init containers are not looked at, although the list has them.
             && path.starts_with("spec.predictor.containers")
             && let Some(variable) = variable(container, "STORAGE_URI")
         {
@@ -272,6 +279,7 @@ fn implementations(judge: &mut Refusals<'_>, kind: ComponentKind, component: &No
 
 /// Checks the variable PROTOCOL of a predictor with its own containers.
 fn protocol(judge: &mut Refusals<'_>, predictor: &Node, path: &str) {
+    // Only custom predictors: the variable of a model's container is not read.
     let first = items(predictor, "containers").first().filter(|_| predictor.get("model").is_none());
     if let Some(protocol) = first.and_then(|container| variable(container, "PROTOCOL"))
         && !matches!(text(protocol, "value"), "v1" | "v2")
@@ -300,6 +308,7 @@ fn extension(judge: &mut Refusals<'_>, component: &Node, path: &str) {
             judge.documented();
         }
     }
+    // Zero is Go's value for no maximum.
     if let Some(max) = number("maxReplicas").filter(|max| *max > 0)
         && number("minReplicas").unwrap_or(1) > max
     {
@@ -312,6 +321,7 @@ fn extension(judge: &mut Refusals<'_>, component: &Node, path: &str) {
         );
         judge.documented();
     }
+    // An empty key is a null pointer, for which there is no logger.
     if let Some(logger) = component.get("logger").filter(|logger| logger.as_map().is_some()) {
         // Quirk: an absent mode is refused, although the API calls `all` its default.
         if !matches!(text(logger, "mode"), "all" | "request" | "response") {

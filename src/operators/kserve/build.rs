@@ -26,6 +26,7 @@ pub(crate) fn build<'a, R: Record>(
     let Settings { policy, config, .. } = settings;
     let open = policy.kserve().open_shift && is_unread(service, &config.kserve);
     if let Some(error) = resolution.error.as_deref().cloned() {
+        // The replicas are known without a runtime, and an overview counts them.
         let alone = components(policy, service, None, &config.kserve, &mut ());
         return Outcome {
             outlines: alone.map(|checked| outlines(&checked.value, open)).unwrap_or_default(),
@@ -40,9 +41,11 @@ pub(crate) fn build<'a, R: Record>(
             Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
         };
     let outlines = outlines(&components, open);
+    // Outlines keep the stopped ones, which count with zero replicas.
     let running = components.into_iter().filter(|component| !component.stopped);
     let components = running.map(|component| component.component).collect();
     let built = Built { service, model: resolution.model, runtime, components };
+    // Last: the controller reconciles routes after the workloads.
     let error = objects::reachable(&built, settings).err();
     Outcome {
         outlines,
@@ -91,6 +94,7 @@ fn outline(component: &BuiltComponent, open: bool) -> Outline {
         };
     }
     let least = count_of_pods(component.spec.get("minReplicas"), 1);
+    // Zero means no maximum, in Knative and for the autoscaler alike.
     let most = component.spec.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
     let follows = component.mode != DeploymentMode::Serverless;
     Outline {
@@ -103,6 +107,7 @@ fn outline(component: &BuiltComponent, open: bool) -> Outline {
             .or_else(|| least.filter(|_| follows).map(|least| least.max(1)))
             .and_then(|most| Range::COUNT.count(most)),
         pods_per_replica: component.pods_per_replica(),
+        // Those that the pods request are certain even if a profile is open.
         accelerators: component
             .accelerators()
             .filter(|accelerator| !open || !accelerator.is_empty()),

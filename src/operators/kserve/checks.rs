@@ -54,6 +54,7 @@ fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let Some(policy) = view.catalog.policy(Api::KServe, view.semantics) else { return };
     for views in view.catalog.services() {
         let service = views.of(semantics);
+        // LLMInferenceServices are judged when they are read.
         if service.object.api == Api::KServe && !llm::is_llm(service) {
             let violations = refused(policy, service, config);
             report(semantics, &service.object, service.refusal.as_deref(), violations, found);

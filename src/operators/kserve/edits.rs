@@ -40,6 +40,7 @@ fn keep_image(today: &Today<'_>) -> Edits {
     let tags = pods
         .filter_map(|image| image.rsplit_once('/').map_or(image, |(_, name)| name).split_once(':'));
     let field = path(&["spec", "predictor", "model", "runtimeVersion"]);
+    // Canaries have images of their own, but the field is one.
     tags.take(1).map(|(_, tag)| vec![FieldEdit::set(today.service, field.clone(), tag)]).collect()
 }
 
@@ -50,6 +51,7 @@ fn one_image(today: &Today<'_>) -> Edits {
     let is_image = |uri: &&Node| {
         uri.get("uri").and_then(Node::as_str).is_some_and(|uri| uri.starts_with("oci"))
     };
+    // A list with the image alone needs no edit.
     let first = uris.iter().find(is_image).filter(|_| uris.len() > 1);
     let field = path(&["spec", "predictor", "storageUris"]);
     let edit = first

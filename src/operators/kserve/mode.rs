@@ -21,6 +21,7 @@ pub(crate) fn of_service(
         .node
         .at(&["status", "deploymentMode"])
         .filter(|_| policy.semantics == Semantics::Controller);
+    // The mode of a service does not change once it is reconciled.
     if let Some(mode) = named(status) {
         return (mode, "status");
     }

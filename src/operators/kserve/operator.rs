@@ -208,6 +208,7 @@ impl Services for KServe {
         history: &mut History,
     ) -> Outcome<'a> {
         if llm::is_llm(service) {
+            // Two calls, so that the one without a record is compiled without it.
             return if history.is_on() {
                 llm::build(llm_context(context), service, history)
             } else {
@@ -291,6 +292,7 @@ impl<'a> Resolver<'a> for Decisions<'a> {
     fn resolve(&self, search: &Search<'a, '_>, service: &Service) -> Resolution<'a> {
         if llm::is_llm(service) {
             let context =
+                // Which configurations apply does not depend on the domain of the cluster.
                 llm::Context { catalog: self.0, policy: search.policy, cluster_domain: "" };
             return llm::decide(context, service, search.memo.is_none());
         }

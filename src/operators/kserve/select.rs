@@ -84,6 +84,7 @@ pub(crate) fn resolve<'a>(
         Some(runtime) => named_runtime(policy, &WORDS, runtimes, &request, runtime),
         None => search.best(service, &request),
     };
+    // A decision that rejects every runtime is no error here: its candidates explain why.
     match decided {
         Ok(mut decision) => {
             decision.protocol = effective(service, &decision, protocol);
@@ -125,6 +126,7 @@ fn named(
     reasons.retain(|rejection| rejection.reason != Reason::MultiNode { runtime: true });
     let unfit =
         reasons.iter().any(|rejection| rejection.reason != Reason::MultiNode { runtime: false });
+    // Only where nothing else is wrong: another mismatch is refused before the crash.
     if policy.rank == RankRule::Protocol
         && !unfit
         && reasons.iter().any(|rejection| rejection.reason == Reason::MultiNode { runtime: false })
@@ -148,6 +150,7 @@ fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) 
     let has = |wanted: fn(&Reason) -> bool| {
         candidate.reasons.iter().any(|rejection| wanted(&rejection.reason))
     };
+    // The order of the controller's checks: it reports the first mismatch.
     let message = if has(|reason| matches!(reason, Reason::Protocol { .. })) {
         format!("specified runtime {name} does not support specified protocol version")
     } else if has(|reason| matches!(reason, Reason::MultiNode { .. })) {
@@ -185,6 +188,7 @@ fn none_found(
             runtimes.seen_from(request.namespace, false).flat_map(|runtime| &runtime.formats);
         listed.filter_map(|entry| entry.format.as_ref()).map(|format| format.name.value.as_str())
     };
+    // The format exists: its version or protocol is what does not fit.
     let near = if formats().any(|formats| formats == name) {
         None
     } else {
@@ -198,6 +202,7 @@ fn none_found(
             "no runtime found to support predictor with model type: {{{name} {version}}}"
         ),
         help: Some(match (runtimes.switched_off(name), near) {
+            // A shipped runtime that serves the format is a better hint than a similar name.
             (Some(off), _) => format!(
                 "the runtimes of the input list this format and do not serve it; the built-in {} lists it too: `--builtin always` makes it a candidate",
                 off.object.id.name

@@ -16,12 +16,15 @@ pub(crate) fn storage_uri(kind: ComponentKind, component: &Node) -> Option<(EcoS
         .get("model")
         .filter(|model| kind == ComponentKind::Predictor && model.as_map().is_some())
     {
+        // A model without an address ends the search: variables of containers are for custom
+        // servers.
         return model.get("storageUri").filter(|uri| !uri.is_null()).map(value_of);
     }
     if let Some(art) = component
         .get("art")
         .filter(|art| kind == ComponentKind::Explainer && art.as_map().is_some())
     {
+        // An empty address of the explainer counts as none, unlike that of a model.
         return art.get("storageUri").map(value_of).filter(|(uri, _)| !uri.is_empty());
     }
     let containers = component.get("containers").map(Node::items).unwrap_or_default();
@@ -40,5 +43,6 @@ pub(crate) fn storage_uri(kind: ComponentKind, component: &Node) -> Option<(EcoS
         .unwrap_or_default()
         .iter()
         .find(|variable| text(variable, "name") == "STORAGE_URI")?;
+    // Go's zero value: `valueFrom` is not resolved.
     Some(variable.get("value").map_or((EcoString::new(), variable.origin), value_of))
 }

@@ -38,6 +38,7 @@ pub(super) fn service(
             "write `model`",
         );
     }
+    // The name of the stable predictor is taken: variants become objects beside its own.
     let mut names = vec![text(stable, "name")];
     let mut sum = 0;
     for (index, canary) in listed.iter().enumerate() {
@@ -66,6 +67,7 @@ pub(super) fn service(
             // The CRD refuses it, and so does its schema.
             judge.documented();
         }
+        // Cut off, so that one wrong share does not show up as a wrong sum, too.
         sum += percent.clamp(0, 100);
         let Some(predictor) = predictor else { continue };
         let listed = items(predictor, "containers");
@@ -88,6 +90,7 @@ pub(super) fn service(
         extension(judge, predictor, &path);
         for key in STABLE {
             if let Some(node) = predictor.get(key).filter(|node| {
+                // Zero and less are Go's value for a field that is not set.
                 !(key == "maxReplicas" && node.as_int().is_some_and(|most| most <= 0))
             }) {
                 let message = format!("canary predictor must not set {key}");
@@ -100,6 +103,7 @@ pub(super) fn service(
             }
         }
         let least = |predictor: &Node| predictor.get("minReplicas").and_then(Node::as_int);
+        // The stable predictor has one replica where it sets none.
         if let (Some(canary), stable) = (least(predictor), least(stable).unwrap_or(1))
             && canary > stable
         {

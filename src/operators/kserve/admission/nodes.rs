@@ -37,6 +37,7 @@ pub(super) fn sizes(
     path: &str,
     words: impl Fn(&str, i64) -> String,
 ) {
+    // The messages have the names of the Go fields.
     for (key, word) in [
         ("pipelineParallelSize", "PipelineParallelSize"),
         ("tensorParallelSize", "TensorParallelSize"),
@@ -68,6 +69,7 @@ pub(super) fn service(judge: &mut Refusals<'_>, predictor: &Node, config: &KServ
             "keep one container",
         );
     }
+    // Reported once, although the webhook parses it for each container.
     if let Some(text) = annotation.filter(|text| serde_json::from_str::<Vec<String>>(text).is_err())
     {
         let message = format!(
@@ -83,6 +85,7 @@ pub(super) fn service(judge: &mut Refusals<'_>, predictor: &Node, config: &KServ
     let help = "name the resource in the annotation `serving.kserve.io/gpu-resource-types`";
     if let Some(model) = predictor.get("model") {
         for name in SIZES {
+            // Only models: containers of a custom predictor set the sizes themselves.
             if let Some(found) = variable(model, name) {
                 let message =
                     format!("{prefix}setting {name} in environment variables is not allowed");

@@ -29,6 +29,7 @@ pub(crate) fn refused(runtime: &Runtime, config: &KServeConfig) -> Vec<Violation
                 "keep one container",
             );
         }
+        // Not those of the workers: the webhook looks only at the head's containers.
         for (container, path) in containers(spec, "spec") {
             for name in SIZES {
                 if let Some(found) = variable(container, name) {
@@ -47,6 +48,7 @@ pub(crate) fn refused(runtime: &Runtime, config: &KServeConfig) -> Vec<Violation
             containers(spec, "spec").into_iter().chain(containers(Some(worker), path))
         {
             let name = text(container, "name");
+            // Sidecars may request devices of any name.
             if let Some(node) = unknown_gpu(container, None, config)
                 .filter(|_| matches!(name, names::MAIN | names::WORKER))
             {

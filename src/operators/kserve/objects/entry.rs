@@ -16,6 +16,7 @@ use ecow::{EcoString, eco_format};
 /// Whether a service of Standard mode can be entered from outside.
 pub(super) fn is_open(view: &View<'_>) -> bool {
     let local = text(&view.labels, VISIBILITY).as_deref() == Some("cluster-local");
+    // A domain of the cluster has no hosts that a client outside could resolve.
     let inside = view.settings.domain == format!("svc.{}", view.cluster_domain).as_str();
     !local && !inside && !view.settings.disable_ingress_creation
 }
@@ -30,6 +31,7 @@ pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, Failure> {
     // Quirk: if there is a transformer, the explainer does not have to be ready.
     let explainer = eco_format!("{}-explainer", view.name());
     let explained = view.has(ComponentKind::Explainer);
+    // An Ingress to a component that is not ready is not written; the next reconcile does it.
     let Ok(transformer) = view.optional(ComponentKind::Transformer) else { return Ok(None) };
     let mut targets: Vec<(EcoString, EcoString)> = Vec::new();
     match transformer.map(name) {
@@ -77,6 +79,7 @@ pub(super) fn address(view: &View<'_>) -> Result<(), Failure> {
     } else {
         ComponentKind::Predictor
     };
+    // Only whether its Service is written counts, not whether its pods are ready.
     if view.running(first).is_some() {
         return Ok(());
     }

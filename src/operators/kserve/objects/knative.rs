@@ -23,6 +23,7 @@ pub(super) fn object(
         "1".into_node(RULE),
         RULE,
     );
+    // The template loses the labels, the Knative Service itself keeps them.
     let labels = without(&component.labels, |key| {
         view.config.disallowed_labels.iter().any(|label| label == key)
     });
@@ -44,7 +45,9 @@ fn revision(component: &Component) -> Node {
         // The definition of Knative has no such field, and the server drops what it does not know.
         map.remove("serviceAccount");
         let timeout =
+            // The Go field is called TimeoutSeconds: manifests have either name.
             component.spec.get("timeout").or_else(|| component.spec.get("timeoutSeconds"));
+        // Knative's RevisionSpec has the fields of a pod, and these beside them.
         set(map, "containerConcurrency", component.spec.get("containerConcurrency"), RULE);
         set(map, "timeoutSeconds", timeout, RULE);
         set(map, "responseStartTimeoutSeconds", timeout, RULE);
@@ -60,6 +63,7 @@ fn traffic(view: &View<'_>, component: &Component) -> Option<Node> {
     .then_some("latest");
     let kind = component.kind.as_str();
     let status = view.service.object.node.at(&["status", "components", kind]);
+    // Without an earlier revision nothing can take the rest of the traffic.
     let earlier = status
         .and_then(|status| status.get("latestRolledoutRevision"))
         .filter(|revision| revision.as_str().is_some_and(|name| !name.is_empty()));

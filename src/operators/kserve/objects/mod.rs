@@ -158,6 +158,7 @@ fn view<'a>(composed: &'a Built<'a>, settings: Settings<'a>) -> Option<(View<'a>
         annotations: facts.annotations.clone(),
         settings: IngressSettings::of(&config.ingress),
         cluster_domain: settings.cluster_domain,
+        // Only the controller's code deletes workers; the documents do not say so.
         recreates_workers: settings.policy.semantics != Semantics::Documented,
         canary_routes: settings.policy.kserve().canary_routes,
         open_shift: settings.policy.kserve().open_shift,
@@ -181,6 +182,7 @@ pub(crate) fn reachable(composed: &Built<'_>, settings: Settings<'_>) -> Result<
 /// # Errors
 /// Where the controller finds no host or no path for it.
 fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, Failure> {
+    // By the service's annotations: those of components stop only their own objects.
     let stopped = kserve_stops(&view.annotations);
     if mode == DeploymentMode::Serverless {
         if stopped || view.config.ingress.disable_istio_virtual_host {
@@ -196,6 +198,7 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, F
     }
     let gateway = view.config.ingress.enable_gateway_api;
     let open = entry::is_open(view);
+    // A stopped service that only the cluster reaches still has its address checked, below.
     if stopped && (open || !gateway) {
         return Ok(Vec::new());
     }
@@ -207,6 +210,7 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, F
             None => return Ok(Vec::new()),
         },
     };
+    // The status needs a host and an address even where nothing is written for them.
     if !gateway || !open {
         view.host(view.name())?;
         entry::address(view)?;
@@ -240,6 +244,7 @@ pub(crate) fn objects(
             writer.push(RenderedObject { node, component, wave });
         }
     };
+    // The source is not copied onto itself.
     let system = |name: &str| config.ca_bundle == name && service.namespace == config.llm.system;
     if let Some(file) = facts.bundle()?.filter(|_| !system(BUNDLE)) {
         let data = node!(&rules::KSERVE_BUNDLE; { "cabundle.crt": file });
@@ -249,6 +254,7 @@ pub(crate) fn objects(
     if !mesh && facts.pulls_models() {
         let data = node!(&rules::KSERVE_MODELS; { "models.json": "[]" })
             .unwrap_or_else(|| view.namespace.clone());
+        // As they were written: without the labels that the server's defaults add.
         let labels = metadata::sorted(service.object.labels());
         push(
             None,
@@ -266,6 +272,7 @@ pub(crate) fn objects(
     for component in &composed.components {
         let kind = Some(component.kind);
         let mut component = component.clone();
+        // Before the defaults of the Deployment, which add a probe of their own where none is.
         kserve_probed(settings.policy, service, composed.runtime, config, &mut component);
         if raw {
             // Before the webhook sees the pods, the controller has written defaults into them.
@@ -323,6 +330,7 @@ fn of_openshift(
         ComponentKind::Predictor
     };
     let raw = mode == DeploymentMode::RawDeployment;
+    // Only Standard mode has Services with ports that a Route can take.
     let entrance = view.running(first).filter(|_| raw);
     let canaries = view.canaries();
     openshift::objects::all(&openshift::written::Written {

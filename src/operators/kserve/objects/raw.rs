@@ -39,6 +39,7 @@ pub(super) fn objects(
 ) -> Vec<(i32, Option<Node>)> {
     let app: EcoString = eco_format!("isvc.{}", component.name);
     let mut labels = with(&component.labels, [label("app", app.clone(), &rules::KSERVE_APP)]);
+    // Head and workers of one generation find each other by this label.
     if component.worker.is_some() {
         labels = with(&labels, [nodes::generation(view)]);
     }
@@ -93,6 +94,7 @@ fn deployment(view: &View<'_>, component: &Component, wrapped: &Wrapped<'_>) -> 
     let deployment_strategy =
         component.spec.get("deploymentStrategy").filter(|strategy| strategy.as_map().is_some());
     let rolling = |surge: EcoString, unavailable: EcoString| node!(RULE; { type: "RollingUpdate", rollingUpdate: { maxUnavailable: unavailable, maxSurge: surge } });
+    // The shares of the settings are meant for this default mode alone.
     let standard =
         matches!(view.config.default_mode.as_deref(), Some("Standard" | "RawDeployment"));
     let usual =
@@ -109,11 +111,13 @@ fn deployment(view: &View<'_>, component: &Component, wrapped: &Wrapped<'_>) -> 
         (Some(node), None) => Some(node.clone()),
         (None, None) => rolling(usual(&view.config.rollout.0), usual(&view.config.rollout.1)),
     };
+    // With any other class an autoscaler, or its owner, sets the replicas.
     let none = scale::class(component) == Some("none");
     let replicas = match workers {
         Some(count) => node!(RULE; count),
         None => component.spec.get("minReplicas").filter(|_| none).cloned(),
     };
+    // A strategy of the service replaces the whole default, of which these are part.
     let (history, progress) =
         if deployment_strategy.is_some() { (None, None) } else { (Some(10), Some(600)) };
     let of = |annotations: &Map| metadata(name.clone(), Some(&view.namespace), labels, annotations);
@@ -167,6 +171,7 @@ pub(super) fn ports(view: &View<'_>, component: &Component) -> Vec<Node> {
             .iter()
             .find(|container| container.get("name").and_then(Node::as_str) == Some(wanted))
     };
+    // A transformer in the pod receives the requests and hands them to the server.
     let source = named("transformer-container").or_else(|| containers.first());
     let declared =
         source.and_then(|container| container.get("ports")).map(Node::items).unwrap_or_default();
@@ -194,6 +199,7 @@ pub(super) fn ports(view: &View<'_>, component: &Component) -> Vec<Node> {
     let agent = ["logger", "batcher"]
         .iter()
         .any(|key| component.spec.get(key).is_some_and(|node| node.as_map().is_some()));
+    // The agent stands before the server: requests reach it first.
     if let Some(first) = ports.first_mut().and_then(Node::as_map_mut).filter(|_| agent) {
         set(first, "targetPort", AGENT, RULE);
     }

@@ -20,6 +20,7 @@ const GRPC: &str = r"^/inference\.GRPCInferenceService/.*$";
 pub(super) fn objects(view: &View<'_>) -> Result<Vec<Option<Node>>, Failure> {
     let mut objects = Vec::new();
     if let Some(predictor) = view.ready(ComponentKind::Predictor) {
+        // The name of the service, also where the predictor has another one.
         let stable = eco_format!("{}-predictor", view.name());
         let shares = view.canaries();
         let forwards = to(view, predictor, &shares);
@@ -48,11 +49,13 @@ fn top(view: &View<'_>) -> Result<Option<Node>, Failure> {
     let top = transformer.unwrap_or(predictor);
     let mut hosts = vec![main.clone()];
     let additional = view.settings.additional_hosts(&main, &[view.settings.domain.as_str()]);
+    // The main host is the first one and may be in the list again.
     hosts.extend(additional.into_iter().filter(|host| *host != main));
     // Quirk: variants of the predictor get their share of all traffic of the route, even of traffic
     // to a transformer or an explainer.
     let shares = view.canaries();
     let mut forwards = Vec::new();
+    // Its pattern is the narrower one and has to come before the rule for all paths.
     if let Some(explainer) = explainer {
         forwards.push(forward(view, explainer, &shares, EXPLAIN, (false, 80)));
     }

@@ -38,8 +38,10 @@ fn bounds(component: &Component, zero: i64) -> (Option<Node>, Option<Node>) {
     const RULE: &Rule = &rules::KSERVE_BOUNDS;
     let given =
         |key: &str| component.spec.get(key).and_then(|node| Some((node.as_int()?, node.clone())));
+    // Below the least possible the value is ignored, not raised: 1 is the default.
     let min = given("minReplicas").filter(|(number, _)| *number >= zero);
     let least = min.as_ref().map_or(1, |(number, _)| *number);
+    // A maximum below the minimum counts as not set.
     let max = given("maxReplicas")
         .filter(|(number, _)| *number >= least)
         .map(|(_, node)| node)
@@ -56,6 +58,7 @@ fn metrics(component: &Component) -> Option<&[Node]> {
         .spec
         .get("autoScaling")
         .filter(|scaling| scaling.as_map().is_some())
+        // An empty list is one: it switches the metric by the fields off.
         .map(|scaling| scaling.get("metrics").map(Node::items).unwrap_or_default())
 }
 
@@ -94,6 +97,7 @@ fn horizontal(view: &View<'_>, component: &Component, labels: &Map) -> Option<No
         let target = component.spec.get("scaleTarget").cloned();
         match text(&component.spec, &["scaleMetric"]).unwrap_or("cpu") {
             "cpu" => vec![metric("cpu", utilization(target.or_else(|| 80.into_node(RULE))))],
+            // Memory has no default target, so without one there is no metric.
             "memory" => target
                 .into_iter()
                 .map(|target| metric("memory", utilization(Some(target))))
@@ -133,6 +137,7 @@ fn scaled_object(view: &View<'_>, component: &Component, labels: &Map) -> Option
             .spec
             .at(&["autoScaling", "behavior", side, "stabilizationWindowSeconds"])
             .cloned();
+        // A window of the settings that is no number is left out.
         let window =
             stabilization_window_seconds.or_else(|| node!(RULE; (window.parse::<i32>().ok())))?;
         node!(RULE; { stabilizationWindowSeconds: window })
@@ -172,6 +177,7 @@ fn trigger(view: &View<'_>, component: &Component, entry: &Node) -> Option<Node>
                 Some("Value") => value("resource", "value"),
                 _ => None,
             };
+            // KEDA reads the value as a text; without one upstream formats the zero of Go.
             node!(RULE; { type: name, metricType: kind, metadata: { value: (value.or_else(|| "0".into_node(RULE))) } })
         }
         "External" => {
@@ -183,6 +189,7 @@ fn trigger(view: &View<'_>, component: &Component, entry: &Node) -> Option<Node>
                 reference.and_then(|reference| reference.at(&["authenticationRef", "name"])),
             );
             let credentials = name.and_then(|name| node!(RULE; { name: name }));
+            // The other backends have no namespace in their metadata.
             let prometheus = text(metric, &["backend"]) == Some("prometheus");
             let text_of = |key: &str| field(key).or_else(|| "".into_node(RULE));
             node!(RULE; {
@@ -196,6 +203,7 @@ fn trigger(view: &View<'_>, component: &Component, entry: &Node) -> Option<Node>
         }
         "PodMetric" => {
             let metric = entry.at(&["podmetric", "metric"])?;
+            // Another backend leaves the fields of the trigger at Go's zero values.
             if text(metric, &["backend"]) != Some(TELEMETRY) {
                 return node!(RULE; { type: "", metadata: {} });
             }
@@ -237,6 +245,7 @@ pub(super) fn collector(view: &View<'_>, component: &Component) -> Option<Node> 
     if names.is_empty() {
         return None;
     }
+    // The port where the server has its metrics, as annotated for scraping.
     let port = component.annotations.get("prometheus.kserve.io/port").and_then(Node::scalar_text);
     let target = eco_format!("localhost:{}", port.as_deref().unwrap_or("8080"));
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } =

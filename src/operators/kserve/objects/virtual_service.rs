@@ -22,11 +22,13 @@ fn domain(view: &View<'_>, labels: &Map) -> EcoString {
     if text(labels, VISIBILITY).as_deref() == Some("cluster-local") {
         return local;
     }
+    // Knative's default domain, for a cluster whose ConfigMap was not read.
     let Some(domains) = &view.config.knative_domains else { return KNATIVE_DOMAIN.into() };
     let fits = |domain: &&KnativeDomain| {
         domain.selector.iter().all(|(key, value)| text(labels, key).as_ref() == Some(value))
     };
     let listed = domains.iter().filter(|domain| domain.name != EXAMPLE);
+    // Only strictly more labels replace: of equal ones the first stays.
     let found = listed.filter(fits).reduce(|best, domain| {
         if domain.selector.len() > best.selector.len() { domain } else { best }
     });
@@ -57,6 +59,7 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
         || public_host == internal_host;
     // If the path cannot be rendered, the controller writes no VirtualService.
     let path = view.settings.path(name, namespace).transpose().ok()?;
+    // The additional domains are outside of the cluster.
     let additional = if internal {
         Vec::new()
     } else {
@@ -104,6 +107,7 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
             headers: { request: { set: { Host: target, "KServe-Isvc-Namespace": (&view.namespace), "KServe-Isvc-Name": name } } },
         })
     };
+    // The first match wins: the explainer's narrower paths come before all others.
     let mut routes = Vec::new();
     if let Some(explainer) = explainer {
         routes.push(to(&explainer.name, matches(&node!(RULE; { regex: (route::EXPLAIN) })), None));
@@ -116,6 +120,7 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
             let rewrite = node!(RULE; { uriRegexRewrite: { match: (&pattern), rewrite: "\\1" } });
             routes.push(to(&explainer.name, vec![at(node!(RULE; { regex: (&pattern) }))], rewrite));
         }
+        // The prefix ends with a slash, so that `/a/bc` is no path of `/a/b`.
         let (prefix, exact) =
             (node!(RULE; { prefix: (eco_format!("{path}/")) }), node!(RULE; { exact: (&path) }));
         routes.push(to(&main.name, vec![at(prefix), at(exact)], node!(RULE; { uri: "/" })));

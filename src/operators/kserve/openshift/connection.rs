@@ -34,6 +34,7 @@ pub(super) fn apply(
 ) -> Result<(), Failure> {
     let Some((name, named)) = named(service) else { return Ok(()) };
     let name = name.as_str();
+    // Without the Secret nothing is filled in, and the service is not called wrong.
     let Some(secret) = secret(service, name, config) else {
         findings.extend(unread(service, config));
         return Ok(());
@@ -74,6 +75,7 @@ pub(super) fn apply(
                     "give its Secret the key `URI`",
                 ));
             };
+            // The address of the connection replaces one that the service sets.
             if let Some(model) = model(predictor).and_then(Node::as_map_mut) {
                 model.insert("storageUri", address);
             }
@@ -157,6 +159,7 @@ fn store(predictor: &mut Node, name: &str, path: Option<Node>) {
     };
     storage.insert("key", Node::str(name, ORIGIN));
     let own = storage.get("path").and_then(Node::as_str).is_some_and(|path| !path.is_empty());
+    // The path of the service wins over that of the annotation.
     if let Some(path) = path.filter(|_| !own) {
         storage.insert("path", path);
     }
@@ -184,6 +187,7 @@ fn model(predictor: &mut Node) -> Option<&mut Node> {
 /// The Secret as one with which the image of the model is pulled.
 fn pull(predictor: &mut Node, name: &str) {
     let Some(secrets) = list_mut(predictor, "imagePullSecrets", ORIGIN) else { return };
+    // A service that is applied again has the Secret already.
     if !secrets.iter().any(|secret| text(secret, "name") == name) {
         let secret = node!(&OPENSHIFT_CONNECTION; { name: name });
         secrets.extend(secret);

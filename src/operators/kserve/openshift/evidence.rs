@@ -12,6 +12,7 @@ const IMAGES: [&str; 2] = ["opendatahub/kserve-controller", "/odh-kserve-control
 const SETTING: &str = "oauthProxy";
 
 fn is_own(domain: &str) -> bool {
+    // A subdomain counts, but not `notopendatahub.io`.
     domain.strip_suffix(DOMAIN).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
@@ -37,6 +38,7 @@ pub(in crate::operators::kserve) fn of(
     match kind {
         "ConfigMap" => {
             let is_set = object.at(&["data", SETTING]).is_some()
+                // Another ConfigMap may use the key for something else.
                 && object.at(&["metadata", "name"]).and_then(Node::as_str)
                     == Some("inferenceservice-config");
             is_set.then(|| eco_format!("setting {SETTING}"))

@@ -59,6 +59,7 @@ fn accounts(written: &Written<'_>) -> Vec<EcoString> {
         let Some(component) = written.service.component(kind) else { continue };
         let listed = component.get("storageUris").map(Node::items).unwrap_or_default();
         let image = storage_uri(kind, component).is_some_and(|(uri, _)| uri.starts_with("oci://"));
+        // The reconciler reads the single address: a list of addresses has none.
         if !listed.is_empty() || !image {
             continue;
         }

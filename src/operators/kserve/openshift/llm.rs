@@ -30,6 +30,7 @@ pub(super) fn template(service: &mut Service, counts: bool) -> Option<&mut Node>
     if !listed.is_empty() && position(listed, "name", MAIN).is_none() {
         return None;
     }
+    // The merge with the shipped configuration finds it by its name.
     if listed.is_empty() && counts {
         let node = node!(&OPENSHIFT_PROFILE; { name: MAIN })?;
         list_mut(template, "containers", origin)?.push(node);
@@ -64,6 +65,7 @@ pub(super) fn connect(service: &mut Service, secret: &Object, kind: &str) -> Res
             let Some(bucket) = bucket.filter(|bucket| !bucket.is_empty()) else {
                 return failed(&format!("the connection \"{name}\" has no AWS_S3_BUCKET"));
             };
+            // One slash is between bucket and path already.
             let path = path.strip_prefix('/').unwrap_or(&path);
             address(spec, Node::str(eco_format!("s3://{bucket}/{path}"), BY));
             account(spec, &name);

@@ -40,6 +40,7 @@ const UPSTREAM: &str = "kserve";
 /// Whether a namespace is that of the applications: the one that was read, else either of the two.
 pub(super) fn is_of_applications(namespace: &str, config: &KServeConfig) -> bool {
     let system = config.llm.system.as_str();
+    // The namespace of upstream is the default of a setting that was not read.
     let is_stated = system != UPSTREAM && !APPLICATIONS.contains(&system);
     if is_stated { namespace == system } else { APPLICATIONS.contains(&namespace) }
 }
@@ -79,6 +80,7 @@ fn wants_auth(annotations: &Map) -> bool {
 
 /// A value of a Secret, as its text.
 fn value(secret: &Object, key: &str) -> Option<Node> {
+    // The API server writes `stringData` over `data`.
     if let Some(text) = secret.node.at(&["stringData", key]) {
         return Some(text.clone());
     }

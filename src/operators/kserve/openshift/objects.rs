@@ -83,9 +83,11 @@ fn is_true(text: &str) -> bool {
 fn route(written: &Written<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::OPENSHIFT_ROUTE;
     let exposed = text(written.labels, VISIBILITY).as_deref() == Some("exposed");
+    // A Route of a stopped service would lead to no pod.
     if !exposed || stops(written.annotations) {
         return None;
     }
+    // A stopped component has no Service to lead to.
     let (entrance, ports) = written.entrance.as_ref()?;
     let auth = text(written.annotations, AUTH).is_some_and(|text| is_true(&text));
     let own = text(written.annotations, ROUTE_TIMEOUT);
@@ -99,6 +101,7 @@ fn route(written: &Written<'_>) -> Option<Node> {
     let others: Vec<_> =
         written.canaries.iter().map(|(name, share)| backend(name, *share)).collect();
     let others = (!others.is_empty()).then_some(others);
+    // Services of variants have other names of ports, so the Route takes what all share.
     let port = if others.is_none() { port(ports, auth) } else { behind(ports, auth) };
     let termination = if auth { "reencrypt" } else { "edge" };
     node!(RULE; {
@@ -168,6 +171,7 @@ fn port_name(runtime: &Runtime) -> EcoString {
 
 fn metrics_service(written: &Written<'_>, runtime: &Runtime) -> Option<Node> {
     const RULE: &Rule = &rules::OPENSHIFT_METRICS;
+    // An annotation that is no number gives no Service, but the monitor all the same.
     let number = of_pods(runtime, "prometheus.io/port")?.parse::<i64>().ok()?;
     let called = name(written, "metrics");
     let labels: Map = [
@@ -213,6 +217,7 @@ fn monitor(written: &Written<'_>, runtime: &Runtime) -> Option<Node> {
 /// writes them.
 pub(in crate::operators::kserve) fn is_of_metrics(object: &Node) -> bool {
     let rule = object.get("kind").map(|kind| kind.origin);
+    // By the rule that wrote it: users may have objects of the same kinds and names.
     matches!(rule, Some(Origin::Derived(rule)) if rule.id == rules::OPENSHIFT_METRICS.id)
 }
 

@@ -112,6 +112,7 @@ pub(super) fn apply(
     let queue = spec.at(&["scheduling", "kueue", "localQueueName"]).cloned();
     let queue = queue.filter(|queue| queue.as_str().is_some_and(|name| !name.is_empty()));
     let pod = if is_llm(service) {
+        // Other containers only: upstream returns before it writes anything.
         let Some(template) = llm::template(service, !identifiers.is_empty()) else {
             return Ok(());
         };
@@ -124,6 +125,7 @@ pub(super) fn apply(
         let predictor = components.find(|component| component.kind == ComponentKind::Predictor);
         let mut predictor = predictor.map(|component| &mut component.node);
         let model = predictor.as_mut().and_then(|node| node.as_map_mut()?.get_mut("model"));
+        // A custom container gets no counts: the webhook reads the model's resources.
         if let Some(model) = model.filter(|model| model.as_map().is_some()) {
             counts(identifiers, model);
         }
@@ -149,6 +151,7 @@ fn missing(
     config: &KServeConfig,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
+    // A profile with a uid was read from a cluster, which would then have the others, too.
     let is_near = |profile: &Object| {
         profile.metadata("uid").is_some()
             && profile.id.scope.namespace().is_some_and(|scope| scope == namespace)
@@ -207,6 +210,7 @@ fn counts(identifiers: &[Node], container: &mut Node) {
             }
             listed.get(resource).cloned()
         };
+        // The limit takes the request that is there by now, also one of the service.
         if let Some(request) = side("requests", count) {
             side("limits", &request);
         }
@@ -230,6 +234,7 @@ fn nodes(scheduling: Option<&Node>, pod: &mut Node) {
         return;
     }
     let Some(pod) = list_mut(pod, "tolerations", origin) else { return };
+    // An empty field is the same as an absent one.
     let value = |toleration: &Node, key: &str| {
         toleration.get(key).filter(|node| !node.is_empty()).and_then(Node::scalar_text)
     };

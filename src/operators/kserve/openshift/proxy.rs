@@ -85,6 +85,7 @@ pub(in crate::operators::kserve) fn add(
     let certificate = |name: &str| {
         label(SERVING_CERT, eco_format!("{name}-serving-cert"), &rules::OPENSHIFT_CERTIFICATE)
     };
+    // On each component: OpenShift writes the certificate for a Service with or without a proxy.
     component.annotations = with(&component.annotations, [certificate(&component.name)]);
     if let Some((_, annotations)) = &mut component.worker_metadata {
         *annotations = with(annotations, [certificate(&eco_format!("{service}-predictor-worker"))]);
@@ -127,6 +128,7 @@ pub(in crate::operators::kserve) fn taken(component: &Component) -> Option<Diagn
 pub(in crate::operators::kserve) fn take(pod: &mut Node) -> Option<Node> {
     let containers = field_mut(pod, "containers")?.as_list_mut()?;
     let last = containers.iter().next_back()?;
+    // By rule, not by name alone: a container of the user may be called the same.
     if text(last, "name") != PROXY
         || !matches!(last.origin, Origin::Derived(own) if std::ptr::eq(own, RULE))
     {
@@ -167,6 +169,7 @@ fn guard(service: &EcoString, proxy: &ProxyConfig, component: &mut Component) {
         append(pod, "volumes", volume);
     }
     if let Some(map) = pod.as_map_mut() {
+        // The proxy checks tokens against the API server, with its own token.
         map.insert("automountServiceAccountToken", Node::bool(true, Origin::Derived(RULE)));
     }
 }
@@ -194,6 +197,7 @@ fn container(proxy: &ProxyConfig, spec: &Node, pod: &Node) -> Option<Node> {
     .map(EcoString::from)
     .to_vec();
     let seconds = spec.get("timeout").and_then(Node::scalar_text);
+    // The component's timeout wins over that of the settings.
     let seconds = seconds.or_else(|| filled(&proxy.timeout).cloned());
     args.extend(seconds.map(|seconds| eco_format!("--upstream-timeout={seconds}s")));
     let probe = |delay: i64| {
@@ -226,6 +230,7 @@ fn upstream(spec: &Node, pod: &Node) -> i64 {
     let agent = ["logger", "batcher"]
         .iter()
         .any(|key| spec.get(key).is_some_and(|node| node.as_map().is_some()));
+    // The agent forwards to the server, so the proxy must not go around it.
     if agent {
         return AGENT;
     }
@@ -245,6 +250,7 @@ fn trust(namespace: &str, predictor: &str, pod: &mut Node) {
         "volumes",
         node!(RULE; { name: SERVICE_CA, configMap: { name: "openshift-service-ca.crt" } }),
     );
+    // The first container is the transformer.
     let Some(first) = list_mut(pod, "containers", Origin::Derived(RULE))
         .and_then(|containers| containers.make_mut().first_mut())
     else {
@@ -258,6 +264,7 @@ fn trust(namespace: &str, predictor: &str, pod: &mut Node) {
         ("PREDICTOR_PROTOCOL", "https".into()),
     ];
     for (name, value) in variables {
+        // Behind the variables of the user; of two with one name the last one counts.
         append(first, "env", node!(RULE; { name: name, value: value }));
     }
     append(

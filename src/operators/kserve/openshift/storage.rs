@@ -44,12 +44,14 @@ pub(in crate::operators::kserve) fn prepare(config: &mut KServeConfig) {
             by_namespace.entry(namespace.clone()).or_default().push(object);
         }
     }
+    // In the order of namespaces, whatever the order of the files.
     let mut made: Vec<Object> = Vec::new();
     let bundles = &config.openshift.certificates;
     for namespace in namespaces(bundles) {
         made.extend(bundle(&namespace, bundles));
     }
     for (namespace, secrets) in &by_namespace {
+        // The bundle is made first: connections refer to it only where it exists.
         let has_bundle = made.iter().any(|object| is(object, "ConfigMap", namespace, BUNDLE));
         made.extend(joined(namespace, secrets, has_bundle));
         made.extend(
@@ -59,7 +61,9 @@ pub(in crate::operators::kserve) fn prepare(config: &mut KServeConfig) {
                 .filter_map(|secret| account(namespace, secret)),
         );
     }
+    // What was read is newer than what can be computed, or edited by hand.
     made.retain(|object| !config.accounts.iter().any(|read| read.id == object.id));
+    // Only accounts and Secrets are looked up there.
     config.accounts.extend(made.iter().filter(|own| own.id.kind != "ConfigMap").cloned());
     config.openshift.made = made;
 }
@@ -84,6 +88,7 @@ pub(super) fn beside<'c>(
     let is_near =
         move |object: &&Object| object.id.scope.namespace().is_some_and(|own| own == namespace);
     let exists = move |object: &&Object| {
+        // Accounts of other connections exist only with services that use them.
         object.id.kind != "ServiceAccount" || account.is_some_and(|name| object.id.name == name)
     };
     config.openshift.made.iter().filter(is_near).filter(exists).map(|object| &object.node)
@@ -149,6 +154,7 @@ fn connection(secret: &Object, has_bundle: bool) -> String {
     };
     let kind = secret.annotation("opendatahub.io/connection-type").and_then(Node::scalar_text);
     let endpoint = text("AWS_S3_ENDPOINT");
+    // A sorted map, as Go's encoder sorts keys.
     let mut fields = BTreeMap::from([
         ("access_key_id", text("AWS_ACCESS_KEY_ID")),
         ("bucket", text("AWS_S3_BUCKET")),
@@ -156,6 +162,7 @@ fn connection(secret: &Object, has_bundle: bool) -> String {
         ("secret_access_key", text("AWS_SECRET_ACCESS_KEY")),
         ("type", kind.unwrap_or_default().to_string()),
     ]);
+    // Plain HTTP needs no certificates.
     if has_bundle && endpoint.starts_with("https://") {
         fields.insert("cabundle_configmap", BUNDLE.to_owned());
     }

@@ -41,6 +41,7 @@ pub fn is_config(object: &Object) -> bool {
     match object.id.scope.namespace().map(EcoString::as_str) {
         Some("kserve") => true,
         Some("ome") => false,
+        // Only OME's ConfigMap has the prober.
         _ => data.is_some_and(|data| {
             OWN_KEYS.iter().any(|key| data.contains_key(key))
                 && !data.contains_key("multinodeProber")
@@ -68,6 +69,7 @@ pub(in crate::operators::kserve) enum Reach {
 /// reconcile fail is also in [`KServeConfig::error`] or [`KServeConfig::run_error`], with the
 /// controller's message.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
+    // Without data nothing is known of the cluster: the shipped settings stand in.
     let Some(data) = object.node.get("data").and_then(Node::as_map) else {
         return KServeConfig::default();
     };
@@ -109,6 +111,7 @@ pub(in crate::operators::kserve) fn of_data(
         ..KServeConfig::default()
     };
     ingress::default_empty(&mut config.ingress, &SPELLING);
+    // Of several wrong keys that one component reads the first is its error.
     let readers: [(&str, Reach, Reader); 15] = [
         ("deploy", Reach::Services, deploy),
         ("ingress", Reach::Run, read_ingress),
@@ -131,6 +134,7 @@ pub(in crate::operators::kserve) fn of_data(
         if key == "ingress" {
             config.ingress.span = entry.key_origin.span();
         }
+        // A value that is no text is refused by the API server, with its own finding.
         let Some(text) = entry.node.as_str() else { continue };
         if let Err(message) = read(&mut config, text) {
             report(entry, reach, &message);
@@ -140,6 +144,7 @@ pub(in crate::operators::kserve) fn of_data(
                 Reach::Pods => &mut config.pod_error,
                 Reach::Some => continue,
             };
+            // The first error stays: the controller does not get to the second.
             fails.get_or_insert(message);
         }
     }
@@ -172,6 +177,7 @@ fn llm(data: &Map) -> LlmConfig {
             *field = text;
         }
     };
+    // A key without the gateway empties the default; without the key the default stays.
     if text("ingress").is_some() {
         found.gateway = word(&ingress, "kserveIngressGateway");
     }
@@ -184,6 +190,7 @@ fn llm(data: &Map) -> LlmConfig {
     };
     found.tls = ingress.get("enableLLMInferenceServiceTLS") == Some(&Json::Bool(true));
     filled(&mut found.model_header, word(&ingress, "modelBasedRoutingHeaderName"));
+    // The controller compares it in small letters.
     let mode = word(&ingress, "modelBasedRoutingMode").to_lowercase();
     filled(&mut found.model_routing, mode);
     let first = scheduler.get("expirationAnnotations").and_then(|list| list.get(0)?.as_str());
@@ -243,6 +250,7 @@ fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
         if key.eq_ignore_ascii_case("defaultDeploymentMode") {
             string(&mut mode, &value, WHAT, "DeployConfig.defaultDeploymentMode")?;
         }
+        // Go's decoder ignores the case of keys.
         if key.eq_ignore_ascii_case("deploymentRolloutStrategy") {
             let part = |name: &str| {
                 value
@@ -269,6 +277,7 @@ fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
 }
 
 fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    // Into a new value: a wrong key leaves the settings before untouched.
     let mut found = IngressConfig { span: config.ingress.span, ..ingress::empty() };
     for (key, value) in fields(text, ingress::WHAT)? {
         ingress::field(&mut found, &SPELLING, &key, &value)?;
@@ -289,6 +298,7 @@ fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> 
             Err(ecow::eco_format!("invalid ingress config - kserveIngressGateway{words}"))
         };
         let mut parts = found.ome_ingress_gateway.split('/');
+        // Exactly two parts: a third one is a different error than none.
         match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
             ("", None, _) => return problem(" is required"),
             (namespace, Some(name), None) => {
@@ -402,6 +412,7 @@ fn credentials(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     let file =
         found.get("gcs").and_then(|gcs| gcs.get("gcsCredentialFileName")).unwrap_or(&Json::Null);
     string(&mut credential_config.gcs_file, file, WHAT, "GCSConfig.gcs.gcsCredentialFileName")?;
+    // All keys of S3 are kept: they are looked up by name when a Secret is read.
     for (key, value) in found.get("s3").and_then(Json::as_object).into_iter().flatten() {
         let mut text = EcoString::new();
         string(&mut text, value, WHAT, &format!("S3Config.s3.{key}"))?;

@@ -18,7 +18,9 @@ fn no_quantity<'n>(
     names: &[&'n str],
 ) -> Option<(&'n str, String)> {
     names.iter().find_map(|&name| {
+        // Go's decoder ignores the case of keys.
         let same = found.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+        // A size that is absent is the empty text, which is no quantity.
         let text = same.and_then(|(_, value)| value.as_str()).unwrap_or_default();
         Some((name, Quantity::parse(text).err()?.to_string()))
     })
@@ -78,6 +80,7 @@ fn image(what: &str, image: &mut ImageConfig, text: &str) -> Result<(), EcoStrin
 pub(super) fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "storageInitializer config";
     image(WHAT, &mut config.storage_initializer, text)?;
+    // The key replaces all defaults of its own.
     config.images = ModelImages::default();
     config.ca_mount.clear();
     let mut enabled = false;
@@ -102,6 +105,7 @@ pub(super) fn storage_initializer(config: &mut KServeConfig, text: &str) -> Resu
     }
     let modelcar = ["cpuModelcar", "memoryModelcar"];
     let modelcar = modelcar.into_iter().zip([&config.images.cpu, &config.images.memory]);
+    // The amounts of modelcars are optional, but must be quantities if they are there.
     let asked: Vec<&str> = SIZES
         .into_iter()
         .chain(modelcar.filter(|(_, written)| !written.is_empty()).map(|(name, _)| name))
@@ -112,6 +116,7 @@ pub(super) fn storage_initializer(config: &mut KServeConfig, text: &str) -> Resu
         ));
     }
     match config.images.mode.as_str() {
+        // The former switch means the only delivery that there was.
         "" if enabled => config.images.mode = "modelcar".into(),
         "" | "modelcar" | "native" | "fetch" => {}
         other => {

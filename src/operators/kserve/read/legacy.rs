@@ -86,6 +86,7 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     let present = |framework: &&Framework| {
         predictor.get(framework.key).is_some_and(|node| node.as_map().is_some())
     };
+    // ModelMesh reads the framework keys itself.
     let mesh = service
         .at(&["metadata", "annotations", "serving.kserve.io/deploymentMode"])
         .and_then(Node::as_str)
@@ -96,6 +97,7 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     let found =
         found.get(1).map(|other| other.key).or_else(|| predictor.get("model").map(|_| "model"));
     if let Some(more_fields) = found
+        // The controller drops `model` silently; two keys are an error for both.
         && (semantics == Semantics::Documented || more_fields != "model")
     {
         return Err(Diagnostic::new(
@@ -178,6 +180,7 @@ pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagn
         );
     };
     let protocol = model.get("protocolVersion").and_then(Node::as_str);
+    // The key stands for another runtime where the model asks for v2.
     let meant =
         framework.v2_runtime.filter(|_| protocol == Some("v2")).unwrap_or(framework.runtime);
     match (model.get("runtime"), semantics) {
@@ -202,6 +205,7 @@ pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagn
             format!("the key `{format}` has no version of the format"),
         );
     }
+    // Without a loss the way back would give another protocol.
     if semantics == Semantics::Controller && framework.speaks_v2 && protocol.is_none() {
         lose(
             "protocolVersion",

@@ -63,6 +63,7 @@ pub fn runtime(
     semantics: Semantics,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Runtime {
+    // The documents describe objects as they are written.
     if semantics == Semantics::Controller {
         stored(&mut object);
     }
@@ -154,6 +155,7 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
     let converted = match convert(&object.node, policy.semantics) {
         Ok(converted) => converted,
         Err(conflict) => {
+            // A conflict is a finding and the reason why the service is not decided.
             refusal = Some(Box::new(Failure {
                 code: conflict.code,
                 message: conflict.message.clone(),
@@ -199,6 +201,7 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
         .and_then(|model| text(model.get("runtime")))
         .map(|name| RuntimeRef { name, kind: None });
     let protocol = model.and_then(|model| protocol(model, policy, diagnostics));
+    // The object is copied: a model is a kind of its own for the selection.
     let inline = model.map(|model| {
         let format = model.get("modelFormat").and_then(named_version);
         Box::new(InlineModel {

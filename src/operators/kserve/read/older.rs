@@ -75,6 +75,7 @@ fn spec(node: &Node, losses: &mut Vec<Diagnostic>) -> Node {
                 "spec.canary",
                 "v1beta1 has one spec: apply the converted object, then the canary's fields with `spec.predictor.canaryTrafficPercent`",
             )),
+            // It is lost together with the canary, which is reported.
             "canaryTrafficPercent" => {}
             _ => {
                 let node = component(&entry.node, losses);
@@ -104,6 +105,7 @@ fn component(node: &Node, losses: &mut Vec<Diagnostic>) -> Node {
         };
         out.insert_entry(Entry { key, key_origin: entry.key_origin, node });
     }
+    // A scalar in the place of a component is left for the schema to report.
     if node.as_map().is_none() { node.clone() } else { Node::new(Value::Map(out), node.origin) }
 }
 
