@@ -146,8 +146,8 @@ mod tests {
                 &format!("{{model: {{name: {name}, {adapter}}}}}"),
             )
         };
-        assert_eq!(named("m"), named("n"));
-        assert_ne!(named("m"), named("a"), "an adapter must not have the name of the model");
+        assert_eq!(named("one"), named("two"));
+        assert_ne!(named("one"), named("a"), "an adapter must not have the name of the model");
         let cache = |cpu: &str| of(&format!("{{kvCacheOffloading: {{cpu: {cpu}}}}}"), "{}");
         assert_ne!(cache("0Gi"), cache("1Gi"), "tiers below need memory above");
     }
