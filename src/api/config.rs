@@ -271,7 +271,7 @@ pub struct OpenShiftObjects {
     /// ConfigMaps that were read and have certificates for the containers that fetch models.
     pub certificates: Vec<Object>,
     /// Objects that a controller makes of Secrets and ConfigMaps that were read.
-    pub made: Vec<Object>,
+    pub derived: Vec<Object>,
 }
 
 /// Key `credentials`.

@@ -23,7 +23,6 @@ use crate::operators::kserve::rules::Rules as _;
 use crate::policy::Policy;
 use crate::yaml::Node;
 
-/// Classes of autoscalers.
 const CLASSES: [&str; 4] = ["hpa", "external", "keda", "none"];
 /// Annotation that requests one of them.
 const CLASS: &str = "serving.kserve.io/autoscalerClass";

@@ -22,7 +22,6 @@ use crate::select::{Request, Search};
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// The operator.
 pub(crate) struct KServe;
 
 impl Operator for KServe {

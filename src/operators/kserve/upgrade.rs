@@ -115,5 +115,5 @@ static PROTOCOL: Switch = Switch {
 static EFFECTS: &[Effect] = effects! { kserve
     "I6" [services_first] "Services of a component are created before its Deployment; the objects are the same"
         "#5630, reconcilers/raw/raw_kube_reconciler.go" "nothing"
-        |object, known| (known.runs_deployments)(object)
+        |object, facts| (facts.runs_deployments)(object)
 };

@@ -7,7 +7,6 @@ use crate::check::Check;
 use crate::operator::Operator;
 use crate::policy::Unknown;
 
-/// The operator.
 pub(crate) struct Kthena;
 
 impl Operator for Kthena {

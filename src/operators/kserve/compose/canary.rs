@@ -47,7 +47,7 @@ pub(super) fn variants<R: Record>(
     }
     let least = stable.get("minReplicas").and_then(Node::as_int);
     let base = settled(facts, model);
-    let mut made = Vec::new();
+    let mut variants = Vec::new();
     let mut taken = 0;
     for (canary, written) in
         listed.iter().filter_map(|canary| Some((canary, canary.get("predictor")?)))
@@ -96,13 +96,13 @@ pub(super) fn variants<R: Record>(
             pod,
             worker,
         };
-        made.push(BuiltComponent { component, basis: facts.basis, stopped: false });
+        variants.push(BuiltComponent { component, basis: facts.basis, stopped: false });
     }
     if let (Some(min), Some(map)) = (least, stable.as_map_mut()) {
         // At least 1: shares that are rounded up can take all replicas of the stable predictor.
         map.insert("minReplicas", Node::int(min.saturating_sub(taken).max(1), ORIGIN));
     }
-    Ok(made)
+    Ok(variants)
 }
 
 /// The replicas for a share of the traffic in percent.
@@ -200,10 +200,10 @@ fn served(
     if let Some(spec) = map_mut(&mut object.node, "spec", ORIGIN) {
         spec.insert("predictor", predictor.clone());
     }
-    let asked = read::service(object, stable.policy, &mut Vec::new());
-    let (Some(inline), Some(named)) = (&asked.inline, &asked.runtime) else { return Ok(()) };
-    let protocol = asked_protocol(stable.policy, &asked);
-    let request = select::request(stable.policy, &asked, &inline.model, &protocol.name);
+    let merged = read::service(object, stable.policy, &mut Vec::new());
+    let (Some(inline), Some(named)) = (&merged.inline, &merged.runtime) else { return Ok(()) };
+    let protocol = asked_protocol(stable.policy, &merged);
+    let request = select::request(stable.policy, &merged, &inline.model, &protocol.name);
     let candidate = asked_of_named(stable.policy, &select::WORDS, &request, runtime, named)?;
     if candidate.reasons.is_empty() {
         return Ok(());

@@ -16,8 +16,8 @@ use crate::yaml::{Map, Node};
 impl Facts<'_> {
     /// Whether the annotation requests ModelMesh, even if another source decides the mode.
     pub(super) fn asks_for_modelmesh(&self) -> bool {
-        let asked = self.annotations.get(ANNOTATION).and_then(Node::as_str);
-        asked == Some("ModelMesh")
+        let mode = self.annotations.get(ANNOTATION).and_then(Node::as_str);
+        mode == Some("ModelMesh")
     }
 
     /// The certificates for the copy of the CA bundle, if the settings name a bundle and it was

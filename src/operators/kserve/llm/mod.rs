@@ -8,7 +8,6 @@
 
 mod accounts;
 mod around;
-mod beside;
 mod claims;
 mod combine;
 mod convert;
@@ -28,6 +27,7 @@ mod scheduler;
 mod size;
 mod storage;
 pub(crate) mod system;
+mod tokenizer_config;
 mod tracing;
 mod transform;
 mod validate;

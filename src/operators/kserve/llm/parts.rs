@@ -78,7 +78,6 @@ pub(super) fn component_labels(scene: &Scene<'_>, component: &str) -> Map {
     )
 }
 
-/// A pod template.
 pub(super) fn template(labels: &Map, annotations: &Map, pod: Node, rule: &'static Rule) -> Node {
     let by = Origin::Derived(rule);
     let mut metadata = mapping([("labels", node_of(labels.clone(), rule))], by);

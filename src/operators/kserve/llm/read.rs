@@ -44,7 +44,6 @@ pub(crate) fn config(mut object: Object, findings: &mut Vec<Diagnostic>) -> Obje
     object
 }
 
-/// Reads a service.
 pub(crate) fn service(mut object: Object, _: &Policy, findings: &mut Vec<Diagnostic>) -> Service {
     stored(&mut object);
     let namespace = match &object.id.scope {

@@ -277,7 +277,7 @@ fn deployment(
             adapters: &[],
         };
         target.attach(&mut pod, findings)?;
-        super::beside::beside(&mut pod);
+        super::tokenizer_config::write(&mut pod);
     }
     let mut labels = picker_labels(scene);
     spread(&mut labels, scheduler.get("labels"), "");

@@ -70,7 +70,6 @@ impl Part {
 /// A workload with its finished pods.
 pub(super) struct Workload {
     pub(super) part: Part,
-    /// The object.
     pub(super) node: Node,
     /// Accounts, roles and bindings that are written before it.
     pub(super) before: Vec<Node>,

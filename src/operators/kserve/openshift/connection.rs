@@ -108,7 +108,7 @@ pub(super) fn is_s3(secret: &Object) -> bool {
 /// The account that the connection of a service gives it.
 pub(super) fn account(service: &Service, config: &KServeConfig) -> Option<EcoString> {
     let (name, _) = named(service)?;
-    secret(service, &name, config).filter(|own| is_s3(own)).map(|_| eco_format!("{name}-sa"))
+    secret(service, &name, config).filter(|secret| is_s3(secret)).map(|_| eco_format!("{name}-sa"))
 }
 
 /// The name of the connection of a service, with its annotation.
@@ -158,9 +158,9 @@ fn store(predictor: &mut Node, name: &str, path: Option<Node>) {
         return;
     };
     storage.insert("key", Node::str(name, ORIGIN));
-    let own = storage.get("path").and_then(Node::as_str).is_some_and(|path| !path.is_empty());
+    let has_path = storage.get("path").and_then(Node::as_str).is_some_and(|path| !path.is_empty());
     // The path of the service wins over that of the annotation.
-    if let Some(path) = path.filter(|_| !own) {
+    if let Some(path) = path.filter(|_| !has_path) {
         storage.insert("path", path);
     }
 }

@@ -30,8 +30,9 @@ const NIM: &str = "runtimes.opendatahub.io/nvidia-nim";
 pub(in crate::operators::kserve) fn all(written: &Written<'_>) -> Vec<Option<Node>> {
     let found = metrics_runtime(written);
     let account = connection::account(written.service, written.config);
-    let beside = storage::beside(written.config, &written.service.namespace, account.as_deref());
-    let mut all: Vec<Option<Node>> = beside.cloned().map(Some).collect();
+    let namespace = written.service.namespace.as_str();
+    let shared = storage::of_namespace(written.config, namespace, account.as_deref());
+    let mut all: Vec<Option<Node>> = shared.cloned().map(Some).collect();
     all.extend([
         binding(written),
         image_volume::binding(written),
@@ -90,8 +91,8 @@ fn route(written: &Written<'_>) -> Option<Node> {
     // A stopped component has no Service to lead to.
     let (entrance, ports) = written.entrance.as_ref()?;
     let auth = text(written.annotations, AUTH).is_some_and(|text| is_true(&text));
-    let own = text(written.annotations, ROUTE_TIMEOUT);
-    let timeout = own.unwrap_or_else(|| eco_format!("{}s", timeout(written.service)));
+    let annotated = text(written.annotations, ROUTE_TIMEOUT);
+    let timeout = annotated.unwrap_or_else(|| eco_format!("{}s", timeout(written.service)));
     let timeout: Map = [label(ROUTE_TIMEOUT, timeout, RULE)].into_iter().collect();
     let owner = label("inferenceservice-name", written.service.name().clone(), RULE);
     let labels: Map = [owner].into_iter().collect();

@@ -107,8 +107,8 @@ pub(in crate::operators::kserve) fn taken(component: &Component) -> Option<Diagn
     if component.kind == ComponentKind::Transformer || kind == Some(PROXY) {
         return None;
     }
-    let mut own = component.pod.get("containers")?.items().iter();
-    let name = own.find(|own| text(own, "name") == OLDER)?.get("name")?;
+    let mut containers = component.pod.get("containers")?.items().iter();
+    let name = containers.find(|container| text(container, "name") == OLDER)?.get("name")?;
     let message = format!(
         "the controller takes the container `{OLDER}` of Deployment {} for its own once it exists, and adds it again: the server refuses every later update",
         component.name
@@ -130,7 +130,7 @@ pub(in crate::operators::kserve) fn take(pod: &mut Node) -> Option<Node> {
     let last = containers.iter().next_back()?;
     // By rule, not by name alone: a container of the user may be called the same.
     if text(last, "name") != PROXY
-        || !matches!(last.origin, Origin::Derived(own) if std::ptr::eq(own, RULE))
+        || !matches!(last.origin, Origin::Derived(rule) if std::ptr::eq(rule, RULE))
     {
         return None;
     }
@@ -236,8 +236,8 @@ fn upstream(spec: &Node, pod: &Node) -> i64 {
     }
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
     let first = |name: &str| {
-        let own = containers.iter().find(|container| text(container, "name") == name)?;
-        own.get("ports")?.items().first()?.get("containerPort")?.as_int()
+        let container = containers.iter().find(|container| text(container, "name") == name)?;
+        container.get("ports")?.items().first()?.get("containerPort")?.as_int()
     };
     first(TRANSFORMER).or_else(|| first(MAIN)).unwrap_or(8080)
 }

@@ -45,16 +45,16 @@ pub(in crate::operators::kserve) fn prepare(config: &mut KServeConfig) {
         }
     }
     // In the order of namespaces, whatever the order of the files.
-    let mut made: Vec<Object> = Vec::new();
+    let mut derived: Vec<Object> = Vec::new();
     let bundles = &config.openshift.certificates;
     for namespace in namespaces(bundles) {
-        made.extend(bundle(&namespace, bundles));
+        derived.extend(bundle(&namespace, bundles));
     }
     for (namespace, secrets) in &by_namespace {
-        // The bundle is made first: connections refer to it only where it exists.
-        let has_bundle = made.iter().any(|object| is(object, "ConfigMap", namespace, BUNDLE));
-        made.extend(joined(namespace, secrets, has_bundle));
-        made.extend(
+        // The bundle is derived first: connections refer to it only where it exists.
+        let has_bundle = derived.iter().any(|object| is(object, "ConfigMap", namespace, BUNDLE));
+        derived.extend(joined(namespace, secrets, has_bundle));
+        derived.extend(
             secrets
                 .iter()
                 .filter(|secret| is_s3(secret))
@@ -62,16 +62,16 @@ pub(in crate::operators::kserve) fn prepare(config: &mut KServeConfig) {
         );
     }
     // What was read is newer than what can be computed, or edited by hand.
-    made.retain(|object| !config.accounts.iter().any(|read| read.id == object.id));
+    derived.retain(|object| !config.accounts.iter().any(|read| read.id == object.id));
     // Only accounts and Secrets are looked up there.
-    config.accounts.extend(made.iter().filter(|own| own.id.kind != "ConfigMap").cloned());
-    config.openshift.made = made;
+    config.accounts.extend(derived.iter().filter(|object| object.id.kind != "ConfigMap").cloned());
+    config.openshift.derived = derived;
 }
 
 fn is(object: &Object, kind: &str, namespace: &str, name: &str) -> bool {
     object.id.kind == kind
         && object.id.name == name
-        && object.id.scope.namespace().is_some_and(|own| own == namespace)
+        && object.id.scope.namespace().is_some_and(|scope| scope == namespace)
 }
 
 fn namespaces(objects: &[Object]) -> std::collections::BTreeSet<EcoString> {
@@ -80,18 +80,18 @@ fn namespaces(objects: &[Object]) -> std::collections::BTreeSet<EcoString> {
 
 /// The objects of a namespace that exist beside a service; `account` is the one that its connection
 /// gives it.
-pub(super) fn beside<'c>(
+pub(super) fn of_namespace<'c>(
     config: &'c KServeConfig,
     namespace: &'c str,
     account: Option<&'c str>,
 ) -> impl Iterator<Item = &'c Node> {
     let is_near =
-        move |object: &&Object| object.id.scope.namespace().is_some_and(|own| own == namespace);
+        move |object: &&Object| object.id.scope.namespace().is_some_and(|scope| scope == namespace);
     let exists = move |object: &&Object| {
         // Accounts of other connections exist only with services that use them.
         object.id.kind != "ServiceAccount" || account.is_some_and(|name| object.id.name == name)
     };
-    config.openshift.made.iter().filter(is_near).filter(exists).map(|object| &object.node)
+    config.openshift.derived.iter().filter(is_near).filter(exists).map(|object| &object.node)
 }
 
 fn object(kind: &str, namespace: &EcoString, name: EcoString, node: Node, from: &Object) -> Object {
@@ -184,8 +184,8 @@ fn bundle(namespace: &EcoString, read: &[Object]) -> Option<Object> {
     let parts: Vec<EcoString> = CERTIFICATES
         .iter()
         .filter_map(|(name, key)| {
-            let own = near().find(|object| object.id.name == *name)?;
-            let text = own.node.at(&["data", key])?.as_str()?.trim();
+            let source = near().find(|object| object.id.name == *name)?;
+            let text = source.node.at(&["data", key])?.as_str()?.trim();
             (!text.is_empty()).then(|| text.into())
         })
         .collect();

@@ -106,11 +106,11 @@ pub(super) fn storage_initializer(config: &mut KServeConfig, text: &str) -> Resu
     let modelcar = ["cpuModelcar", "memoryModelcar"];
     let modelcar = modelcar.into_iter().zip([&config.images.cpu, &config.images.memory]);
     // The amounts of modelcars are optional, but must be quantities if they are there.
-    let asked: Vec<&str> = SIZES
+    let quantities: Vec<&str> = SIZES
         .into_iter()
         .chain(modelcar.filter(|(_, written)| !written.is_empty()).map(|(name, _)| name))
         .collect();
-    if let Some((name, error)) = no_quantity(&fields(text, WHAT)?, &asked) {
+    if let Some((name, error)) = no_quantity(&fields(text, WHAT)?, &quantities) {
         return Err(eco_format!(
             "failed to parse resource configuration for \"storageInitializer\".\"{name}\": {error}"
         ));

@@ -63,7 +63,6 @@ pub(super) fn model_server(source: Source<'_>) -> Result<Option<Node>, String> {
     }))
 }
 
-/// Writes the ModelRoute.
 pub(super) fn model_route(source: Source<'_>) -> Option<Node> {
     // The model of requests: the name in the spec, else that of the object.
     let name = source.spec.get("name").and_then(Node::as_str).filter(|name| !name.is_empty());

@@ -172,7 +172,6 @@ pub fn expand_each<E>(
 pub struct Sample {
     /// The role, by its place.
     role: usize,
-    /// Its template.
     template: &'static str,
     /// The pod.
     pub pod: Node,

@@ -81,7 +81,7 @@ pub(super) struct Cluster {
     /// PodGroups of groups that do not exist, because their pods could not be created.
     pub(super) orphans: BTreeSet<i64>,
     /// The controller has, or had, groups of this ModelServing.
-    pub(super) known: bool,
+    pub(super) had_groups: bool,
     pub(super) current_revision: Option<Id>,
     pub(super) update_revision: Option<Id>,
     /// ControllerRevisions by the name of their revision: the roles as they were stored.
@@ -123,7 +123,7 @@ impl Cluster {
             target,
             groups: Groups::default(),
             orphans: BTreeSet::new(),
-            known: false,
+            had_groups: false,
             current_revision: None,
             update_revision: None,
             snapshots: BTreeMap::new(),

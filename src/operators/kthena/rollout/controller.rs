@@ -22,7 +22,7 @@ impl Cluster {
         self.sync_roles();
         // Quirk: a ModelServing that never had a group fails here, so that nothing after it happens
         // (pkg/model-serving-controller/controller/model_serving_controller.go).
-        if !self.known {
+        if !self.had_groups {
             return;
         }
         if self.target.by_role {

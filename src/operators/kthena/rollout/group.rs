@@ -12,7 +12,6 @@ pub(super) enum Status {
     Deleting,
 }
 
-/// A pod.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pod {
     pub(super) index: i64,
@@ -30,7 +29,6 @@ pub(super) struct Pod {
     pub(super) began: (u32, Cause),
 }
 
-/// A role replica.
 #[derive(Clone, Debug)]
 pub(super) struct Replica {
     pub(super) ordinal: i64,
@@ -56,7 +54,6 @@ pub(super) struct GroupRole {
     pub(super) replicas: Vec<Replica>,
 }
 
-/// A ServingGroup.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) ordinal: i64,

@@ -7,7 +7,6 @@ use super::group::{Group, Status};
 use super::target::Id;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The groups.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     all: BTreeMap<i64, Group>,

@@ -33,7 +33,7 @@ impl Cluster {
             }
             return false;
         }
-        self.known = true;
+        self.had_groups = true;
         let cause =
             // The reconcile only sees a missing group: why it is missing was noted when it was
             // deleted.
@@ -280,7 +280,6 @@ impl Cluster {
         }
     }
 
-    /// Deletes one pod.
     pub(super) fn delete_pod(&mut self, at: Address, cause: Cause, reason: Reason) {
         if let Some(pod) = self.pod_mut(at)
             && !pod.terminating

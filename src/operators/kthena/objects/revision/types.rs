@@ -28,7 +28,6 @@ pub(super) struct Field {
 pub(super) enum Kind {
     /// `<nil>` or the value behind the pointer.
     Pointer(Box<Self>),
-    /// A slice.
     List(Box<Self>),
     /// A map with text as key.
     Map(Box<Self>),
@@ -36,11 +35,8 @@ pub(super) enum Kind {
     Struct(&'static str),
     /// A string of whatever name.
     Text,
-    /// Bytes.
     Bytes,
-    /// An integer.
     Integer,
-    /// A boolean.
     Bool,
     /// `resource.Quantity`.
     Quantity,

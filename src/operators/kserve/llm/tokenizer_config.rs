@@ -10,7 +10,7 @@ use crate::yaml::{Node, Origin};
 const BY: Origin = Origin::Derived(&SCHEDULER_CONFIG);
 
 /// Settings of a tokenizer that runs beside the scheduler.
-pub(super) fn beside(pod: &mut Node) {
+pub(super) fn write(pod: &mut Node) {
     mutate(pod, &mut |config| {
         each_plugin(config, &[PRECISE_SCORER], |plugin| {
             if map_mut(plugin, "parameters", BY).is_none() {
