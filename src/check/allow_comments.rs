@@ -22,7 +22,7 @@ struct Allow {
 
 /// Drops findings that a comment allows.
 ///
-/// `told` reports whether this run evaluates a code. A comment for any other code does not count as
+/// `reported` tells whether this run evaluates a code. A comment for any other code does not count as
 /// unused.
 pub fn apply(
     found: Vec<Diagnostic>,
@@ -36,11 +36,13 @@ pub fn apply(
     {
         collect(id, &source.text, &mut allows, &mut all);
     }
+    // Most inputs have no such comment: their findings are passed on as they are.
     if all.is_empty() {
         return found;
     }
     let mut left = Vec::with_capacity(found.len());
     for finding in found {
+        // Other findings have further labels that only explain them.
         let places = if finding.overlap.is_some() {
             &finding.labels[..]
         } else {
@@ -57,6 +59,8 @@ pub fn apply(
             left.push(finding);
         }
         for index in allowing {
+            // Each comment that would allow the finding counts as used, or one of two would be
+            // reported.
             all[index].used = true;
         }
     }
@@ -120,6 +124,7 @@ fn comment(line: &str) -> Option<(usize, &str)> {
 
 fn unused(allow: &Allow, reported: &impl Fn(Code) -> bool) -> Option<Diagnostic> {
     let (message, help) = match Code::finding(&allow.code) {
+        // Whether it is used shows in another run only, one with that rule.
         Some(code) if !reported(code) => return None,
         Some(_) => (
             format!("nothing here is reported as `{}`", allow.code),

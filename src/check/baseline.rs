@@ -27,7 +27,7 @@ struct Known {
 #[derive(Serialize, Deserialize)]
 struct Entry {
     #[serde(flatten)]
-    known: Known,
+    finding: Known,
     count: usize,
 }
 
@@ -52,12 +52,13 @@ impl Baseline {
     pub fn parse(text: &str) -> Result<Self, String> {
         let file: File =
             serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;
+        // Keys of another version may have other parts and would match nothing.
         if file.schema_version != VERSION {
             return Err(format!("its schemaVersion is `{}`, not `{VERSION}`", file.schema_version));
         }
         let mut left = BTreeMap::new();
         for entry in file.findings {
-            *left.entry(entry.known).or_default() += entry.count;
+            *left.entry(entry.finding).or_default() += entry.count;
         }
         Ok(Self { left })
     }
@@ -73,6 +74,7 @@ impl Baseline {
             .into_iter()
             .filter(|finding| match self.left.get_mut(&entry_of(finding, sources)) {
                 Some(count) if *count > 0 => {
+                    // Counted: a second equal finding in the same file is new.
                     *count -= 1;
                     false
                 }
@@ -88,10 +90,8 @@ impl Baseline {
         for finding in found {
             *counts.entry(entry_of(finding, sources)).or_default() += 1;
         }
-        let findings = counts
-            .into_iter()
-            .map(|(definitions, count)| Entry { known: definitions, count })
-            .collect();
+        let findings =
+            counts.into_iter().map(|(finding, count)| Entry { finding, count }).collect();
         let file = File { schema_version: VERSION.to_owned(), findings };
         serde_json::to_string_pretty(&file).map_or_else(|_| String::new(), |text| text + "\n")
     }

@@ -42,6 +42,7 @@ fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
         let service = views.of(view.semantics);
         for component in &service.components {
             // The deprecated form uses another key.
+            // Findings have the path that the user wrote.
             let key =
                 if service.predictor.migrated { "predictor" } else { component.kind.as_str() };
             visit(&Written {
@@ -76,6 +77,7 @@ pub(crate) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             .and_then(|map| map.entry("worker"))
             .and_then(|entry| entry.key_origin.span())
             .or(worker.origin.span());
+        // The runtime may supply what a service leaves out; after the merge it is checked again.
         if !written.whole {
             return;
         }
@@ -122,10 +124,12 @@ pub(crate) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let models: Vec<&str> =
         view.catalog.models().map(|model| model.object.id.name.as_str()).collect();
     each(view, |written| {
+        // Volumes of a service may come from its runtime.
         if !written.whole {
             return;
         }
         let mut given = injected(written.node);
+        // Any model of the catalog, as a runtime does not know which one it will serve.
         given.extend(&models);
         let mut new = Vec::new();
         let mut pod = |pod: &Node, path: &str| {

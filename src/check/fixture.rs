@@ -119,7 +119,7 @@ pub(crate) fn run(text: &str, semantics: Semantics) -> Vec<Diagnostic> {
     run_with(text, semantics, &[])
 }
 
-/// Does the same as [`run`], plus on-demand rules with a code in `asked`.
+/// Does the same as [`run`], plus on-demand rules with a code in `codes`.
 pub(crate) fn run_with(text: &str, semantics: Semantics, codes: &[Code]) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     sources.add(Source::new("test.yaml", SourceKind::File, text));

@@ -121,7 +121,7 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
-/// Runs rules; on-demand rules run only when `asked` contains one of their codes.
+/// Runs rules; on-demand rules run only when `codes` contains one of their codes.
 ///
 /// Findings are in the order of the rules; the caller sorts them for output. Rules also evaluate
 /// context-only objects; the caller drops findings in such files.
@@ -133,6 +133,7 @@ pub fn run(
     let wanted: Vec<&Check> = checks
         .filter(|check| !check.on_demand || check.codes.iter().any(|code| codes.contains(code)))
         .collect();
+    // In parallel, and put together in the order of the rules.
     let found: Vec<Vec<Diagnostic>> = wanted
         .into_par_iter()
         .map(|check| {

@@ -94,6 +94,7 @@ impl<'a> Asked<'a> {
                 text(entry.legacy_name.as_ref()),
                 text(entry.architecture.as_ref()),
                 text(entry.quantization.as_ref()),
+                // A format without a name differs from no format.
                 format.map(|_| ""),
             ],
             versions: [
@@ -122,6 +123,7 @@ impl<'a> Likeness<'a> {
         entries: impl IntoIterator<Item = &'a FormatEntry>,
     ) -> Self {
         Self {
+            // As bits, because floats have neither `Eq` nor `Hash`.
             range: (range.0.to_bits(), range.1.to_bits()),
             several: runtime.multi_model.as_ref().is_some_and(|multi| multi.value),
             protocols: runtime.protocols.iter().map(|protocol| protocol.value.as_str()).collect(),
@@ -184,6 +186,7 @@ fn kinds<'a>(candidates: &[Candidate<'a>]) -> Vec<Kind<'a>> {
         kinds.entry(likeness).or_insert_with(|| Kind(Vec::new())).0.push(side);
     }
     let mut kinds: Vec<Kind<'a>> = kinds.into_values().collect();
+    // Later loops stand on this order: ranges that ended before are never looked at again.
     kinds.sort_by(|a, b| a.range().0.total_cmp(&b.range().0));
     kinds
 }
@@ -203,6 +206,7 @@ pub(crate) fn each_meeting<'a>(
             .or_default()
             .push(*candidate);
     }
+    // Entries without an architecture match those of every bucket.
     let any = kinds(&by_architecture.remove(&None).unwrap_or_default());
     let mut meet =
         Meet { policy, visit, met: HashSet::new(), reported: HashSet::new(), left: MOST_COMPARED };
@@ -210,6 +214,7 @@ pub(crate) fn each_meeting<'a>(
         let exact = kinds(&bucket);
         meet.among(&exact);
         for kind in &exact {
+            // Sorted by their beginnings: those behind begin after this range ends.
             let upto = any.partition_point(|other| other.range().0 <= kind.range().1);
             for other in any[..upto].iter().filter(|other| other.range().1 >= kind.range().0) {
                 meet.two(kind, other);
@@ -236,10 +241,13 @@ impl<'a, F: FnMut(Meeting<'_, 'a>)> Meet<'_, F> {
     fn among(&mut self, all: &[Kind<'a>]) {
         let mut open: Vec<&Kind<'a>> = Vec::new();
         for current in all {
+            // Kinds come by their beginnings, so that a range that has ended meets none of the
+            // later ones.
             open.retain(|kind| kind.range().1 >= current.range().0);
             for other in &open {
                 self.two(other, current);
             }
+            // Runtimes of one kind meet each other.
             if current.0.len() > 1 {
                 self.two(current, current);
             }
@@ -249,6 +257,7 @@ impl<'a, F: FnMut(Meeting<'_, 'a>)> Meet<'_, F> {
 
     fn two(&mut self, a: &Kind<'a>, b: &Kind<'a>) {
         self.left = self.left.saturating_sub(1);
+        // All runtimes of a kind are alike in what is compared: one of each stands for them.
         let (first, second) = (&a.0[0], &b.0[0]);
         if self.left == 0 || !share_protocol(self.policy, first.runtime(), second.runtime()) {
             return;

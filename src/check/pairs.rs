@@ -244,6 +244,7 @@ fn candidates<'a>(view: &View<'a>) -> impl Iterator<Item = Candidate<'a>> {
 fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
     let bound = |size: &Field<Size>| match policy.range {
         RangeRule::OpenBounds => size.value.documented.map(crate::quantity::ParamCount::as_f64),
+        // The controller's number for a text that is none is 0.
         RangeRule::CrashOnMissingBound => Some(size.value.controller),
     };
     let range = runtime.size_range.as_ref();
@@ -294,6 +295,7 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             } else {
                 &none
             };
+            // At this size every other member of the group has begun as well.
             let start = first.range.0;
             let members: Vec<usize> = same
                 .iter()
@@ -312,6 +314,7 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 (range.0.max(all[*member].range.0), range.1.min(all[*member].range.1))
             });
             let mut names: Vec<usize> = members;
+            // By name, so that a group has one key, whichever member it was found from.
             names.sort_by(|a, b| all[*a].runtime.object.id.cmp(&all[*b].runtime.object.id));
             names.dedup_by(|a, b| std::ptr::eq(all[*a].runtime, all[*b].runtime));
             if names.len() > 1 {
@@ -328,6 +331,7 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
         for (position, (names, range)) in groups.iter().enumerate() {
             // Skips a group that is a subset of a larger one.
+            // A larger group holds this member too, so that no other group has to be compared.
             let others = holding.get(&names[0]).map(Vec::as_slice).unwrap_or_default();
             if others.iter().any(|other| {
                 sets[*other].len() > names.len() && sets[position].is_subset(&sets[*other])
@@ -346,6 +350,7 @@ fn covered(policy: &Policy, all: &[Candidate<'_>]) -> HashSet<usize> {
     ends.sort_by(f64::total_cmp);
     let mut alike: HashMap<Likeness<'_>, Vec<usize>> = HashMap::new();
     for (index, candidate) in all.iter().enumerate() {
+        // Alike but for the range, which is what is compared below.
         let likeness = Likeness::of(candidate.runtime, (0.0, 0.0), [candidate.entry]);
         alike.entry(likeness).or_default().push(index);
     }

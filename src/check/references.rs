@@ -12,6 +12,7 @@ pub(crate) fn missing_runtime(catalog: &Catalog, service: &Service) -> Option<Di
     let runtimes = catalog.runtimes(service.object.api);
     let scope = Scope::Namespace(service.namespace.clone());
     if [&scope, &Scope::Cluster].iter().any(|scope| runtimes.get(scope, &named.value).is_some())
+        // One of another namespace exists, which the selection reports with its own words.
         || runtimes.of_any_namespace(&named.value).is_some()
     {
         return None;

@@ -105,11 +105,13 @@ pub(crate) fn report(
     violations: Vec<Violation>,
     found: &mut Vec<Diagnostic>,
 ) {
+    // The webhook stops at the first violation, which is the error of the service already.
     let is_reported =
         |violation: &Violation| refusal.is_some_and(|failure| failure.message == violation.message);
     for violation in violations.into_iter().filter(|violation| !is_reported(violation)) {
         let finding = match semantics {
             Semantics::Controller => about(violation.code, object, violation.message),
+            // The rule of the documents reports it with the documents' code.
             Semantics::Documented if violation.documented => continue,
             Semantics::Documented => about(
                 Code::ServerRefuses,

@@ -18,6 +18,7 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
         .iter_mut()
         .filter(|finding| finding.code == Code::AmbiguousScalar && !finding.fix.is_empty())
         .peekable();
+    // Nearly all inputs have none: then no object is sorted or walked.
     if wanted.peek().is_none() {
         return;
     }
@@ -33,6 +34,7 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
     for finding in wanted {
         let Some(span) = finding.span() else { continue };
         let Some(in_file) = objects.get(&span.source) else { continue };
+        // Objects of a file do not overlap: the last one that begins before the scalar holds it.
         let after = in_file.partition_point(|object| object.span.start <= span.start);
         let Some(object) = after
             .checked_sub(1)
@@ -51,6 +53,7 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
             continue;
         };
         if let (Some(text), [edit]) = (spelled(node, ty), finding.fix.as_mut_slice())
+            // Another edit than quotes at this place is left alone.
             && edit.span == span
         {
             finding.help = Some(format!("write `{text}`"));
@@ -83,6 +86,8 @@ fn gather<'n>(node: &'n Node, ty: &'n Type, found: &mut Scalars<'n>) {
         }
         _ => {
             if let Some(span) = node.origin.span() {
+                // An alias has the scalar's place a second time, maybe as another type: the first
+                // one stays.
                 found.entry(span).or_insert((node, ty));
             }
         }

@@ -54,6 +54,7 @@ impl<'a> At<'a> {
             Value::List(items) => {
                 for (index, item) in items.iter().enumerate() {
                     let before = index.checked_sub(1).and_then(|index| items[index].as_str());
+                    // `--token abc` is two elements, `--token=abc` is one.
                     let is_flag = |text: &&str| text.starts_with('-');
                     let flag = item.as_str().filter(is_flag).or(before.filter(is_flag));
                     // The rest of a flag is its value.

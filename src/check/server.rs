@@ -43,6 +43,7 @@ pub fn refused_by_definition(object: &Object, sources: &SourceMap) -> Option<Dia
     let findings = faults(Strictness::Documented);
     let existing: HashSet<(Code, &Option<String>)> =
         findings.iter().map(|fault| (fault.code, &fault.path)).collect();
+    // What the documents refuse as well is reported by their own check.
     refused.retain(|fault| !existing.contains(&(fault.code, &fault.path)));
     let first = refused.first()?;
     let mut message: Vec<String> =

@@ -129,6 +129,7 @@ impl Scan<'_, '_> {
                 (Code::TemplateInvalid, "use field chains such as `{{.Name}}`")
             }
         };
+        // The path of the error begins at the container.
         let inner = error.path.to_string();
         let path = if inner.is_empty() { path.to_string() } else { format!("{path}.{inner}") };
         let span = error

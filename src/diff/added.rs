@@ -101,9 +101,11 @@ pub(super) fn fields(live: &Node, wanted: &Node) -> Vec<Added> {
     let schema = schema::kind(version, kind);
     let mut stored = wanted.clone();
     if let Some(schema) = schema {
+        // The server fills in the same defaults when the operator writes its object.
         schema.default(&mut stored);
     }
     let found = changes(live, &stored, schema.map(Schema::root)).into_iter();
+    // Fields with another value are drift of another kind, which the caller reports.
     let found = found.filter(|change| change.to.is_none()).filter(|change| {
         let in_spec = matches!(change.path.0.first(), Some(Segment::Field(name)) if name == "spec");
         in_spec && !is_replicas(&change.path)
@@ -130,12 +132,14 @@ fn is_of_server(live: &Node, path: &FieldPath, value: &Node) -> bool {
     match &value.value {
         Value::Null => true,
         Value::Str(text) if text.is_empty() => true,
+        // A mapping is the server's when everything in it is.
         Value::Map(map) => map.iter().all(|entry| {
             let path = path.field(entry.key.clone());
             is_of_writer(&path) || is_of_server(live, &path, &entry.node)
         }),
         Value::List(_) => value.items().iter().all(|item| {
             let name = item.get("name").and_then(Node::as_str);
+            // Lists of the server have no names; only Reloader's variables are known by theirs.
             name.is_some_and(|name| name.starts_with(VARIABLES))
         }),
         _ => {
@@ -163,6 +167,7 @@ fn is_derived(live: &Node, path: &FieldPath, text: &str) -> bool {
         ("imagePullPolicy", _) => {
             let image = neighbors(above, &["image"]).unwrap_or_default();
             let name = image.rsplit('/').next().unwrap_or_default();
+            // The server pulls an image without a tag each time, as it may have changed.
             let is_latest =
                 !name.contains('@') && (!name.contains(':') || name.ends_with(":latest"));
             text == if is_latest { "Always" } else { "IfNotPresent" }
@@ -177,6 +182,7 @@ fn is_derived(live: &Node, path: &FieldPath, text: &str) -> bool {
 fn is_of_writer(path: &FieldPath) -> bool {
     path.0.iter().enumerate().any(|(at, segment)| match segment {
         Segment::Field(name) => {
+            // Only below `labels` or `annotations` a name is that of a label.
             let above = at.checked_sub(1).and_then(|at| path.0.get(at));
             let is_meta = matches!(above, Some(Segment::Field(field)) if field == "labels" || field == "annotations");
             is_meta && WRITERS.iter().any(|prefix| name.starts_with(prefix))
@@ -206,11 +212,13 @@ fn owns(fields: &Node, path: &[Segment]) -> bool {
         }
         Segment::Keyed(key, value) => entry.key.strip_prefix("k:").is_some_and(|name| {
             let entry: serde_json::Value = serde_json::from_str(name).unwrap_or_default();
+            // Keys of lists are JSON, where a port is a number and the path has its digits.
             let field = &entry[key.as_str()];
             field.as_str().map_or_else(|| field.to_string(), str::to_owned) == value.as_str()
         }),
         Segment::Index(_) | Segment::All => false,
     });
+    // An owned field without fields of its own is owned as a whole.
     inner.any(|entry| entry.node.entries().next().is_none() || owns(&entry.node, rest))
 }
 

@@ -80,6 +80,7 @@ pub(super) fn capacity(
         let [one, other] = [before, after].map(|side| placed_state(&side.world.catalog));
         one == other
     };
+    // The placed state is compared last: it walks all pods of both sides.
     if groups.is_empty() && same_room && !settings.places && alike() {
         return None;
     }
@@ -88,7 +89,9 @@ pub(super) fn capacity(
     let all = [before, after].iter().all(|side| is_whole(side));
     let same =
         between_releases && all && from.profile == to.profile && groups.iter().all(keeps_pods);
+    // The same placement would come out twice, and it is the costly part.
     let earlier_alone = if same { None } else { self::placed(before, settings, None) };
+    // What ran before keeps its node, as the scheduler moves no pod that is bound.
     let placed = self::placed(after, settings, earlier_alone.as_ref())?;
     let earlier = if same { Some(&placed) } else { earlier_alone.as_ref() };
     let waited: BTreeSet<(&EcoString, &EcoString)> = earlier
@@ -101,6 +104,7 @@ pub(super) fn capacity(
         .flat_map(|placement| &placement.settled)
         .map(SettledWorkload::service)
         .collect();
+    // One line for a component, however many of its pods wait.
     let mut seen = BTreeSet::new();
     let (mut lost, mut new, mut as_before) = (Vec::new(), Vec::new(), Vec::new());
     for pending in
@@ -108,6 +112,7 @@ pub(super) fn capacity(
     {
         let list = if waited.contains(&(&pending.service, &pending.component)) {
             &mut as_before
+        // The service was placed before, so that its component had nodes and loses them.
         } else if findings_seen.contains(&pending.service) || pending.ran || same {
             &mut lost
         } else {
@@ -194,6 +199,7 @@ fn stuck(
     after: &State<'_>,
     settings: Settings<'_>,
 ) -> (Option<Vec<Waits>>, Vec<EcoString>) {
+    // All services, not only the selected ones: they restart on the same nodes.
     let (before, now) = (State::all(before.world), State::all(after.world));
     let changes = Changes::between(Some(&before), &now, settings.semantics);
     if changes.len() > MOST_PLAYED {
@@ -218,7 +224,7 @@ fn stuck(
             .iter()
             .filter(|component| component.end == RollEnd::Stuck && is_update);
         found.extend(stuck.map(|component| {
-            let message = component.stuck.as_ref().map(said).unwrap_or_default();
+            let message = component.stuck.as_ref().map(stuck_message).unwrap_or_default();
             let (service, component) = (name(service), component.component.into());
             Waits { service, component, message }
         }));
@@ -226,6 +232,6 @@ fn stuck(
     (Some(found), order.into_iter().map(|(_, name)| name).collect())
 }
 
-fn said(stuck: &pipeline::Stuck) -> EcoString {
+fn stuck_message(stuck: &pipeline::Stuck) -> EcoString {
     eco_format!("{}: {}", stuck.pod, stuck.message)
 }

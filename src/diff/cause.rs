@@ -127,6 +127,7 @@ pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candida
     }
     explain(&mut candidates, &mut leaves);
     through_rules(question, &mut candidates, &leaves);
+    // No place and no rule decides between them: each may be the cause.
     if !candidates.iter().any(|candidate| candidate.counts) {
         for candidate in &mut candidates {
             candidate.counts = true;
@@ -170,6 +171,7 @@ fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
         add(decided.model);
         decided
             .classes()
+            // On both sides, as the change may be that another object is chosen.
             .for_each(|class| add(question.sides[side].world.catalog.accelerator_class(class)));
     }
     // A named runtime is a candidate even if the service is refused with it or without it.
@@ -221,6 +223,7 @@ fn explain(candidates: &mut [Candidate<'_, '_>], leaves: &mut [Touched]) {
         let fields = Spans::new(candidates.iter().filter_map(|candidate| end(candidate.field)));
         let written = Spans::new(leaves.iter().filter_map(|leaf| leaf.places[side]));
         for candidate in &mut *candidates {
+            // A field above a leaf, or below it, set the leaf as well.
             candidate.counts |= end(candidate.field).is_some_and(|span| written.meet(span));
         }
         for leaf in &mut *leaves {
@@ -228,6 +231,7 @@ fn explain(candidates: &mut [Candidate<'_, '_>], leaves: &mut [Touched]) {
         }
     }
     // A value that is part of a text.
+    // Each text is searched for each value: the product is what has to be bounded.
     let mut left = MOST_TEXTS;
     for leaf in leaves.iter_mut().filter(|leaf| !leaf.explained) {
         for candidate in &mut *candidates {
@@ -254,6 +258,7 @@ impl Spans {
         spans.sort_unstable();
         let mut sorted: Vec<(Span, u32)> = Vec::with_capacity(spans.len());
         for span in spans {
+            // Ends of another source say nothing here.
             let before = sorted.last().filter(|(last, _)| last.source == span.source);
             sorted.push((span, before.map_or(span.end, |(_, end)| span.end.max(*end))));
         }
@@ -263,6 +268,7 @@ impl Spans {
     /// Whether a span contains one of these spans, or one of them contains it.
     fn meet(&self, span: Span) -> bool {
         let key = |span: Span| (span.source, span.start);
+        // Spans are nested or disjoint, so the first one that starts inside is inside as a whole.
         let after = self.sorted.partition_point(|(listed, _)| key(*listed) < key(span));
         let within = self.sorted.get(after).is_some_and(|(listed, _)| span.contains(*listed));
         let upto = self.sorted.partition_point(|(listed, _)| key(*listed) <= key(span));
@@ -280,6 +286,7 @@ fn carried(field: &Change, leaf: &Touched) -> bool {
         end.as_ref().and_then(Node::scalar_text),
         text,
     ) {
+        // Every text contains the empty one.
         (Some(value), Some(text)) => !value.is_empty() && text.contains(value.as_str()),
         (value, text) => value.is_none() && text.is_none(),
     };
@@ -297,6 +304,7 @@ fn through_rules(
 ) {
     let [before, after] = question.decided;
     let id = |object: Option<&Object>| object.map(|object| object.id.clone());
+    // A service that is new or removed changes as a whole: no rule has to explain it.
     let both = question.subject.iter().all(Option::is_some);
     let another_model = both && id(before.model) != id(after.model);
     let selected = both && (id(before.runtime) != id(after.runtime) || question.refused);

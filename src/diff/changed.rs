@@ -18,6 +18,7 @@ pub(super) fn restart<'o>(objects: impl IntoIterator<Item = &'o ObjectChange>) -
                 object.action == action && object.runs_pods && object.component == component
             })
         };
+        // A component whose Deployment goes and whose LeaderWorkerSet comes has new pods.
         has(Action::Delete) && has(Action::Create)
     };
     objects.iter().any(|object| object.restart || moved(object.component))
@@ -35,6 +36,7 @@ pub(super) fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
     for object in objects.iter_mut().filter(|object| object.action == Action::Delete) {
         let message =
             object.whole.as_ref().and_then(component).filter(|component| !component.is_empty());
+        // An object without this label belongs to the service and not to a component.
         object.left_behind = message.is_none_or(|name| active.contains(&name));
     }
 }
@@ -73,6 +75,8 @@ pub(super) fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectC
     let mut pairs: Pairs<'_> = BTreeMap::new();
     for (side, built) in [before, after].into_iter().enumerate() {
         for (id, node, component) in &built.objects {
+            // The group is part of the identity: Services of the core and of Knative can have one
+            // name.
             let group = api_version_and_kind(node).0.split_once('/').map_or("", |(group, _)| group);
             pairs.entry((id.clone(), group)).or_default()[side] = Some((node, *component));
         }
@@ -112,6 +116,7 @@ pub(super) fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectC
                     .collect();
                 change.restart = change.changes.iter().any(|change| effect.restarts(change));
             }
+            // The server refuses the update, so that only a new object can have the change.
             if !change.immutable.is_empty() {
                 (change.action, change.restart) = (Action::Replace, runs_pods);
             }
@@ -139,6 +144,7 @@ pub(super) fn accelerators(
     let mut kinds: Vec<ComponentKind> =
         before.accelerators.iter().chain(&after.accelerators).map(|(kind, _)| *kind).collect();
     kinds.sort_unstable();
+    // A component that has a class on both sides is one pair.
     kinds.dedup();
     let pairs = kinds
         .into_iter()
@@ -159,6 +165,7 @@ pub(super) struct Distance {
 /// the refusal counts: there are no objects to compare.
 pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> Distance {
     let refusal = a.decided.error != b.decided.error;
+    // Compared with nothing every object would differ, more than in any real difference.
     if a.has_no_objects() || b.has_no_objects() {
         return Distance { refusal, parts: 0 };
     }

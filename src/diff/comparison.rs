@@ -55,6 +55,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         (namespace, name, api): (&EcoString, &EcoString, Api),
         both: Both<'a>,
     ) -> Answer<'c, 'a> {
+        // Most services of a fleet are not affected: they are decided, but not rendered.
         if let Some(answer) = self.same(both) {
             return answer;
         }
@@ -87,6 +88,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             }
             _ => None,
         };
+        // A partition keeps every group: the template changes and no pod does.
         if replaced.as_ref().is_some_and(|(pods, _)| *pods == 0) {
             for object in &mut objects {
                 object.restart = false;
@@ -115,6 +117,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             services: vec![ecow::eco_format!("{namespace}/{name}")],
             causes: Vec::new(),
             runtime: (name_of(was.runtime) != name_of(is.runtime))
+                // By kind and name: an edited runtime is the same choice.
                 .then(|| Pair { from: name_of(was.runtime), to: name_of(is.runtime) }),
             accelerators: accelerators(was, is),
             error: (was.error != is.error)
@@ -149,6 +152,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
             };
             let candidates = candidates(&question);
             let keys =
+                // Two services with one change are equal by the first key; the second one catches
+                // texts in which a name is not a name.
                 [Names::Aside(namespace, name), Names::Kept].map(|names| self.key(&group, names));
             let diagnostics = after.diagnostics.clone();
             Box::new(Found { both, group, candidates, keys, diagnostics })
@@ -216,6 +221,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     pub(super) fn same(&self, both: Both<'a>) -> Option<Answer<'c, 'a>> {
         let [Some(before), Some(after)] = both else { return None };
         let object = self.object(after);
+        // A changed service is always rendered: what it changes is not known before.
         if self.inputs.get(object.api, &object.id).is_some() {
             return None;
         }
@@ -236,6 +242,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             }
             _ => return None,
         };
+        // The settings of the operator can reach any object.
         if self.inputs.shared
             || services[1].model.as_ref().is_some_and(|model| self.inputs.model(&model.name.value))
         {
@@ -254,6 +261,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             && unchanged(was.model, is.model)
             && was.accelerators == is.accelerators
             && was.error == is.error
+            // A class that is chosen on both sides can still have other capabilities.
             && (!self.inputs.classes || is.accelerators.is_empty());
         same.then(|| {
             let [_, resolution] = resolutions;

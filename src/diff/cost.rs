@@ -18,7 +18,7 @@ pub struct Cost(Option<Dollars>);
 
 impl Cost {
     /// The amount, if any price is known.
-    pub fn known(self) -> Option<Dollars> {
+    pub fn dollars(self) -> Option<Dollars> {
         self.0
     }
 
@@ -31,6 +31,7 @@ impl Cost {
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         if let Some(more) = other.0 {
+            // A sum is known as soon as one price is.
             *self.0.get_or_insert_default() += more;
         }
     }

@@ -49,6 +49,7 @@ impl Tried {
 /// The decision that turned between two resolutions of one service; `None` if both are equal, or if
 /// there were no candidates.
 pub(super) fn turned(before: &Resolution<'_>, after: &Resolution<'_>) -> Option<Turned> {
+    // The runtime first: classes are chosen for it, so that theirs may only follow.
     runtime(&before.runtime, &after.runtime).or_else(|| {
         let mut decisions = before.accelerators.iter();
         decisions.find_map(|was| class(was, after.accelerator(was.component)?))
@@ -71,6 +72,7 @@ fn runtime(before: &RuntimeDecision<'_>, after: &RuntimeDecision<'_>) -> Option<
             _ => None,
         };
     }
+    // Why the former one is out is the better answer; else why the new one was.
     judged(after, &was).or_else(|| judged(before, &is)).or_else(|| {
         let lost = after
             .candidates
@@ -115,6 +117,7 @@ fn class(before: &AcceleratorDecision<'_>, after: &AcceleratorDecision<'_>) -> O
         let reason = reason?;
         Some(Turned { candidate, by: By::Rule(reason.code, reason.detail) })
     };
+    // In the same order as for runtimes.
     refused(after, &was).or_else(|| refused(before, &is)).or_else(|| {
         let (candidate, _, behind, verdict) = found(after, &was)?;
         let key = behind.filter(|_| verdict == Verdict::Eligible)?;

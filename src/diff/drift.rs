@@ -134,6 +134,7 @@ fn join(
     if objects.is_empty() {
         return;
     }
+    // In one order, so that equal differences have equal signatures.
     objects.sort_by(|one, other| one.id.cmp(&other.id));
     let same = signature(&objects, service);
     let group = groups.entry(same).or_insert_with(|| DriftGroup { services: Vec::new(), objects });
@@ -195,6 +196,7 @@ fn signature(objects: &[DriftObject], service: &Service) -> String {
             let _ = write!(text, "{} {} {} ", field.path, value(&field.from), value(&field.to));
         }
     }
+    // Objects are named after their service; else no two services would be in one group.
     text.replace(service.name().as_str(), "*").replace(&format!("/{}/", service.namespace), "/*/")
 }
 
@@ -213,6 +215,7 @@ fn compare(
         let key = key(node);
         let id = identity(node);
         written.insert(key.clone());
+        // Found by kind and name alone: another tool may have removed the labels.
         let Some(there) = live.by_key.get(&key) else {
             objects.push(DriftObject { id, action: Action::Create, fields: Vec::new() });
             continue;
@@ -228,6 +231,7 @@ fn compare(
         let mut fields: Vec<DriftField> = fields
             .into_iter()
             .map(|change| {
+                // The layer that sets the value is where to look for the change.
                 let layer = change.to.as_ref().map(|node| layers.of(leaf(node).origin));
                 DriftField::of(change, Some(layer.unwrap_or(Layer::Default)), None)
             })
@@ -235,6 +239,7 @@ fn compare(
         let added = added::fields(&there.node, node).into_iter();
         fields.extend(added.map(|added| DriftField::of(added.change, None, added.manager)));
         fields.extend(sized.get(&id.name).and_then(|limits| out_of_range(&there.node, *limits)));
+        // Last, when every kind of difference is there.
         fields.retain(|field| !ignored.has(field));
         fields.sort_by(|one, other| one.path.cmp(&other.path));
         if !fields.is_empty() {
@@ -290,6 +295,7 @@ fn out_of_range(live: &Node, limits: Limits) -> Option<DriftField> {
     let from = live.at(&["spec", "replicas"])?;
     let replicas = from.as_int()?;
     let to = match limits {
+        // The autoscaler leaves a workload alone that was set to 0 by hand.
         Limits { stops_at_zero: true, .. } if replicas == 0 => 1,
         Limits { most: Some(most), .. } if replicas > most => most,
         _ => return None,
@@ -318,6 +324,7 @@ fn written_for(object: &Object) -> Vec<(EcoString, EcoString)> {
         return Vec::new();
     };
     let owners = object.metadata("ownerReferences").map(Node::items).unwrap_or_default();
+    // Labels can be copied to objects of others; owners are set by the controller.
     let mut names: Vec<EcoString> = if owners.is_empty() {
         let labels = object.labels();
         LABELS.iter().filter_map(|label| labels.get(label)?.scalar_text()).collect()

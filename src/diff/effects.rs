@@ -65,6 +65,7 @@ impl Effect {
 
     /// Whether a change replaces pods.
     pub fn restarts(&self, change: &Change) -> bool {
+        // A change above the field adds or removes the field as well.
         let touches = |field: &str| at_or_below(&change.path, field) || above(&change.path, field);
         self.restarts.iter().any(|field| touches(field))
             && !self.spares.iter().any(|field| at_or_below(&change.path, field))
@@ -72,6 +73,7 @@ impl Effect {
 
     /// Whether a change is refused.
     pub fn refuses(&self, change: &Change) -> bool {
+        // Longer than the field means inside of it.
         let below = |field: &str| change.path.0.len() > field.split('.').count();
         self.immutable.iter().any(|(field, when)| {
             at_or_below(&change.path, field) && when.holds(change, below(field))

@@ -80,6 +80,7 @@ impl<'a> Writer<'a> {
         match &node.value {
             Value::Map(map) => {
                 let mut entries: Vec<_> = map.iter().collect();
+                // The order of keys has no meaning and must not tell two changes apart.
                 entries.sort_by(|a, b| a.key.cmp(&b.key));
                 self.text.push('{');
                 for entry in entries {
@@ -106,6 +107,7 @@ impl<'a> Writer<'a> {
 
     /// Whether a shared object of the input contains the text literally.
     fn is_literal(&self, node: &Node, text: &str, side: usize) -> bool {
+        // A value that a rule computed may contain the name of the service.
         let Origin::File(span) = node.origin else { return false };
         let world = self.sides[side].world;
         let owner_kind = |span: Span| world.catalog.owner_kind(span).is_some_and(is_service);
@@ -121,6 +123,7 @@ impl<'a> Writer<'a> {
         match self.names {
             Names::Kept => self.quoted(text),
             Names::Aside(namespace, name) => {
+                // Characters that no name has, so that no text can look like a removed name.
                 let bare = replace(text, name, "\u{1}", char::is_alphanumeric);
                 // The same character for both: a service may have the name of its namespace.
                 self.quoted(&replace(&bare, namespace, "\u{1}", |c| {
@@ -146,6 +149,7 @@ fn replace(text: &str, name: &str, by: &str, belongs: impl Fn(char) -> bool) -> 
             !before.is_some_and(&belongs) && !rest[end..].chars().next().is_some_and(&belongs);
         out.push_str(&rest[..at]);
         out.push_str(if alone { by } else { name });
+        // Of two names in a row the first one is the neighbor of the second.
         last = name.chars().next_back();
         rest = &rest[end..];
     }

@@ -17,7 +17,9 @@ impl Ignored<'_> {
         }
         let managers = field.manager.as_ref();
         let of_managers =
+            // A field with one more owner, who is not left out, still counts.
             managers.is_some_and(|manager| manager.split(", ").all(|name| self.names(name)));
+        // A changed value is never covered by its content: the operator wrote a part of it.
         let added = field.from.as_ref().filter(|_| field.to.is_none());
         of_managers
             || self.is_at(&field.path)

@@ -26,6 +26,7 @@ pub fn share_nodes(before: &mut Catalog, after: &mut Catalog) {
         let nodes: BTreeSet<&EcoString> = to.nodes().map(|node| &node.id.name).collect();
         from.nodes().filter(|node| !nodes.contains(&node.id.name)).map(lent).collect()
     };
+    // Both lists before either side changes, or lent nodes would be lent back.
     let (to_before, to_after) = (missing(after, before), missing(before, after));
     if !to_before.is_empty() {
         before.lend(to_before);
@@ -91,6 +92,7 @@ impl<'a> Inputs<'a> {
         let mut pairs: Vec<(Option<&'a Object>, Option<&'a Object>)> = after
             .objects()
             .filter(matters)
+            // What is left in `old` was removed.
             .map(|object| (old.remove(&(object.api, &object.id)), Some(object)))
             .collect();
         pairs.extend(old.into_values().map(|object| (Some(object), None)));
@@ -103,6 +105,7 @@ impl<'a> Inputs<'a> {
                     .then(|| ((object.api, object.id.clone()), Input { before, after, fields }))
             })
             .collect();
+        // Asked for every service: one look at each change is enough for all of them.
         let (mut models, mut classes, mut shared) = (BTreeSet::new(), false, false);
         for (_, id) in changed.keys() {
             match id.kind.as_str() {
@@ -156,6 +159,7 @@ fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
             let ty = schema::kind(&after.api_version, &after.id.kind).map(schema::Schema::root);
             let mut fields = changes(&before.node, &after.node, ty);
             // `_example` documents the keys of a ConfigMap and is not read.
+            // `resourceVersion` and its like differ between any two dumps.
             fields.retain(|field| {
                 if is_of_server(&field.path) {
                     return false;

@@ -303,6 +303,7 @@ pub struct Diff {
 /// Compares two states.
 pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -> Diff {
     let sides = [before, after];
+    // Sorted, so that groups and findings come in one order, whatever the files' is.
     let mut both: BTreeMap<(EcoString, EcoString, Api), Both<'a>> = BTreeMap::new();
     for (position, side) in sides.iter().enumerate() {
         for views in &side.services {
@@ -321,6 +322,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     // Another release may decide any service differently.
     let releases = upgrade::releases(sides, settings);
     let upgrades_services = releases.is_some();
+    // Then no service is skipped as unaffected.
     inputs.shared |= upgrades_services;
     let [from, to] = sides.map(|side| servings::rules(&side.world.catalog));
     let upgrades = (from.profile != to.profile)
@@ -331,6 +333,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     let mut gathered = Gathered::default();
     let mut trials = Trials::new(&comparison, releases.is_none());
     let all: Vec<_> = both.into_iter().collect();
+    // In windows: rendered objects of the whole fleet at once would not fit into memory.
     for window in all.chunks(WINDOW * rayon::current_num_threads().max(1)) {
         let answers: Vec<Answer<'_, 'a>> = window
             .par_iter()
@@ -342,6 +345,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
                 _ => comparison.answer((namespace, name, *api), *both),
             })
             .collect();
+        // One after the other in the order of names: groups take their first service from it.
         for answer in answers {
             gathered.take(answer, &mut trials);
         }
@@ -361,6 +365,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
     let is_upgrade = diff.between_releases.is_some();
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups, is_upgrade);
     let servings = diff.capacity.as_ref().map(|capacity| capacity.servings.clone());
+    // Without a placement nothing differs, and both sides cost the same.
     let servings = servings.unwrap_or_else(|| capacity::unchanged(after, settings));
     cost::add_servings(&mut diff, [before, after], &servings);
     diff
@@ -370,7 +375,7 @@ pub fn diff<'a>(before: &State<'a>, after: &State<'a>, settings: Settings<'_>) -
 #[derive(Default)]
 struct Gathered {
     diff: Diff,
-    known: HashMap<Key, usize>,
+    group_by_key: HashMap<Key, usize>,
     causes: Vec<BTreeMap<(String, FieldPath), Cause>>,
 }
 
@@ -399,15 +404,15 @@ impl Gathered {
         summary.broken += usize::from(group.error.as_ref().is_some_and(broke));
         summary.pods_restarted += group.pods_restarted;
         summary.gpus_restarted += group.gpus_restarted;
-        let index = keys.iter().find_map(|key| self.known.get(key).copied());
+        let index = keys.iter().find_map(|key| self.group_by_key.get(key).copied());
         let index = if let Some(index) = index {
-            let known = &mut self.diff.groups[index];
-            known.services.append(&mut group.services);
-            known.costs.append(&mut group.costs);
-            known.pods_restarted += group.pods_restarted;
-            known.gpus_restarted += group.gpus_restarted;
-            known.gpus.from += group.gpus.from;
-            known.gpus.to += group.gpus.to;
+            let joined = &mut self.diff.groups[index];
+            joined.services.append(&mut group.services);
+            joined.costs.append(&mut group.costs);
+            joined.pods_restarted += group.pods_restarted;
+            joined.gpus_restarted += group.gpus_restarted;
+            joined.gpus.from += group.gpus.from;
+            joined.gpus.to += group.gpus.to;
             index
         } else {
             self.diff.diagnostics.extend(refusals(&group));
@@ -415,8 +420,9 @@ impl Gathered {
             self.causes.push(BTreeMap::new());
             self.diff.groups.len() - 1
         };
+        // The first group that has a key keeps it: a later one has joined it.
         for key in keys {
-            self.known.entry(key).or_insert(index);
+            self.group_by_key.entry(key).or_insert(index);
         }
         // Trials compare objects, and of what is not rendered there are none: its changes are the causes.
         let shown = &self.diff.groups[index];

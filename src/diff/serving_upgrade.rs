@@ -41,6 +41,7 @@ pub(super) fn answer<'c, 'a>(
         let all = || i64::try_from(after.pods()).ok().into();
         let pods: Count = match &rolled.played {
             Some(played) => played.pods.into(),
+            // Every group is below the partition and keeps its revision.
             None if rolled.held == rolled.groups => Count::default(),
             None => all(),
         };
@@ -129,8 +130,9 @@ fn edits(
     let played = |edits: &[FieldEdit]| {
         let mut object = before.object.clone();
         for edit in edits {
-            edit.apply(&mut object.node, &edit::made);
+            edit.apply(&mut object.node, &edit::edit_value);
         }
+        // Both releases read the edited object anew: they differ in the fields that they know.
         let [was, is] =
             [from, to].map(|rules| servings::read::model_serving(object.clone(), rules));
         let restart = upgrades.of(&was, &is).is_some_and(|rolled| match &rolled.played {
@@ -141,7 +143,7 @@ fn edits(
         let upgrade = Difference { restart, ..Difference::default() };
         (today, upgrade, servings::upgrade_rules(from, to, &is, others(comparison)))
     };
-    let own = |id: &ObjectRef| Some(&before.object).filter(|object| object.id == *id);
+    let edited_object = |id: &ObjectRef| Some(&before.object).filter(|object| object.id == *id);
     let mut all = Vec::new();
     let proposals = rules.iter().map(|rule| {
         let find = match rule.edit {
@@ -158,10 +160,12 @@ fn edits(
         });
         for edits in found {
             let (today, upgrade, left) = played(&edits);
-            let is_left = left.iter().any(|own| own.is(rule));
+            let is_left = left.iter().any(|rule_left| rule_left.is(rule));
             // The struct differs in any case; the edit is enough if the upgrade restarts nothing.
             if !is_left || rule.is(&servings::ROLE_STRUCT) && !upgrade.restart {
-                let changes = edits.iter().map(|edit| edit::shown(edit, own(&edit.id))).collect();
+                let changes =
+                    edits.iter().map(|edit| edit::shown(edit, edited_object(&edit.id))).collect();
+                // Only edits that help are tried together.
                 all.extend(edits);
                 return Proposal::Edit(RuleEdit { changes, today });
             }
@@ -173,12 +177,12 @@ fn edits(
         let (today, upgrade, _) = played(&all);
         AllEdits {
             service: eco_format!("{}/{}", before.namespace, before.name()),
-            changes: all.iter().map(|edit| edit::shown(edit, own(&edit.id))).collect(),
+            changes: all.iter().map(|edit| edit::shown(edit, edited_object(&edit.id))).collect(),
             brought_up: Vec::new(),
             today,
             upgrade,
             settled: Vec::new(),
-            patch: edit::patch(&all, |_, id| own(id)),
+            patch: edit::patch(&all, |_, id| edited_object(id)),
         }
     });
     (proposals, together)

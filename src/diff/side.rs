@@ -96,6 +96,8 @@ impl Made<'_> {
 
     /// Its GPUs; a service that cannot be deployed has none.
     pub(super) fn gpus(&self) -> Count {
+        // Objects that were written before a failure do run, but the service has no GPUs to count
+        // on.
         let is_deployed = self.decided.error.as_ref().is_none_or(Refused::is_unread);
         let deployed = self.components.iter().filter(|_| is_deployed);
         deployed.map(|(_, extent)| extent.gpus).sum()
@@ -142,6 +144,8 @@ pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w
                 (Some(_), Some(unfinished)) => {
                     let written = &unfinished.built.components;
                     components.retain(|component| {
+                        // The operator stops at the failing component and writes none of the later
+                        // ones.
                         written.iter().any(|other| other.kind == component.kind)
                     });
                     cost = Cost::default();

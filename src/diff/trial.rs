@@ -54,6 +54,7 @@ enum Found<'c, 'a> {
 impl<'c, 'a> Trials<'c, 'a> {
     /// No trials yet. Between two releases no trials are made: the differences come from the rules.
     pub(super) fn new(comparison: &'c Comparison<'c, 'a>, wanted: bool) -> Self {
+        // Without trials left every question is answered by places.
         let left = if wanted { MOST_TRIALS } else { 0 };
         let fields = comparison.inputs.of_other_objects().flat_map(|input| {
             input.fields.iter().map(move |field| Candidate {
@@ -84,9 +85,11 @@ impl<'c, 'a> Trials<'c, 'a> {
         };
         let fields = fields(&candidates);
         let fields = |other: &Candidate<'_, '_>| fields.contains(&std::ptr::from_ref(other.field));
+        // A single changed field is the cause: nothing else could be.
         let alone = candidates.len() < 2 && self.candidates.iter().all(fields);
         let key = key(self.object(before));
         let name = |candidate: &Candidate<'_, '_>| {
+            // The service's own name is left out, as it differs within a group.
             let id = candidate.input.id().filter(|id| **id != key.1).map(ToString::to_string);
             format!("{} {}", id.unwrap_or_default(), candidate.field.path)
         };
@@ -135,6 +138,8 @@ impl<'c, 'a> Trials<'c, 'a> {
         let counts = |tried: &[Tried]| tried.iter().any(Tried::differs);
         match self.tried(service, candidates) {
             Some(tried) if counts(&tried) => return Found::Counts(tried),
+            // None of the fields that reach the service changes it: something else that changed
+            // does.
             Some(_) => {}
             None => return Found::Nothing(self.turned(service)),
         }
@@ -164,6 +169,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         [service, after]: [&'a Views; 2],
         candidates: &[Candidate<'c, 'a>],
     ) -> Option<Vec<Tried>> {
+        // Each field alone and each left out, both states, and all together.
         let needed = 2 * candidates.len() + 2;
         if candidates.len() > MOST_FIELDS || needed > self.left {
             return None;
@@ -213,6 +219,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         if alone.iter().any(Tried::differs) {
             return Some(alone);
         }
+        // No field does it alone: it takes several of them.
         let mut together = differs(&all);
         if !together.differs() {
             return Some(alone);
@@ -271,6 +278,7 @@ fn before(input: &Input<'_>) -> Option<Node> {
 /// Applies one change to a tree.
 fn apply(tree: &mut Node, change: &Change) {
     let path = &change.path.0;
+    // An element of a list is added or removed, which `set` cannot do.
     if let Some((Segment::Keyed(key, name), above)) = path.split_last()
         && (change.from.is_none() || change.to.is_none())
     {
@@ -278,6 +286,7 @@ fn apply(tree: &mut Node, change: &Change) {
         let rest = list.items().iter().filter(|item| !is_named(item, key, name)).cloned();
         *list =
             Node::list(rest.chain(change.to.as_ref().map(bare)).collect::<Vec<_>>(), list.origin);
+    // A change of the order only lists the names of the elements.
     } else if let Some(order) = order(tree, change) {
         let Some(list) = at(tree, path) else { return };
         let place = |item: &Node| {

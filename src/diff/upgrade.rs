@@ -43,8 +43,11 @@ pub(super) fn explain(
     let rules = || {
         upgrade_of(before).into_iter().flat_map(|upgrade| upgrade.rules.iter().copied().flatten())
     };
+    // On both sides: a rule can act alone in one release and only together with others in the
+    // other.
     let hybrids = [(before, after), (after, before)]
         .map(|(one, other)| upgrade::between(rules(), one, other));
+    // Renderers are made once for all services: each reads the catalog.
     let player = Player::new(comparison, &hybrids);
     let renderers: Vec<Vec<(&'static Switch, Renderer<'_>)>> = hybrids
         .iter()
@@ -76,6 +79,7 @@ pub(super) fn explain(
         if let [Some(before), Some(after)] = found {
             let subjects = [before, after].map(Subject::Service);
             let components_built = [0, 1].map(|side| comparison.make(side, subjects[side]));
+            // What one rule has to shorten.
             let apart = distance(&components_built[0], &components_built[1]);
             for side in 0..2 {
                 for (switch, renderer) in &renderers[side] {
@@ -172,6 +176,7 @@ pub(super) fn order(diff: &mut Diff) {
         let fails = group.fails.is_some();
         let chooses = group.runtime.is_some() || !group.accelerators.is_empty();
         let leaves = group.objects.iter().any(|object| object.left_behind);
+        // `false` sorts first. The sort is stable, so that equal groups stay by size.
         (!group.restart, !fails, !chooses, !leaves, !is_noticed(group))
     });
 }
@@ -246,6 +251,7 @@ fn set_otherwise(
     let configs = comparison.sides.map(|side| side.world.catalog.config());
     let of_service = |kind: &str, name: &str| {
         matches!(kind, "Ingress" | "VirtualService" | "HTTPRoute")
+            // The external Service has the name of the InferenceService.
             || (kind == "Service"
                 && group.services.first().is_some_and(|first| first.ends_with(&format!("/{name}"))))
     };
@@ -270,6 +276,7 @@ fn set_otherwise(
     }
     let changed = |value: &Option<String>| {
         group.objects.iter().flat_map(|object| &object.changes).any(|change| {
+            // The new image in an object shows that the setting reached it.
             let text = change.to.as_ref().and_then(Node::as_str);
             text.is_some() && text == value.as_deref()
         })
@@ -308,7 +315,7 @@ fn read_otherwise(
 }
 
 /// The rule about fields that only one of the releases reads, if such a field changes a group;
-/// `own` selects the fields of the rule.
+/// `is_changed` selects the fields of the rule.
 fn fields(
     rule: &'static Switch,
     [before, after]: [&'static Policy; 2],

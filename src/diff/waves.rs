@@ -31,6 +31,7 @@ pub struct WorkloadRollout {
 pub(crate) fn wave(object: &RenderedObject) -> usize {
     match (object.wave, object.component) {
         (0, _) => 0,
+        // The router is started when the engines that it routes to are there.
         (1, Some(ComponentKind::Router)) => 2,
         (1, _) => 1,
         (2, _) => 3,
@@ -65,6 +66,7 @@ pub(crate) fn workloads(
             _ => &[],
         };
         let old = before.iter().find(|old| {
+            // A Service of the core and one of Knative may have the same name.
             identity(&old.node) == id && old.node.get("apiVersion") == object.node.get("apiVersion")
         });
         let Some(changed) = super::changed::restarts(old.map(|old| &old.node), &object.node) else {
@@ -82,6 +84,7 @@ pub(crate) fn workloads(
             written.map_or_else(|| default.to_owned(), |text| text.to_string())
         };
         let (most, surge) = match id.kind.as_str() {
+            // All pods stop before the first new one starts.
             "Deployment" if recreate => ("100%".to_owned(), "0".to_owned()),
             "Deployment" => (read("maxUnavailable", "25%"), read("maxSurge", "25%")),
             // Knative starts the new revision next to the old one and moves the traffic once it is

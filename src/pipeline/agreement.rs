@@ -213,7 +213,7 @@ fn planned(
     let (pods, gpus) = rendered(world);
     let groups: i64 =
         servings.iter().map(|serving| i64::try_from(serving.serving.pods()).unwrap_or(0)).sum();
-    let in_groups: i64 = servings.iter().filter_map(|serving| serving.gpus().known()).sum();
+    let in_groups: i64 = servings.iter().filter_map(|serving| serving.gpus().number()).sum();
     prop_assert_eq!(sums.pods, pods + groups);
     prop_assert_eq!(sums.gpus.values().sum::<i64>(), gpus + in_groups);
     Ok((pending, answer))

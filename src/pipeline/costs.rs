@@ -28,7 +28,7 @@ pub(crate) fn price(class: &AcceleratorClass) -> Option<&Quantity> {
 
 /// Hourly cost of the devices of a component at minReplicas, at `price` per device.
 pub(crate) fn at(price: &Quantity, component: &PlannedComponent) -> Option<Dollars> {
-    Some(Dollars::of(price, component.least_gpus().known()?))
+    Some(Dollars::of(price, component.least_gpus().number()?))
 }
 
 /// Hourly cost of the devices that a ModelServing requests, by the classes of its nodes. Classes

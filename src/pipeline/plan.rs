@@ -335,8 +335,8 @@ impl<'a> Planner<'a> {
             let Some(queue) = queue else { continue };
             // Workers without a shape of their own (RayCluster) have the shape of the head.
             let (Some(fewest), Some(pods), true) = (
-                component.min_replicas.known(),
-                component.pods_per_replica.known(),
+                component.min_replicas.number(),
+                component.pods_per_replica.number(),
                 main.is_known(),
             ) else {
                 continue;
@@ -511,8 +511,8 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
         (false, _) => "pods and GPUs",
     };
     let kind = component.kind.as_str();
-    let (replicas, pods) = (component.min_replicas.known(), component.pods_per_replica.known());
-    let why = match (replicas, pods, component.gpus().known()) {
+    let (replicas, pods) = (component.min_replicas.number(), component.pods_per_replica.number());
+    let why = match (replicas, pods, component.gpus().number()) {
         (None, ..) => format!("minReplicas is not {}", Range::COUNT),
         (_, None, _) => format!("the number of workers is not {}", Range::COUNT),
         (.., None) => format!("{UNCOUNTED_REQUEST} {}", Range::DEVICES),
@@ -521,7 +521,7 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
             Range::TOTAL.most()
         ),
     };
-    let help = if replicas.and(pods).and(component.gpus().known()).is_some() {
+    let help = if replicas.and(pods).and(component.gpus().number()).is_some() {
         format!("lower the replicas of the {kind}, or the requests of its pods")
     } else {
         format!("correct the numbers of the {kind}; `ome validate` prints their file and line")

@@ -245,7 +245,7 @@ mod tests {
         let servings: Vec<&ModelServing> = world.catalog.model_servings().iter().collect();
         let planned = plan_servings(&world.catalog, &servings);
         let one = planned.first().expect("every ModelServing has a plan");
-        (one.is_expanded(), one.gpus().known(), crate::testing::codes(&one.diagnostics))
+        (one.is_expanded(), one.gpus().number(), crate::testing::codes(&one.diagnostics))
     }
 
     #[test]

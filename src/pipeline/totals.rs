@@ -195,9 +195,9 @@ impl Totals {
         devices: impl Iterator<Item = (&'d EcoString, i64)>,
         times: Count,
     ) {
-        self.pods += pods.known().unwrap_or(0);
+        self.pods += pods.number().unwrap_or(0);
         for (name, count) in devices {
-            let count = (times * Count::from(count)).known().unwrap_or(0);
+            let count = (times * Count::from(count)).number().unwrap_or(0);
             *self.gpus.entry(name.clone()).or_default() += count;
         }
     }

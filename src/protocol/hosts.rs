@@ -61,6 +61,8 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
             hosts
                 .into_iter()
                 .filter_map(Node::as_str)
+                // A route may list the name inside the cluster, too; `*` takes any host and names
+                // none.
                 .find(|host| !host.ends_with(&inside) && *host != "*")
         });
     // A later route replaces an earlier one.
@@ -78,6 +80,7 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
             let ports = object.at(&["spec", "ports"]).map(Node::items).unwrap_or_default();
             text(object, &["kind"]) == "Service"
                 && text(object, &["metadata", "name"]) == found
+                // The proxy of OpenShift AI makes https of the first port.
                 && ports.first().is_some_and(|port| text(port, &["appProtocol"]) == "https")
         })
     };
@@ -86,8 +89,10 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
         format!("{scheme}://{found}.{namespace}{inside}")
     };
     let internal = match exact.or_else(of_component) {
+        // 80 is the default of the scheme and is left out.
         Some((found, Some(port))) if port != 80 => format!("{}:{port}", base(found)),
         Some((found, _)) => base(found),
+        // Without objects the name is what a client would have to resolve.
         None => base(name),
     };
     Entry { external, internal: Some(internal) }
@@ -108,6 +113,7 @@ fn own_rule<'a>(ingress: &'a Node, components: &[&str]) -> Option<&'a Node> {
             backend.strip_suffix(component).is_some_and(|rest| rest.ends_with('-'))
         })
     };
+    // An Ingress of another tool may have backends of any name.
     rules.iter().find(leads).or_else(|| rules.first())
 }
 

@@ -17,6 +17,7 @@ const FLAGS: [&str; 4] =
 pub fn served_model(workload: &Node) -> Option<String> {
     let mut found = None;
     containers(workload, &mut |container| {
+        // The first container of the tree that names a model: sidecars come after it.
         if found.is_none() {
             found = of_container(container);
         }
@@ -44,6 +45,7 @@ fn of_container(container: &Node) -> Option<String> {
     let env = container.get("env").map(Node::items).unwrap_or_default();
     let at = |name: &str| {
         env.iter()
+            // Of two variables with one name Kubernetes takes the last.
             .rev()
             .find(|entry| entry.get("name").and_then(Node::as_str) == Some(name))?
             .get("value")?
@@ -59,6 +61,7 @@ fn of_container(container: &Node) -> Option<String> {
         .filter_map(Node::as_str);
     let mut words = texts
         .flat_map(str::split_whitespace)
+        // A shell text may have quotes around words, and backslashes at the ends of its lines.
         .map(|word| word.trim_matches(['"', '\'', '\\']))
         .filter(|word| !word.is_empty())
         .peekable();
@@ -68,6 +71,7 @@ fn of_container(container: &Node) -> Option<String> {
             word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
         if FLAGS.contains(&flag) {
             name = value
+                // A flag without a value is followed by the next flag.
                 .or_else(|| words.peek().copied().filter(|next| !next.starts_with("--")))
                 .or(name);
         }

@@ -27,6 +27,7 @@ pub(super) fn of(protocol: Protocol, api: &str, facts: &Facts<'_>) -> Body {
         (Protocol::V1, "predict") => {
             (Some(json!({ "instances": [] })), Some(json!({ "predictions": [] })))
         }
+        // An explainer takes what `predict` takes.
         (Protocol::V1, "explain") => (
             Some(json!({ "instances": [] })),
             Some(json!({ "predictions": [], "explanations": [] })),
@@ -84,6 +85,7 @@ fn tensor(name: &str) -> Value {
 
 fn response_of(facts: &Facts<'_>) -> Value {
     let mut response = json!({ "model_name": facts.model });
+    // Optional members are left out, so that a skeleton has no empty texts.
     if let Some(version) = facts.version {
         response["model_version"] = version.into();
     }

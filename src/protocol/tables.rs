@@ -159,6 +159,7 @@ pub fn endpoints(protocol: Protocol, facts: &Facts<'_>) -> Vec<Endpoint> {
         Protocol::OpenAi => (&OPENAI, facts.prefix),
         Protocol::GrpcV1 | Protocol::GrpcV2 | Protocol::Cohere => (&[], ""),
     };
+    // Names of models may hold slashes, as `org/model`, which would be two segments.
     let model = path_segment(facts.model);
     let version = facts
         .version

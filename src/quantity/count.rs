@@ -16,7 +16,7 @@ impl Count {
     pub const UNKNOWN: Self = Self(None);
 
     /// The number, when it is known.
-    pub fn known(self) -> Option<i64> {
+    pub fn number(self) -> Option<i64> {
         self.0
     }
 
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn arithmetic_with_unknown_or_overflow_is_unknown() {
         let [two, three] = [2, 3].map(Count::from);
-        assert_eq!((two + three).known(), Some(5));
-        assert_eq!((two * three).known(), Some(6));
+        assert_eq!((two + three).number(), Some(5));
+        assert_eq!((two * three).number(), Some(6));
         assert_eq!([two, three].into_iter().sum::<Count>().to_string(), "5");
         for unknown in [
             two + Count::UNKNOWN,
@@ -123,8 +123,8 @@ mod tests {
             Count::from(i64::MAX) + Count::from(1),
             Count::from(1_000_001) * Count::from(1_000_000),
         ] {
-            assert_eq!((unknown.known(), unknown.to_string().as_str()), (None, "unknown"));
+            assert_eq!((unknown.number(), unknown.to_string().as_str()), (None, "unknown"));
         }
-        assert_eq!(Count::default().known(), Some(0));
+        assert_eq!(Count::default().number(), Some(0));
     }
 }

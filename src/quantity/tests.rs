@@ -30,7 +30,7 @@ fn numbers_are_grouped_and_summed() {
     let mut count = Count::from(2);
     count += Count::from(3);
     assert_eq!(
-        (count.known(), count.is_known(), Count::UNKNOWN.is_known()),
+        (count.number(), count.is_known(), Count::UNKNOWN.is_known()),
         (Some(5), true, false)
     );
     let mut cost = Dollars::default();

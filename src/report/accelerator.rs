@@ -93,7 +93,7 @@ fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
 /// Number of accelerators that the model needs, if the component has fewer.
 pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -> Option<u64> {
     let need = planned.resolution.accelerator(component.kind)?.gpus?;
-    component.gpus().known().filter(|gpus| u64::try_from(*gpus).is_ok_and(|gpus| gpus < need))?;
+    component.gpus().number().filter(|gpus| u64::try_from(*gpus).is_ok_and(|gpus| gpus < need))?;
     Some(need)
 }
 

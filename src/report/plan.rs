@@ -229,7 +229,7 @@ impl<'a> Plan<'a> {
         let gpus = |planned: &Planned<'_>| {
             // An unknown number counts as 0: nothing shows that it is large.
             let components =
-                planned.components.iter().filter_map(|component| component.least_gpus().known());
+                planned.components.iter().filter_map(|component| component.least_gpus().number());
             components.fold(0_i64, i64::saturating_add)
         };
         let key = |at: &usize| {

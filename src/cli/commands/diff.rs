@@ -126,7 +126,7 @@ impl FailOn {
             Self::Restarts => summary.restarts > 0,
             Self::Errors => summary.broken > 0,
             // An unknown number may be larger.
-            Self::Gpus(most) => match (summary.gpus.from.known(), summary.gpus.to.known()) {
+            Self::Gpus(most) => match (summary.gpus.from.number(), summary.gpus.to.number()) {
                 (Some(from), Some(to)) => to - from > most,
                 _ => true,
             },

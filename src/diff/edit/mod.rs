@@ -13,7 +13,7 @@
 mod patch;
 mod proposal;
 
-pub(super) use patch::{made, patch, shown};
+pub(super) use patch::{edit_value, patch, shown};
 pub use proposal::{AllEdits, Difference, Proposal, RuleEdit};
 
 use super::changed::{self, Distance, distance, is_same};
@@ -89,6 +89,7 @@ impl<'c, 'a> Player<'c, 'a> {
             EditRule::None(why) => Some(why),
             EditRule::Fields(_) | EditRule::DroppedFields => None,
         };
+        // No rule has a field to try, so that the world need not be read.
         if rules.iter().all(|rule| message_of(rule).is_some()) {
             return (rules.iter().filter_map(message_of).map(none).collect(), None);
         }
@@ -107,6 +108,7 @@ impl<'c, 'a> Player<'c, 'a> {
             dropped: self.dropped(subject, components_built),
         };
         let played = case.attempt(&[], None, &|plain| {
+            // Results of edits mean something only where the unedited service comes out as it was.
             let same = (0..2).all(|side| is_same(&plain.sides[side], &components_built[side]));
             same.then(|| {
                 let (proposals, chosen) = case.proposals(plain, rules);
@@ -138,6 +140,7 @@ impl<'c, 'a> Player<'c, 'a> {
             }
         }
         let world = self.ground(1).with(&others);
+        // A service that can no longer be read was read otherwise, for certain.
         let Some(views) = world.catalog.services().next() else { return true };
         let semantics = comparison.settings.semantics;
         let domain = comparison.settings.cluster_domain;
@@ -232,7 +235,7 @@ impl Case<'_, '_, '_> {
                 Some(object.map_or_else(|| skeleton(edit), |object| bare(&object.node)))
             });
             if let Some(node) = node {
-                edit.apply(node, &made);
+                edit.apply(node, &edit_value);
             }
         }
         self.player.ground(side).with(&others)
@@ -259,6 +262,7 @@ impl Case<'_, '_, '_> {
         let mut hits: Vec<&'static ReleaseRule> = Vec::new();
         let apart =
             today.map_or_else(Distance::default, |today| distance(today, &components_built[1]));
+        // Where nothing differs no rule can have an effect, and no renderer is needed.
         if let Some(today) = today.filter(|_| apart > Distance::default()) {
             for (switch, policy) in &self.player.hybrids[1] {
                 let renderer = Renderer::by_policy(&worlds[1], semantics, domain, policy);
@@ -331,6 +335,8 @@ impl Case<'_, '_, '_> {
             match judged {
                 Some((true, true, today)) => {
                     let better = best.as_ref().is_none_or(|(best, _)| {
+                        // A harmless edit is best; else one that restarts nothing under the running
+                        // release.
                         today.is_none() || best.today.restart && !today.restart
                     });
                     if better {
@@ -371,6 +377,7 @@ impl Case<'_, '_, '_> {
     ) -> Option<AllEdits> {
         let was = &plain.sides[0];
         let mut edits: Vec<FieldEdit> = Vec::new();
+        // One after the other: an edit can change what a later rule has to set.
         for (rule, place) in chosen {
             let next = self.attempt(&edits, None, &|attempt| {
                 let alternatives_of = self.alternatives(rule, attempt);
@@ -382,6 +389,7 @@ impl Case<'_, '_, '_> {
             return None;
         }
         let mut brought_up: Vec<(&'static ReleaseRule, Proposal)> = Vec::new();
+        // An edit for a new rule can bring up another one; few rounds show whether it ends.
         for _ in 0..ROUNDS {
             let is_known = |rule: &&'static ReleaseRule| {
                 let is_it = |release_rule: &ReleaseRule| release_rule.id == rule.id;

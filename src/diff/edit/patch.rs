@@ -28,7 +28,7 @@ pub(in crate::diff) fn shown(edit: &FieldEdit, object: Option<&Object>) -> Edit 
         node.map_or(Value::Null, |node| place.shown(node).to_json())
     };
     let from = hide(&whole, from);
-    edit.apply(&mut whole, &made);
+    edit.apply(&mut whole, &edit_value);
     let to = hide(&whole, whole.select(&edit.path).first().copied());
     match object {
         Some(object) => Edit { from, ..what_if::edit(object, &edit.path, to) },
@@ -54,19 +54,21 @@ pub(in crate::diff) fn patch<'o>(
         let mut patch = skeleton(edits.first()?);
         let mut whole = find(api, id).map_or_else(|| patch.clone(), |object| bare(&object.node));
         for edit in &edits {
-            edit.apply(&mut whole, &made);
+            edit.apply(&mut whole, &edit_value);
         }
         for edit in edits {
             let is_field = |segment: &&Segment| matches!(segment, Segment::Field(_));
+            // A merge patch knows no elements: the list that holds the field is written as a whole.
             let path = FieldPath(edit.path.0.iter().take_while(is_field).cloned().collect());
             let value = whole.select(&path).first().copied().cloned();
             if let Some(value) = &value {
                 let place = secret::Place::at(&whole, &path);
+                // A masked value in a patch would overwrite the secret.
                 if place.shown(value) != *value {
                     return None;
                 }
             }
-            patch.set(&path.0, Some(value.unwrap_or_else(|| made(&Value::Null))));
+            patch.set(&path.0, Some(value.unwrap_or_else(|| edit_value(&Value::Null))));
         }
         let mut yaml = String::new();
         yaml::write(&mut yaml, &patch);
@@ -76,7 +78,7 @@ pub(in crate::diff) fn patch<'o>(
 }
 
 /// A value that an edit sets.
-pub(in crate::diff) fn made(value: &Value) -> Node {
+pub(in crate::diff) fn edit_value(value: &Value) -> Node {
     Node::from_json(value, Origin::Flag(&EDIT))
 }
 
@@ -91,7 +93,7 @@ pub(super) fn skeleton(edit: &FieldEdit) -> Node {
         "kind": edit.id.kind.as_str(),
         "metadata": metadata,
     });
-    made(&head)
+    edit_value(&head)
 }
 
 /// Adds edits to others; for the same field, the later edit wins.

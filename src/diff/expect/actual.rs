@@ -88,6 +88,7 @@ pub(crate) fn line(planned: &Planned<'_>) -> String {
 fn answers(planned: &Planned<'_>) -> Vec<(&'static str, Value)> {
     let answered = |key| Some((key, answer(planned, key).filter(|answer| !answer.is_null())?));
     match answered("error") {
+        // A service in error has no other answers that could be relied on.
         Some(error) => vec![error],
         None => KEYS.into_iter().filter_map(answered).collect(),
     }

@@ -21,6 +21,7 @@ use ecow::EcoString;
 pub fn service(catalog: &Catalog, planned: &Planned<'_>, stated: &Stated) -> Vec<Miss> {
     let needs_leaves =
         |expected: &Expected| expected.key == "arg" || expected.key.starts_with("env.");
+    // Merging all layers is the costly part, and few cases ask for arguments.
     let leaves = if stated.values.iter().any(needs_leaves) {
         merge(&Layers::new(catalog), planned)
     } else {
@@ -48,6 +49,7 @@ fn of_service(
             let object = planned.resolution.chosen().map(|runtime| &runtime.object);
             let wanted = text.as_deref().unwrap_or_default();
             let is = object.is_some_and(|object| names(wanted, object));
+            // `null` expects that no runtime is chosen.
             (answer(planned, key), is || (object.is_none() && want.is_null()))
         }
         "accelerator" | "mode" | "gpus" | "fits" | "error" => {
@@ -135,6 +137,7 @@ fn why_not(catalog: &Catalog, planned: &Planned<'_>, wanted: &str, miss: &mut Mi
     let runtimes = catalog.runtimes(planned.service.api);
     let last = wanted.rsplit('/').next().unwrap_or(wanted);
     let Some(service) = planned.read_in(catalog) else { return };
+    // Nothing rejects a runtime that does not exist.
     let Some(runtime) = named(runtimes, service, last) else {
         let runtimes = runtimes.iter().map(|runtime| runtime.object.id.name.as_str());
         let near = nearest(last, runtimes)
@@ -187,6 +190,7 @@ pub fn object(node: &Node, stated: &Stated) -> Vec<Miss> {
             [] => expected.value.is_null(),
             found => {
                 let ty = ty.and_then(|ty| ty.at(&fields(&field)));
+                // A path with `[*]` has several values, and all of them have to be equal.
                 found.iter().all(|found| equal(found, &expected.value, ty))
             }
         };

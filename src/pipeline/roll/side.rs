@@ -62,7 +62,7 @@ pub(super) fn made<'a>(
     let found = context.workloads(objects, &[]);
     let replicas = |kind: ComponentKind| {
         let component = components.iter().find(|component| component.kind == kind);
-        component.and_then(|component| component.settled_replicas.known()).unwrap_or(1)
+        component.and_then(|component| component.settled_replicas.number()).unwrap_or(1)
     };
     let specs = |workload: &Workload| {
         let object = objects.iter().find(|object| {

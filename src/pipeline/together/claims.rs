@@ -301,8 +301,8 @@ fn component_claim(
     running: &RunningPods<'_>,
     left: &mut usize,
 ) -> Option<(Claimed, Option<Refused>)> {
-    let replicas = usize::try_from(component.settled_replicas.known()?).ok()?;
-    let pods = usize::try_from(component.least_pods().known()?).ok()?;
+    let replicas = usize::try_from(component.settled_replicas.number()?).ok()?;
+    let pods = usize::try_from(component.least_pods().number()?).ok()?;
     let first = workloads.first()?;
     let mut claimed = Claimed::default();
     if let Some(invalid) = workloads.iter().find_map(|workload| workload.kind.as_ref().err()) {
@@ -381,7 +381,7 @@ pub(super) fn sort(claims: &mut [Claim]) {
 
 /// Replicas between minReplicas and maxReplicas.
 fn extra(component: &PlannedComponent) -> usize {
-    let most = component.max_replicas.zip(component.settled_replicas.known());
+    let most = component.max_replicas.zip(component.settled_replicas.number());
     most.and_then(|(most, least)| usize::try_from(most - least).ok()).unwrap_or(0)
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn asked<'a>(
     for planned in planned.iter().filter(|planned| planned.error.is_none()) {
         for component in &planned.components {
             if let Some(class) = planned.class(component.kind) {
-                add(class, component.least_gpus().known().unwrap_or(0));
+                add(class, component.least_gpus().number().unwrap_or(0));
             }
         }
     }

@@ -116,6 +116,7 @@ impl Datatype {
     pub(super) fn judge(&self, node: &Node, form: Form) -> Result<(), Wrong> {
         match self.values {
             Values::Boolean => node.as_bool().map(|_| ()).ok_or(Wrong::Type("a boolean")),
+            // JSON over REST has the text itself, which may be anything.
             Values::Bytes if form == Form::GrpcV2 => node
                 .as_str()
                 .and_then(base64::decoded_length)
@@ -132,6 +133,7 @@ impl Datatype {
                 let number = number(node, form).ok_or(Wrong::Type("a number"))?.float();
                 let fits = match greatest {
                     _ if !number.is_finite() => form == Form::GrpcV2,
+                    // Up to half a step above 65504 a number rounds down to it.
                     FP16_OVERFLOW => number.abs() < greatest,
                     // A number that rounds to the greatest value is in range.
                     _ if self.name == "FP32" => rounds_to_f32(number),
@@ -185,6 +187,7 @@ pub(super) fn number(node: &Node, form: Form) -> Option<Number> {
         Value::Big(number) => Some(Number::Whole((*number).into())),
         Value::Float(number) => Some(Number::Float(*number)),
         Value::Str(text) if form == Form::GrpcV2 => {
+            // Rust's parser also takes `inf`, `+1` and `.5`, which ProtoJSON does not.
             let begins = text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
             match text.as_str() {
                 "NaN" => Some(Number::Float(f64::NAN)),
@@ -194,6 +197,7 @@ pub(super) fn number(node: &Node, form: Form) -> Option<Number> {
                 _ => text
                     .parse()
                     .map(Number::Whole)
+                    // Whole numbers first: a float would round those beyond 2^53.
                     .or_else(|_| text.parse().map(Number::Float))
                     .ok(),
             }

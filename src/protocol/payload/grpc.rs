@@ -39,6 +39,7 @@ impl<'a> Raw<'a> {
         tensors: &[Option<(Object<'_>, Option<Head>)>],
         tensors_key: &str,
     ) {
+        // Looked at in any case, as raw contents exclude typed ones.
         let typed: Vec<Member<'_>> = tensors
             .iter()
             .map(|tensor| {
@@ -53,6 +54,8 @@ impl<'a> Raw<'a> {
                 match contents {
                     Member::Is(node, path) => self.typed(checker, head.as_ref(), node, &path),
                     Member::Absent
+                        // A wrong `raw` member has its finding: the tensors are not to blame for
+                        // it.
                         if !self.wrong && head.as_ref().is_some_and(|head| head.elements() > 0) =>
                     {
                         checker.missing(
@@ -84,6 +87,7 @@ impl<'a> Raw<'a> {
             checker.add(finding.help(format!("delete `contents`, or `{}`", self.key)), path);
             return;
         }
+        // Entries belong to tensors by their order alone, so that sizes mean nothing here.
         if list.items().len() != tensors.len() {
             let message = format!(
                 "`{}` has {} entries for {} {tensors_key}",
@@ -107,6 +111,7 @@ impl<'a> Raw<'a> {
                 continue;
             };
             let Some((_, Some(head))) = tensor else { continue };
+            // Texts have no fixed size.
             let Some(size) = head.datatype.size else { continue };
             let wanted = head.elements().saturating_mul(size.into());
             if u128::from(given) != wanted {
@@ -158,6 +163,7 @@ impl<'a> Raw<'a> {
         let form = checker.form;
         let others = node.entries().filter(|entry| !form.names(&entry.key, right));
         for entry in others.filter(|entry| !entry.node.is_empty()) {
+            // The contents are in a wrong field: they are not reported as missing as well.
             elsewhere = true;
             let is_known = DATATYPES
                 .iter()
@@ -198,6 +204,7 @@ impl<'a> Raw<'a> {
             Some((values, _)) if elsewhere && values.items().is_empty() => return,
             Some(found) => found,
         };
+        // In 128 bits: the product of sizes may exceed 64.
         let (wanted, count) = (head.elements(), values.items().len());
         if count as u128 != wanted {
             let message = format!(

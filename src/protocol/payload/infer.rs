@@ -22,6 +22,7 @@ const MISPRINT: &str = "onnx_onxv1";
 
 /// Checks a V1 request, which is loosely typed (KServe 0.10 docs, Data Plane V1).
 pub(super) fn predict_request(checker: &mut Checker, root: &Object<'_>) {
+    // A remark and no error: servers of one's own read any form.
     if matches!(checker.optional(root, "instances", Expect::Array), Member::Absent) {
         checker.add(instances_missing().at(root.node.origin.span()), &root.path.field("instances"));
     }
@@ -81,6 +82,7 @@ fn head<'a>(
 
 fn id_returned(checker: &mut Checker, root: &Object<'_>, node: &Node) {
     let wanted = node.as_str().unwrap_or_default();
+    // In ProtoJSON a null is an absent member.
     let returned = root.map.get("id").filter(|id| checker.form != Form::GrpcV2 || !id.is_null());
     let (place, message) = match returned {
         // The wrong type has already been reported.
@@ -102,6 +104,7 @@ fn id_returned(checker: &mut Checker, root: &Object<'_>, node: &Node) {
 
 fn tensors(checker: &mut Checker, root: &Object<'_>, key: &str, raw: &Raw<'_>) {
     let Some((list, path)) = checker.required(root, key, Expect::Array) else { return };
+    // All heads before the contents: raw contents are for the tensors together.
     let heads: Vec<_> = list
         .items()
         .iter()
@@ -142,6 +145,7 @@ pub(super) fn model_metadata(checker: &mut Checker, root: &Object<'_>) {
     }
     if let Some((platform, path)) = checker.required(root, "platform", Expect::String) {
         let name = platform.as_str().unwrap_or_default();
+        // Whoever copied it from the document meant the platform.
         if name == MISPRINT {
             let message = format!("platform `{MISPRINT}` is a misprint of the document");
             checker.say(

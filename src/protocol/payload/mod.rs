@@ -119,6 +119,7 @@ pub fn examine(
     limits: &Limits,
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    // Faults of the request come first, as it was sent first.
     let request = request.and_then(|request| read(request, limits, &mut found));
     if kind == Kind::PredictRequest && body.text.trim().is_empty() {
         // The whole body is optional (KServe 0.10 docs, Data Plane V1).
@@ -171,6 +172,7 @@ pub fn check(form: Form, kind: Kind, payload: &Node, request: Option<&Node>) -> 
 
 /// Reads JSON with places. Rejects YAML that is not JSON, because servers read only JSON.
 fn read(body: Body<'_>, limits: &Limits, found: &mut Vec<Diagnostic>) -> Option<Node> {
+    // Checked by a reader of JSON, and then read with places by that of YAML, which takes more.
     if let Err(error) = serde_json::from_str::<IgnoredAny>(body.text) {
         found.push(not_json(body, &error));
         return None;
@@ -196,6 +198,7 @@ fn restore_numbers(node: &mut Node, text: &str) {
                 .span()
                 .and_then(|span| text.get(span.start as usize..span.end as usize))
                 .unwrap_or("\"");
+            // A text in JSON begins with a quote; what does not was a number.
             if !written.starts_with('"') {
                 node.value = Value::Float(if written.starts_with('-') {
                     f64::NEG_INFINITY
@@ -220,6 +223,7 @@ fn not_json(body: Body<'_>, error: &serde_json::Error) -> Diagnostic {
         .map(str::len)
         .sum::<usize>();
     let mut start = (line_start + error.column().saturating_sub(1)).min(body.text.len());
+    // Columns of serde_json count bytes.
     while !body.text.is_char_boundary(start) {
         start -= 1;
     }

@@ -119,6 +119,7 @@ impl Checker {
         if node.is_null() && self.form == Form::GrpcV2 {
             return Member::Absent;
         }
+        // The key as it is written: a proto field has two spellings.
         let path = object.path.field(entry.key.clone());
         if expect.admits(node) {
             return Member::Is(node, path);
@@ -171,6 +172,7 @@ impl Checker {
         } else {
             format!("`{}`", object.path)
         };
+        // An unknown member is no fault by itself, so that a slip shows here only.
         let slip = nearest(key, object.map.iter().map(|entry| entry.key.as_str()));
         let help = help.unwrap_or_else(|| match slip {
             Some(slip) => format!("add `{key}`; `{slip}` may be meant for it"),
@@ -180,6 +182,7 @@ impl Checker {
             .node
             .origin
             .span()
+            // The object itself may be thousands of lines long.
             .map(|span| Span { end: span.end.min(span.start + 1), ..span });
         self.add(
             Diagnostic::new(Code::PayloadMissingField, format!("{within} has no `{key}`"))
@@ -264,6 +267,7 @@ fn grpc_parameter(node: &Node) -> Option<(String, String)> {
         ));
     };
     let mut set = map.iter().filter(|entry| !entry.node.is_null());
+    // The three fields are a oneof.
     let (Some(entry), None) = (set.next(), set.next()) else {
         return Some(("does not hold exactly one value".into(), ACCEPTED.into()));
     };

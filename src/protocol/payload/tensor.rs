@@ -26,6 +26,7 @@ pub(super) struct Head {
 impl Head {
     /// Returns the number of elements of the shape; saturates.
     pub(super) fn elements(&self) -> u128 {
+        // Before the product, which another size could saturate.
         if self.shape.contains(&0) {
             return 0;
         }
@@ -42,6 +43,7 @@ impl Head {
 /// Reads name, shape and datatype; `None` when one of them is absent or invalid, which is then
 /// reported.
 pub(super) fn head(checker: &mut Checker, object: &Object<'_>, shapes: Shapes) -> Option<Head> {
+    // All three are read before any of them ends the function: each fault is reported.
     let name = checker.required(object, "name", Expect::String);
     let shape = checker
         .required(object, "shape", Expect::Array)
@@ -134,6 +136,7 @@ fn datatype(checker: &mut Checker, node: &Node, path: &FieldPath) -> Option<&'st
 /// HTTP/REST).
 pub(super) fn data(checker: &mut Checker, head: &Head, data: &Node, path: &FieldPath) {
     let items = data.items();
+    // One array inside is enough: then all of them have to follow the shape.
     let nested = items.iter().any(|item| matches!(item.value, Value::List(_)));
     let wanted = head.elements();
     if nested {
@@ -225,6 +228,7 @@ impl<'a> Elements<'a> {
 
     fn element(&mut self, item: &Node, path: &FieldPath, index: usize) {
         let Err(wrong) = self.head.datatype.judge(item, self.checker.form) else { return };
+        // Counted beyond the limit, too, for the sum at the end.
         self.wrong += 1;
         if self.wrong > SHOWN {
             return;

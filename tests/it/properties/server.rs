@@ -166,7 +166,7 @@ fn counted_pods_match_the_rendered_objects() {
                     rendered.objects.iter().filter(own).filter_map(extent).collect();
                 // Several Deployments are the parts of one replica.
                 let [(pods, gpus)] = workloads.as_slice() else { continue };
-                prop_assert_eq!(component.pods_per_replica.known(), Some(*pods));
+                prop_assert_eq!(component.pods_per_replica.number(), Some(*pods));
                 let counted = component.gpus_by_resource.as_ref().map(|counted| {
                     let some = counted.iter().filter(|(_, count)| *count > 0);
                     some.map(|(name, count)| (name.to_string(), *count)).collect()

@@ -402,7 +402,7 @@ fn gpus(gpus: &Pair<Count>) -> String {
 
 /// Dollars per hour, if any class has a price.
 fn dollars(costs: &Pair<Cost>) -> Option<String> {
-    let amount = |cost: Cost| cost.known().map(|cost| cost.to_string());
+    let amount = |cost: Cost| cost.dollars().map(|cost| cost.to_string());
     match (amount(costs.from), amount(costs.to)) {
         (None, None) => None,
         (from, to) if from == to => Some(format!("{}/hour", from?)),
@@ -415,7 +415,7 @@ fn dollars(costs: &Pair<Cost>) -> Option<String> {
 }
 
 fn bars(gpus: &Pair<Count>) -> Bars {
-    let number = |count: Count| count.known().unwrap_or(0);
+    let number = |count: Count| count.number().unwrap_or(0);
     // At least 1, which is divided by.
     let most = number(gpus.from).max(number(gpus.to)).max(1);
     // An unknown number has no bar. The percentage of sums beyond 2^63 / 100 does not matter.
