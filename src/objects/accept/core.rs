@@ -98,8 +98,10 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
         if !there(key) || empty {
             judge.required(&at.key(key), object, "");
         } else if key.starts_with(".docker") {
-            let json = value(key)
-                .is_some_and(|bytes| matches!(serde_json::from_slice(&bytes), Ok(Json::Object(_))));
+            // Go decodes a null into a map without an error.
+            let json = value(key).is_some_and(|bytes| {
+                matches!(serde_json::from_slice(&bytes), Ok(Json::Object(_) | Json::Null))
+            });
             let node = object.at(&["stringData", key]).or_else(|| object.at(&["data", key]));
             if let Some(node) = node.or_else(|| object.get("data")).filter(|_| !json) {
                 // The server, too, keeps the contents out of its message.

@@ -360,9 +360,18 @@ fn other_invalid_kinds_report_the_same_fields_as_the_api_server() {
             r#"{{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{{"name":"{name}"}},"spec":{spec}}}"#
         )
     };
+    let pull_secret = |data: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Secret","metadata":{{"name":"s"}},"type":"kubernetes.io/dockerconfigjson","data":{{".dockerconfigjson":"{data}"}}}}"#
+        )
+    };
     let metric = |rest: &str| scaler(&format!(r#","metrics":[{{{rest}}}]"#));
     for (text, named) in [
         (service(""), ""),
+        // `{}`, `null` and `[]`: Go decodes the first two into a map.
+        (pull_secret("e30="), ""),
+        (pull_secret("bnVsbA=="), ""),
+        (pull_secret("W10="), "data[.dockerconfigjson]"),
         (service(r#","clusterIP":"None""#), ""),
         (service(r#","clusterIP":"None","type":"LoadBalancer""#), "spec.clusterIPs[0]"),
         (service(r#","externalTrafficPolicy":"Local""#), "spec.externalTrafficPolicy"),
