@@ -132,7 +132,8 @@ impl Datatype {
             Values::Float { greatest } => {
                 let number = number(node, form).ok_or(Wrong::Type("a number"))?.float();
                 let fits = match greatest {
-                    _ if !number.is_finite() => form == Form::GrpcV2,
+                    // Digits that overflow to infinity are out of range, unlike its name.
+                    _ if !number.is_finite() => node.as_str().is_some_and(is_non_finite_name),
                     // Up to half a step above 65504 a number rounds down to it.
                     FP16_OVERFLOW => number.abs() < greatest,
                     // A number that rounds to the greatest value is in range.
@@ -143,6 +144,11 @@ impl Datatype {
             }
         }
     }
+}
+
+/// Reports whether a text is a number that is not finite, as ProtoJSON spells it.
+fn is_non_finite_name(text: &str) -> bool {
+    matches!(text, "NaN" | "Infinity" | "-Infinity")
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the question is whether it overflows")]
@@ -308,6 +314,10 @@ mod tests {
             ("INT64", json!("NaN"), Form::GrpcV2, Err(Wrong::Range)),
             ("FP32", json!("NaN"), Form::GrpcV2, Ok(())),
             ("FP32", json!("inf"), Form::GrpcV2, Err(Wrong::Type("a number"))),
+            ("FP64", json!("-Infinity"), Form::GrpcV2, Ok(())),
+            ("FP64", json!("1e308"), Form::GrpcV2, Ok(())),
+            ("FP64", json!("1e999"), Form::GrpcV2, Err(Wrong::Range)),
+            ("FP32", json!("-1e999"), Form::GrpcV2, Err(Wrong::Range)),
             ("FP32", json!("NaN"), Form::V2, Err(Wrong::Type("a number"))),
             ("FP32", json!(null), Form::V2, Err(Wrong::Type("a number"))),
             ("BYTES", json!("ä!"), Form::V2, Ok(())),
