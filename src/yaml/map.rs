@@ -62,6 +62,13 @@ impl Default for Map {
     }
 }
 
+/// Whether an entry has a key. Keys of one length mostly differ in the first byte, which is cheaper
+/// than the call that compares the rest.
+fn has_key(entry: &Entry, key: &str) -> bool {
+    let (of_entry, wanted) = (entry.key.as_bytes(), key.as_bytes());
+    of_entry.len() == wanted.len() && of_entry.first() == wanted.first() && of_entry == wanted
+}
+
 impl Map {
     /// An empty mapping.
     pub fn new() -> Self {
@@ -93,7 +100,7 @@ impl Map {
     /// The entry of a key.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         match &self.0 {
-            Entries::Few(entries) => entries.iter().find(|entry| entry.key == key),
+            Entries::Few(entries) => entries.iter().find(|entry| has_key(entry, key)),
             Entries::Many(many) => many.position(key).map(|index| &many.entries[index]),
         }
     }
@@ -111,7 +118,7 @@ impl Map {
 
     fn position(&self, key: &str) -> Option<usize> {
         match &self.0 {
-            Entries::Few(entries) => entries.iter().position(|entry| entry.key == key),
+            Entries::Few(entries) => entries.iter().position(|entry| has_key(entry, key)),
             Entries::Many(many) => many.position(key),
         }
     }
