@@ -377,7 +377,7 @@ impl Policy {
 
     fn finest<'a>(&self, model: &'a Model) -> Option<&'a (Field<EcoString>, Evidence)> {
         match self.quantization {
-            QuantizationRule::Finest => model.known.finest_quantization.as_ref(),
+            QuantizationRule::Finest => model.completion.finest_quantization.as_ref(),
             QuantizationRule::Written => None,
         }
     }

@@ -254,6 +254,7 @@ impl AcceleratorWish {
     /// Returns the shared empty value for services without accelerator settings. Most services have
     /// none, and sharing saves memory.
     pub fn silent() -> Arc<Self> {
+        // Made once, so that services without settings share one allocation.
         static SILENT: LazyLock<Arc<AcceleratorWish>> = LazyLock::new(Arc::default);
         SILENT.clone()
     }
@@ -307,6 +308,7 @@ pub struct AcceleratorConfiguration {
 impl AcceleratorConfiguration {
     /// Reports whether it applies to a class: every part of its selector matches.
     pub fn is_for(&self, class: &AcceleratorClass) -> bool {
+        // An empty list restricts nothing.
         let named = self.classes.is_empty()
             || self.classes.iter().any(|name| glob(&name.value, class.name()));
         let labels = class.object.labels();
@@ -316,6 +318,7 @@ impl AcceleratorConfiguration {
             .flat_map(Node::entries)
             .all(|entry| labels.get(&entry.key) == Some(&entry.node));
         let capabilities = &class.capabilities;
+        // A class that states no memory is not shown to have enough.
         let capable = self.capabilities.memory.as_ref().is_none_or(|least| {
             capabilities.memory.as_ref().is_some_and(|memory| memory.value >= least.value)
         }) && self

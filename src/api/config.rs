@@ -372,6 +372,7 @@ impl KServeConfig {
     /// When the annotation is not a JSON list of strings.
     pub fn gpus(&self, annotation: Option<&str>) -> Result<Vec<EcoString>, String> {
         let mut gpus: Vec<EcoString> = KNOWN_GPUS.map(EcoString::from).to_vec();
+        // Empty text is no JSON, but adds no type either.
         let annotated = match annotation.filter(|text| !text.is_empty()) {
             Some(text) => serde_json::from_str(text).map_err(|_| {
                 format!(
@@ -382,6 +383,8 @@ impl KServeConfig {
         };
         let annotated = annotated.into_iter().map(|gpu: String| EcoString::from(gpu));
         for gpu in self.gpu_types.iter().cloned().chain(annotated) {
+            // The list is searched in order, so a second mention can find nothing that the first
+            // does not.
             if !gpus.contains(&gpu) {
                 gpus.push(gpu);
             }
@@ -391,6 +394,7 @@ impl KServeConfig {
 
     /// Reports whether a resource counts as a GPU for a service with this annotation.
     pub fn is_gpu(&self, resource: &str, annotation: Option<&str>) -> bool {
+        // A broken annotation is an error of the service; what counts as a GPU anyway still does.
         let gpus = self.gpus(annotation).or_else(|_| self.gpus(None)).unwrap_or_default();
         gpus.iter().any(|gpu| gpu == resource)
     }

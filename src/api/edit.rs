@@ -44,6 +44,7 @@ impl FieldEdit {
     /// Applies the edit to the tree of its object. `make` builds new nodes with their origin.
     pub fn apply(&self, tree: &mut Node, make: &dyn Fn(&Value) -> Node) {
         let to = (!self.to.is_null()).then(|| make(&self.to));
+        // Only a last step by name can mean an element that is not in the list yet.
         let Some((Segment::Keyed(key, name), above)) = self.path.0.split_last() else {
             return tree.set(&self.path.0, to);
         };
@@ -54,8 +55,10 @@ impl FieldEdit {
             (Some(place), Some(to)) => items[place] = to,
             (Some(place), None) => _ = items.remove(place),
             (None, Some(to)) => items.push(to),
+            // There is nothing to remove, and no empty list is to be made for it.
             (None, None) => return,
         }
+        // The list keeps its origin, so that findings about it still point at the file.
         let mut whole = list.cloned().unwrap_or_else(|| make(&Value::Array(Vec::new())));
         if let Some(list) = whole.as_list_mut() {
             *list = items.into_iter().collect();

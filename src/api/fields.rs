@@ -19,6 +19,7 @@ impl Reader<'_> {
 
     /// Reports a value that the documents reject and the controller accepts without a message.
     pub(crate) fn report_documented(&mut self, diagnostic: Diagnostic) {
+        // The release accepts the value, so it is shown but is no error.
         let severity = if self.semantics == Semantics::Documented {
             diagnostic.severity
         } else {
@@ -45,6 +46,7 @@ impl Reader<'_> {
     pub(crate) fn named_version(&mut self, node: Option<&Node>) -> Option<NamedVersion> {
         let node = node?;
         let name = text(node.get("name"))?;
+        // To a Go program, an empty text and an absent one are the same.
         if name.value.is_empty() {
             return None;
         }
@@ -59,6 +61,7 @@ impl Reader<'_> {
     /// Reads a model size or the bound of a size range.
     pub(crate) fn size(&mut self, node: Option<&Node>, what: &str) -> Option<Field<Size>> {
         let node = node?;
+        // YAML reads a size without a suffix as a number.
         let text = node.scalar_text()?;
         let size = Size::parse(&text);
         if size.documented.is_none() {
@@ -110,6 +113,7 @@ pub(crate) fn diffusion(node: Option<&Node>) -> Option<Diffusion> {
             components.iter().map(|entry| part(&entry.key, &entry.node)).collect()
         })
         .unwrap_or_default();
+    // Keys of a mapping have no order, so the name decides.
     additional.sort_by(|a: &DiffusionPart, b: &DiffusionPart| a.name.cmp(&b.name));
     Some(Diffusion {
         class_name: text(node.get("className")),

@@ -60,6 +60,7 @@ pub(crate) fn field(
         ("pathTemplate", &mut ingress.path_template),
     ];
     for (name, field) in texts {
+        // Go's decoder ignores the case of keys.
         if key.eq_ignore_ascii_case(name) {
             string(field, value, WHAT, &format!("IngressConfig.{name}"))?;
         }
@@ -77,6 +78,7 @@ pub(crate) fn field(
     if key.eq_ignore_ascii_case("ingressClassName") {
         let mut class = EcoString::new();
         string(&mut class, value, WHAT, "IngressConfig.ingressClassName")?;
+        // The field is a pointer in Go: null leaves it unset, and empty text does not.
         ingress.ingress_class_name = (!value.is_null()).then_some(class);
     }
     if key.eq_ignore_ascii_case("additionalIngressDomains") {

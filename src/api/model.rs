@@ -87,7 +87,7 @@ pub struct Model {
     /// `disabled: true`.
     pub disabled: bool,
     /// Facts from outside its manifest; the fields are also merged into the object.
-    pub known: Completion,
+    pub completion: Completion,
 }
 
 /// How reliable a value of a model is, the most reliable first.
@@ -154,6 +154,7 @@ impl Completion {
 
     /// Reports whether any value is known from outside the manifest.
     pub fn is_known(&self) -> bool {
+        // The command is left out: it says what is not known.
         !self.fields.is_empty()
             || self.finest_quantization.is_some()
             || self.parameters.is_some()
@@ -191,13 +192,15 @@ impl Model {
             size: None,
             diffusion: None,
             disabled: false,
-            known: Completion::default(),
+            completion: Completion::default(),
         }
     }
 
     /// Returns how reliable a field is; `None` when it has no value.
     pub fn evidence(&self, field: &str) -> Option<Evidence> {
-        if let Some(completed) = self.known.fields.iter().find(|completed| completed.path.is(field))
+        // These come first: they are merged into the object, where they would count as declared.
+        if let Some(completed) =
+            self.completion.fields.iter().find(|completed| completed.path.is(field))
         {
             return Some(completed.evidence);
         }
@@ -207,7 +210,7 @@ impl Model {
 
     /// Returns the next step for a model that lacks a field that selection needs.
     pub fn remedy(&self) -> Option<String> {
-        let command = self.known.import.as_ref()?;
+        let command = self.completion.import.as_ref()?;
         let other = if command.starts_with("ome import hf://") {
             "; without access to the Hub, it reads the file that it is given (`ome import config.json --help`)"
         } else {
@@ -219,13 +222,16 @@ impl Model {
     /// Returns the number of parameters: the exact count, unless the manifest sets a size that
     /// differs by more than 10% from both the exact count and the count of its files.
     pub fn parameters(&self) -> Option<ParamCount> {
+        // A written size is mostly the rounded name of the count: `8B` for 8.03 billion.
         let size = self.size.as_ref().and_then(|size| size.value.documented);
         let near = |count: Option<ParamCount>| match (count, size) {
             (Some(count), Some(size)) => size.0.abs_diff(count.0) <= count.0 / 10,
             (count, None) => count.is_some(),
             (None, Some(_)) => false,
         };
-        let Completion { parameters, stored, .. } = self.known;
+        let Completion { parameters, stored, .. } = self.completion;
+        // Packed weights hold several parameters per element, so a size may be meant of either
+        // count.
         if near(parameters) || near(stored) { parameters.or(size) } else { size }
     }
 
@@ -249,6 +255,7 @@ impl FineTunedWeight {
         let base = self.object.spec("baseModelRef")?;
         let text = |key: &str| {
             let node = base.get(key)?;
+            // An empty reference names nothing, as an absent one does.
             node.as_str().filter(|text| !text.is_empty()).map(|text| (text, node.origin))
         };
         let (name, origin) = text("name")?;

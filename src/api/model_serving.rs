@@ -61,6 +61,7 @@ impl Budget {
     pub fn protected(&self, total: i64) -> i64 {
         self.partition
             .as_ref()
+            // A negative partition protects nothing.
             .map_or(0, |partition| partition.value.scaled(total, Rounding::Up).max(0))
     }
 
@@ -207,11 +208,13 @@ impl ModelServing {
 
     /// Returns the pods of one group.
     pub fn pods_per_group(&self) -> i64 {
+        // A count at the bound is wrong by being too small, not by turning negative.
         self.roles.iter().fold(0, |sum: i64, role| sum.saturating_add(role.pods()))
     }
 
     /// Returns the pods of all groups.
     pub fn pods(&self) -> i128 {
+        // The product of three counts may not fit into 64 bits.
         let wide = |count: i64| i128::from(count);
         let group: i128 =
             self.roles.iter().map(|role| wide(role.replicas.value) * wide(role.size())).sum();
@@ -225,6 +228,7 @@ impl ModelServing {
         let roles = self.roles.iter();
         let group: i128 =
             roles.map(|role| least_one(role.replicas.value) * i128::from(role.size())).sum();
+        // Groups without roles are gone through as well.
         least_one(self.replicas.value) * group.max(1)
     }
 

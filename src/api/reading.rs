@@ -42,6 +42,7 @@ impl<T> PerReading<T> {
 impl<T: Owned> PerReading<T> {
     /// Returns the value for the mode of its operator.
     pub fn of(&self, follow: impl Into<Follow>) -> &T {
+        // Both readings are of one object, so either tells the operator.
         match follow.into().of(self.documented.api()) {
             Semantics::Documented => &self.documented,
             Semantics::Controller => &self.controller,

@@ -41,7 +41,7 @@ pub struct Release {
     /// Commit in the operator's repository.
     pub commit: &'static str,
     /// How its rules are known.
-    pub known: Knowledge,
+    pub knowledge: Knowledge,
 }
 
 /// How the rules of a release are known.
@@ -90,6 +90,7 @@ impl Follow {
     /// Returns that mode for every operator when all `operators` share one mode, else `self`.
     #[must_use]
     pub fn among(self, operators: impl IntoIterator<Item = Api>) -> Self {
+        // Operators that the run does not meet have no say in what it is called.
         let mut modes = operators.into_iter().map(|api| self.of(api));
         match modes.next() {
             Some(first) if modes.all(|mode| mode == first) => first.into(),
@@ -112,6 +113,7 @@ impl From<Semantics> for Follow {
 
 impl fmt::Display for Follow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The default of the run is left out: it is about objects of no operator.
         let operators = [Api::Ome, Api::KServe, Api::Kthena];
         let following = |semantics: Semantics| {
             let followed = operators.into_iter().filter(|api| self.of(*api) == semantics);

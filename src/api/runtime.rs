@@ -104,6 +104,7 @@ pub fn model_container(containers: &[Node], names: &[&str]) -> usize {
             .iter()
             .position(|container| container.get("name").and_then(Node::as_str) == Some(*name))
     };
+    // The names are in order of preference, so the list is searched once for each.
     names.iter().find_map(named).unwrap_or_default()
 }
 

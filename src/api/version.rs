@@ -17,6 +17,7 @@ impl Version {
         Self {
             text: text.into(),
             documented: quantity::validate_documented(text),
+            // A version that does not parse matches no other; why it does not is never told.
             controller: quantity::Version::parse_controller(text).ok(),
         }
     }

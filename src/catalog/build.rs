@@ -313,7 +313,7 @@ impl Builder {
             match item {
                 Item::Model(model) => {
                     // A config.json belongs to the models that it completes.
-                    for field in &model.known.fields {
+                    for field in &model.completion.fields {
                         if let Some(span) = field.value.origin.span() {
                             catalog.owners.entry(span.source).or_insert_with(|| {
                                 let whole = Span { start: 0, end: u32::MAX, ..span };

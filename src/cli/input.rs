@@ -594,7 +594,7 @@ impl Session {
             let _ = write!(out, " · accelerator classes: {classes} built-in ({why})");
         }
         let models = self.world.catalog.models();
-        match models.filter(|model| model.known.completes_selection()).count() {
+        match models.filter(|model| model.completion.completes_selection()).count() {
             0 => {}
             1 => out.push_str(" · 1 model completed"),
             many => {

@@ -216,7 +216,8 @@ impl About {
     /// The config.json files that complete these models, too.
     pub(super) fn completed<'a>(mut self, models: impl IntoIterator<Item = &'a Model>) -> Self {
         for model in models {
-            let places = model.known.fields.iter().filter_map(|field| field.value.origin.span());
+            let places =
+                model.completion.fields.iter().filter_map(|field| field.value.origin.span());
             // A config.json is one object, which begins its file.
             let configs = places.filter(|span| span.source != model.object.span.source);
             self.objects.extend(configs.map(|span| (span.source, 0)));

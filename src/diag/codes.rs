@@ -49,6 +49,7 @@ macro_rules! codes {
         /// Every code with its documentation, in declaration order.
         pub static CODES: &[CodeDoc] = &[$(CodeDoc {
             id: $id, topic: Topic::$topic, severity: Severity::$severity, summary: $summary,
+            // A code without an entry does not compile.
             text: include_str!(concat!("codes/", $id, ".txt")),
         },)*];
 
@@ -65,6 +66,7 @@ impl Code {
 
     /// Its documentation.
     pub fn doc(self) -> &'static CodeDoc {
+        // The macro makes both from the same rows, so the places agree.
         &CODES[self as usize]
     }
 

@@ -27,6 +27,7 @@ impl<'a> Entry<'a> {
     /// Reads the text of an entry.
     pub fn read(text: &'a str) -> Self {
         let mut entry = Self::default();
+        // Two dashes and a space begin no line of an example, so its files do not end early.
         let (head, mut rest) = text.split_at(text.find("\n-- ").map_or(text.len(), |at| at + 1));
         for line in head.lines() {
             match line.split_once(": ") {
@@ -41,6 +42,7 @@ impl<'a> Entry<'a> {
         while let Some((name, after)) =
             rest.strip_prefix("-- ").and_then(|rest| rest.split_once(" --\n"))
         {
+            // The line break before the next name belongs to this file.
             let end = after.find("\n-- ").map_or(after.len(), |at| at + 1);
             entry.files.push((name, &after[..end]));
             rest = &after[end..];

@@ -63,11 +63,13 @@ pub struct Edit {
 /// or one that begins or ends within a character, is skipped.
 pub fn edited<'a>(text: &str, edits: impl IntoIterator<Item = &'a Edit>) -> String {
     let mut edits: Vec<&Edit> = edits.into_iter().collect();
+    // They come from several findings, in the order of discovery.
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let mut out = String::with_capacity(text.len() + 16 * edits.len());
     let mut at = 0;
     for edit in edits {
         let (start, end) = (edit.span.start as usize, edit.span.end as usize);
+        // A second repair of the same place begins before `at`, and is skipped as well.
         if let (Some(between), true) = (text.get(at..start), text.is_char_boundary(end)) {
             out.push_str(between);
             out.push_str(&edit.insert);
@@ -161,6 +163,7 @@ impl Diagnostic {
     /// Adds an object concerned.
     pub fn object(mut self, object: impl Into<String>) -> Self {
         self.objects.push(object.into());
+        // A pair is the same finding from whichever of the two it was found.
         self.objects.sort();
         self
     }

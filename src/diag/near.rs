@@ -26,9 +26,9 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The help for a name that is none of the known ones.
-pub fn known_names(name: &str, known: &[&str]) -> String {
-    let all = known.join(", ");
-    match nearest(name, known.iter().copied()) {
+pub fn known_names(name: &str, existing: &[&str]) -> String {
+    let all = existing.join(", ");
+    match nearest(name, existing.iter().copied()) {
         Some(near) => format!("did you mean `{near}`? known are {all}"),
         None => format!("known are {all}"),
     }
@@ -45,8 +45,10 @@ struct Word {
 impl Word {
     fn new(word: &str) -> Self {
         let letters = word.chars().count();
+        // After two edits, hardly a letter of a short word is left.
         let limit = if letters < 4 { 1 } else { (letters / 3).max(2) };
         let lower = word.to_lowercase();
+        // Lower case may have more letters: that of `İ` has two.
         let letters = lower.chars().count();
         Self { lower, length: word.len(), letters, limit }
     }
@@ -59,11 +61,13 @@ impl Word {
         let distance = is_near.then(|| strsim::damerau_levenshtein(&self.lower, &other));
         // One containing the other is the commonest slip with long names.
         let contained = || {
+            // Too many names contain a short word by chance.
             self.length > 3
                 && !other.is_empty()
                 && (other.contains(&self.lower) || self.lower.contains(&other))
         };
         let distance = distance.filter(|distance| *distance <= self.limit);
+        // At the limit, so that a name with fewer edits is offered first.
         distance.or_else(|| contained().then_some(self.limit))
     }
 }
@@ -89,6 +93,7 @@ impl Nearby {
     pub fn new<N: Into<EcoString>>(names: impl IntoIterator<Item = N>) -> Self {
         let names: Vec<EcoString> = names.into_iter().map(Into::into).collect();
         let mut nearby = Self { names, ..Self::default() };
+        // Sorting pays only where comparing every name would be slow.
         if nearby.names.len() > FEW {
             let lower = nearby.names.iter().map(|name| String::from(name.to_lowercase()));
             nearby.by_start = lower.enumerate().map(|(place, name)| (name, place)).collect();
@@ -111,6 +116,7 @@ impl Nearby {
             (0..self.names.len()).collect()
         } else {
             let lower = word.to_lowercase();
+            // A slip at one end leaves the other intact, so one of the lists has the name close by.
             let around = |sorted: &[(String, usize)], word: &str| -> Vec<usize> {
                 let middle = sorted.partition_point(|(name, _)| name.as_str() < word);
                 let range = middle.saturating_sub(AROUND)..(middle + AROUND).min(sorted.len());
@@ -119,6 +125,7 @@ impl Nearby {
             let mut places = around(&self.by_start, &lower);
             places.extend(around(&self.by_end, &backwards(&lower)));
             places.sort_unstable();
+            // Most names that resemble the word are near it in both lists.
             places.dedup();
             places
         };
@@ -128,6 +135,7 @@ impl Nearby {
             let distance = word.distance(&self.names[place])?;
             Some((distance, place))
         });
+        // Of equal distances the first place wins, as in `nearest`.
         near.min().map(|(_, place)| place)
     }
 }

@@ -2,10 +2,12 @@
 
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
+    // What is safe is listed, because shells differ in what is not.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
     } else {
+        // Nothing is special within single quotes but the quote itself, which has to stand outside.
         format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

@@ -126,10 +126,12 @@ fn address(part: &str) -> Option<String> {
     let document = DOCUMENTS
         .iter()
         .filter(|document| part.starts_with(document.name))
+        // Titles begin alike: `Data Plane` is also the beginning of `Data Plane V1`.
         .max_by_key(|document| document.name.len())?;
     let mut address = document.address.to_owned();
     if document.name.ends_with('/') {
         let path = &part[document.name.len()..];
+        // A function behind the path is no part of the address.
         address.push_str(path.split_once(", ").map_or(path, |(path, _)| path));
     }
     Some(address)

@@ -46,7 +46,7 @@ pub fn newest() -> Releases {
 
 /// Returns the newest release whose controllers were run, which controller mode follows by default.
 fn newest_recorded(services: &dyn Services) -> Option<&'static Policy> {
-    let is_recorded = |release: &&&Policy| matches!(release.id.known, Knowledge::Recorded(_));
+    let is_recorded = |release: &&&Policy| matches!(release.id.knowledge, Knowledge::Recorded(_));
     // Releases are listed from old to new, so the last recorded one is the newest.
     services.releases().iter().rev().find(is_recorded).copied()
 }

@@ -12,8 +12,8 @@ pub const LEADER_WORKER_SET: &str = "lws";
 /// Name of Kubernetes in `--release`.
 pub const KUBERNETES: &str = "kubernetes";
 
-const fn kubernetes(tag: &'static str, date: &'static str, existing: Knowledge) -> Release {
-    Release { tag, date, commit: "", known: existing }
+const fn kubernetes(tag: &'static str, date: &'static str, knowledge: Knowledge) -> Release {
+    Release { tag, date, commit: "", knowledge }
 }
 
 /// Releases of Kubernetes: the schemas and the scheduler are those of 1.35, later ones add fields.
@@ -33,7 +33,7 @@ pub fn released() -> [(&'static str, Vec<Release>); 2] {
         tag: release.tag,
         date: release.date,
         commit: release.commit,
-        known: if release.recorded { Knowledge::Recorded(0) } else { Knowledge::Read(&[]) },
+        knowledge: if release.recorded { Knowledge::Recorded(0) } else { Knowledge::Read(&[]) },
     });
     [(KUBERNETES, KUBERNETES_RELEASES.to_vec()), (LEADER_WORKER_SET, groups.collect())]
 }

@@ -51,7 +51,7 @@ fn assumed(resolution: &Resolution<'_>) -> Option<Diagnostic> {
         })
         .collect();
     (!fields.is_empty()).then(|| {
-        let help = model.known.import.as_ref().map(|command| {
+        let help = model.completion.import.as_ref().map(|command| {
             format!("`{command}` reads what the model's files state; or set the field yourself")
         });
         Diagnostic::new(

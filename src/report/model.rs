@@ -24,8 +24,8 @@ const FIELDS: [&str; 8] = [
 /// The keys that `explain` adds to the reference of a model.
 pub(super) fn json(model: &Model, policy: &Policy, out: &mut Value, sources: &SourceMap) {
     out["facts"] = FIELDS.iter().filter_map(|field| fact(model, policy, field, sources)).collect();
-    out["parameters"] = model.known.parameters.map(|count| count.0).into();
-    out["storedElements"] = model.known.stored.map(|count| count.0).into();
+    out["parameters"] = model.completion.parameters.map(|count| count.0).into();
+    out["storedElements"] = model.completion.stored.map(|count| count.0).into();
 }
 
 fn fact(model: &Model, policy: &Policy, field: &str, sources: &SourceMap) -> Option<Value> {
@@ -44,7 +44,7 @@ fn fact(model: &Model, policy: &Policy, field: &str, sources: &SourceMap) -> Opt
 pub(super) fn lines(model: &Model, policy: &Policy, sources: &SourceMap) -> Vec<String> {
     let mut lines = Vec::new();
     // Quantized weights store fewer elements than the model has parameters.
-    if let (Some(parameters), Some(stored)) = (model.known.parameters, model.known.stored)
+    if let (Some(parameters), Some(stored)) = (model.completion.parameters, model.completion.stored)
         && parameters != stored
     {
         lines.push(format!(
@@ -53,7 +53,7 @@ pub(super) fn lines(model: &Model, policy: &Policy, sources: &SourceMap) -> Vec<
             parameters.short()
         ));
     }
-    if !model.known.completes_selection() {
+    if !model.completion.completes_selection() {
         return lines;
     }
     // Fields of one source are named together, the best-known first.

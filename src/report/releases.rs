@@ -23,16 +23,16 @@ pub struct ReleaseRow {
 impl ReleaseRow {
     /// As JSON.
     pub fn json(&self) -> Value {
-        let Release { tag, date, commit, known: existing } = self.release;
+        let Release { tag, date, commit, knowledge } = self.release;
         // A release that is read was not recorded, and names what was not read of it.
-        let (services, unread) = match existing {
+        let (services, unread) = match knowledge {
             Knowledge::Recorded(services) => (Some(services).filter(|count| *count > 0), &[][..]),
             Knowledge::Read(unread) => (None, unread),
             Knowledge::Documents => (None, &[][..]),
         };
         json!({
             "operator": self.operator, "release": tag, "date": date, "commit": commit,
-            "default": self.default, "runtimes": self.runtimes, "known": existing.as_str(),
+            "default": self.default, "runtimes": self.runtimes, "known": knowledge.as_str(),
             "services": services, "rules": self.rules, "unread": unread,
         })
     }
@@ -40,8 +40,8 @@ impl ReleaseRow {
 
 /// How a release is known: `recorded (3,090 services)`, `read (4 rules)`.
 fn evidence(row: &ReleaseRow) -> String {
-    let word = row.release.known.as_str();
-    match (row.release.known, row.rules) {
+    let word = row.release.knowledge.as_str();
+    match (row.release.knowledge, row.rules) {
         (Knowledge::Recorded(services @ 1..), _) => {
             format!("{word} ({} services)", grouped(services.into()))
         }

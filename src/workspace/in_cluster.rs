@@ -70,7 +70,7 @@ pub(super) fn release(
         seen: tag.into(),
         place,
         followed: followed.tag,
-        known: followed.known,
+        known: followed.knowledge,
         newer: is_newer(tag, releases),
         span: Some(document.span),
     })
@@ -141,7 +141,7 @@ pub(super) fn leader_worker_set(
     let earlier = |release: &&Release| version(release.tag).is_some_and(|version| version <= seen);
     let followed = *releases.iter().rev().find(earlier).or_else(|| releases.first())?;
     let newer = is_newer(tag, &releases).then(|| {
-        newer_than("LeaderWorkerSet", tag, followed.tag, followed.known, Some(document.span))
+        newer_than("LeaderWorkerSet", tag, followed.tag, followed.knowledge, Some(document.span))
     });
     Some((followed.tag, newer))
 }
@@ -248,7 +248,7 @@ pub(super) fn by_definitions(
         seen: release.tag.into(),
         place,
         followed: release.tag,
-        known: release.known,
+        known: release.knowledge,
         // Newer fields are not looked for, so nothing can be claimed about them.
         newer: false,
         span: None,

@@ -26,7 +26,7 @@ pub(super) struct ServedModel {
 impl ServedModel {
     /// Of a model object.
     pub(super) fn of(policy: &Policy, model: &Model) -> Self {
-        let dimensions = model.known.dimensions.as_deref().copied();
+        let dimensions = model.completion.dimensions.as_deref().copied();
         let quantization =
             policy.quantization_of(model).map_or("", |quantization| quantization.value.as_str());
         let parameters = model.parameters();
@@ -48,7 +48,7 @@ impl ServedModel {
             }),
             repository,
             dimensions,
-            cache: model.known.cache.clone(),
+            cache: model.completion.cache.clone(),
             longest,
         }
     }

@@ -63,7 +63,7 @@ pub fn model(
         size,
         diffusion: diffusion(object.spec("diffusionPipeline")),
         disabled: object.spec("disabled").and_then(Node::as_bool).unwrap_or(false),
-        known: completion,
+        completion,
         object,
     }
 }
