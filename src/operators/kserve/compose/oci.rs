@@ -79,7 +79,7 @@ fn parent(path: &str) -> &str {
     path.trim_end_matches('/')
         .rsplit_once('/')
         .map(|(parent, _)| parent)
-        // parent||The parent of `/model` is the root, for which nothing is left of the text.
+        // The parent of `/model` is the root, for which nothing is left of the text.
         .filter(|parent| !parent.is_empty())
         .unwrap_or("/")
 }
