@@ -245,3 +245,78 @@ fn validate_reports_a_number_that_is_not_counted_once() {
         assert_eq!(codes, [expected], "{engine}: {}", done.stdout);
     }
 }
+
+const KSERVE: &str = "apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: rt, namespace: team}
+spec:
+  supportedModelFormats: [{name: f, version: '1'}]
+  containers: [{name: kserve-container, image: i}]
+  workerSpec:
+    containers: [{name: worker-container, image: i, resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]
+---
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: s, namespace: team, LABELSannotations: {serving.kserve.io/deploymentMode: MODE}}
+spec: SPEC
+STATUS
+";
+
+/// Sums and products of numbers as large as YAML has them: an answer or an error, never a crash.
+#[test]
+fn no_number_of_64_bits_ends_a_command() {
+    const MOST: &str = "9223372036854775807";
+    let model = |more: &str| {
+        format!("model: {{modelFormat: {{name: f}}, storageUri: 'pvc://a/b', runtime: rt{more}}}")
+    };
+    let kserve = |labels: &str, mode: &str, spec: &str, status: &str| {
+        let text = KSERVE.replace("LABELS", labels).replace("MODE", mode);
+        text.replace("SPEC", spec).replace("STATUS", status)
+    };
+    let gpus = ", resources: {requests: {nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 2}}";
+    let nodes =
+        format!("{{predictor: {{workerSpec: {{pipelineParallelSize: {MOST}}}, {}}}}}", model(gpus));
+    let canary = |name: &str, numbers: &str| {
+        format!("{{{numbers}predictor: {{name: {name}, minReplicas: {MOST}, {}}}}}", model(""))
+    };
+    let canaries = format!(
+        "{{predictor: {{minReplicas: {MOST}, maxReplicas: {MOST}, {}}}, canary: [{}, {}]}}",
+        model(""),
+        canary("c", &format!("trafficPercent: {MOST}, ")),
+        canary("d", "trafficPercent: -9223372036854775808, ")
+    );
+    let traffic =
+        format!("{{predictor: {{canaryTrafficPercent: -9223372036854775808, {}}}}}", model(""));
+    let timeouts = format!(
+        "{{predictor: {{timeout: {MOST}, {}}}, transformer: {{timeout: {MOST}, containers: [{{name: t, image: i}}]}}}}",
+        model("")
+    );
+    let open_shift =
+        "labels: {networking.kserve.io/visibility: exposed, opendatahub.io/dashboard: 'true'}, ";
+    let booster = "apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelBooster
+metadata: {name: b, namespace: team}
+spec:
+  backend:
+    {name: be, type: vLLM, modelURI: 'hf://a/b', cacheURI: 'hostpath:///c', replicas: 1, workers: [{type: server, image: i, replicas: 1, pods: -9223372036854775808}]}
+";
+    let raw = "RawDeployment";
+    for input in [
+        kserve("", raw, &nodes, ""),
+        kserve("", raw, &canaries, ""),
+        kserve(open_shift, raw, &canaries, ""),
+        kserve(open_shift, raw, &timeouts, ""),
+        kserve(
+            "",
+            "Serverless",
+            &traffic,
+            "status: {components: {predictor: {latestRolledoutRevision: s-1}}}",
+        ),
+        booster.to_owned(),
+    ] {
+        for command in ["plan", "render", "validate"] {
+            let done = ome(&[command, "-A", "-f", "-", "--no-builtin"], &input);
+            assert!(!done.stderr.contains("internal error"), "{command}: {input}{done:?}");
+        }
+    }
+}
