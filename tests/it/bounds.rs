@@ -167,3 +167,34 @@ fn long_lists_take_no_quadratic_time() {
         assert!(begin.elapsed() < Duration::from_secs(40), "{args:?}: {:?}", begin.elapsed());
     }
 }
+
+/// The rows of the page are those that the benchmark prints, in its order, and within its limits.
+#[test]
+fn the_page_has_the_rows_of_the_benchmark() {
+    let shapes = include_str!("../../benches/shapes.rs");
+    let names: Vec<&str> = shapes
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("name: \"")?.strip_suffix("\","))
+        .collect();
+    let page = include_str!("../../docs/limits.md");
+    let (_, page) = page.split_once("## What long inputs cost").expect("the page has tables");
+    let (page, _) = page.split_once("\n## ").expect("they end");
+    let rows: Vec<Vec<&str>> = page
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| input"))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let of_page: Vec<&str> = rows.iter().map(|row| row[1]).collect();
+    assert_eq!(of_page, names);
+    let number = |cell: &str, unit: &str| -> f64 {
+        cell.strip_suffix(unit).and_then(|number| number.parse().ok()).expect("a measured number")
+    };
+    for row in rows {
+        assert!(number(row[3], " s") < 10.0 && number(row[4], " MB") < 1_000.0, "{row:?}");
+        let growths: Vec<f64> = row[5].split(", ").map(|growth| number(growth, "")).collect();
+        let is_product = row[2].contains('×');
+        assert_eq!(growths.len(), if is_product { 2 } else { 1 }, "{row:?}");
+        let most = if row[1].contains("--max") { 4.0 } else { 2.2 };
+        assert!(growths.iter().all(|growth| *growth <= most), "{row:?}");
+    }
+}

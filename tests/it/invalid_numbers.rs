@@ -88,9 +88,9 @@ fn ome(args: &[&str], input: &str) -> Done {
 /// Every command.
 const ALL: &[&str] = &["plan", "explain", "render", "validate", "matrix", "discover"];
 /// Those that read services: a matrix is of models, runtimes and classes.
-const SERVICES: &[&str] = &["plan", "explain", "render", "validate", "discover"];
+const SERVICES: &[&str] = &["plan", "explain", "render", "validate"];
 /// Those that read where pods are.
-const PODS: &[&str] = &["plan", "explain", "validate", "discover"];
+const PODS: &[&str] = &["plan", "explain", "validate"];
 
 /// An input with one wrong number, the code of its finding, the end of its range, and the commands
 /// that read the number.

@@ -6,6 +6,7 @@ use crate::api::ComponentKind;
 use crate::check::refusals::Refusals;
 use crate::operators::kserve::storage_uri::storage_uri;
 use crate::yaml::Node;
+use std::collections::HashSet;
 
 pub(super) fn component(judge: &mut Refusals<'_>, kind: ComponentKind, component: &Node) {
     let path = format!("spec.{}.storageUris", kind.as_str());
@@ -56,11 +57,8 @@ pub(super) fn component(judge: &mut Refusals<'_>, kind: ComponentKind, component
     }
     // Quirk: the paths of claims are checked only if two or more models are fetched.
     if fetched.len() > 1 {
-        let twice = claimed
-            .iter()
-            .enumerate()
-            .find(|(index, (place, _))| claimed[..*index].iter().any(|(other, _)| other == place));
-        if let Some((_, (_, entry))) = twice {
+        let mut seen = HashSet::new();
+        if let Some((_, entry)) = claimed.iter().find(|(place, _)| !seen.insert(place)) {
             judge.value(
                 path.as_str(),
                 Some(entry),
