@@ -9,8 +9,11 @@ use crate::yaml::{Node, Segment, Value};
 /// Reports values of a spec that are secrets and are written in the file: what is masked wherever
 /// it is printed.
 pub(crate) fn inline(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    // Schemas describe secrets and hold none.
-    let holds = |object: &&Object| !object.builtin && object.id.kind != "CustomResourceDefinition";
+    // Schemas describe secrets and hold none; those of a SealedSecret are encrypted.
+    let holds = |object: &&Object| {
+        let kind = object.id.kind.as_str();
+        !object.builtin && !matches!(kind, "CustomResourceDefinition" | "SealedSecret")
+    };
     for object in view.catalog.objects().filter(holds) {
         if let Some(spec) = object.node.get("spec") {
             let at = At { object, place: Place::default(), name: "spec", how: "a Secret" };
@@ -35,7 +38,13 @@ impl<'a> At<'a> {
         match &node.value {
             Value::Map(map) => {
                 let named = map.get("name").and_then(Node::as_str);
-                for entry in map {
+                // Beside the name of a Secret are the names of its keys.
+                let names_keys = map.get("secretName").is_some();
+                let is_told = |key: &str, node: &Node| {
+                    key == "description"
+                        || (names_keys && key.ends_with("Key") && node.as_str().is_some())
+                };
+                for entry in map.iter().filter(|own| !is_told(own.key.as_str(), &own.node)) {
                     let key = entry.key.as_str();
                     let how = match key {
                         "env" => "a Secret with `valueFrom.secretKeyRef`",
@@ -65,7 +74,9 @@ impl<'a> At<'a> {
                 }
             }
             Value::Str(text)
-                if secret::pieces(self.place, text).iter().any(|piece| is_plain(piece)) =>
+                if secret::pieces(self.place, text)
+                    .iter()
+                    .any(|piece| is_plain(piece) && !is_prose(text, piece)) =>
             {
                 let message = format!("the value of `{}` is written in the file", self.name);
                 let finding = about(Code::InlineSecret, self.object, message)
@@ -80,16 +91,44 @@ impl<'a> At<'a> {
     }
 }
 
-/// Reports whether a text can be a secret: not a variable reference, placeholder, result of a
-/// command, item of a list, path, number or boolean.
+/// Reports whether a text can be a secret: not a variable reference, placeholder, expression of a
+/// program, result of a command, item of a list, path, number, duration or boolean.
 fn is_plain(text: &str) -> bool {
-    let is_item = text.ends_with(']') && text.contains('[');
-    !text.is_empty()
-        && !is_item
-        && !text.contains(['$', '<', '{', '`'])
-        && !text.starts_with('/')
+    text.contains(char::is_alphanumeric)
+        && !text.contains(['$', '<', '{', '`', '(', '['])
+        && !text.starts_with(['/', '%'])
+        && !is_duration(text)
         && text.parse::<f64>().is_err()
         && text.parse::<bool>().is_err()
+}
+
+/// Whether a text is a duration of Go: `8h0m0s`.
+fn is_duration(text: &str) -> bool {
+    let is_unit = |unit: &str| matches!(unit, "h" | "m" | "s" | "ms" | "d");
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let unit = &rest[digits..];
+        let end = unit.find(|c: char| c.is_ascii_digit()).unwrap_or(unit.len());
+        if digits == 0 || !is_unit(&unit[..end]) {
+            return false;
+        }
+        rest = &unit[end..];
+    }
+    true
+}
+
+/// Whether a part of a text goes on as a sentence after a colon: `PASS: Prometheus is deployed`.
+fn is_prose(text: &str, piece: &str) -> bool {
+    let start = (piece.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+    let around = start.and_then(|at| Some((text.get(..at)?, text.get(at + piece.len()..)?)));
+    around.is_some_and(|(before, after)| {
+        let next = after.strip_prefix(' ').and_then(|after| after.chars().next());
+        let scheme = piece.split(' ').next().unwrap_or_default();
+        let is_credential = ["bearer", "basic"].iter().any(|own| scheme.eq_ignore_ascii_case(own));
+        let has_words = piece.contains(' ') && !is_credential;
+        before.ends_with(": ") && (has_words || next.is_some_and(char::is_alphabetic))
+    })
 }
 
 #[cfg(test)]
@@ -121,6 +160,20 @@ mod tests {
             ("runner: {env: [{name: RAY_AUTH, value: token}]}", false),
             ("runner: {args: [--api-key, $(KEY)]}", false),
             ("runner: {args: [--api-key, --tp=1]}", false),
+            ("runner: {args: [--cookie-expire=8h0m0s]}", false),
+            ("runner: {args: [--cookie-secret=8h0x0s]}", true),
+            ("runner: {command: [sh, -c, 'echo \"PASS: Prometheus is deployed\"']}", false),
+            ("runner: {command: [sh, -c, 'echo \"password: hunter2\"']}", true),
+            ("runner: {command: [sh, -c, 'echo \"== Secrets ==\"; date -u +%H:%M:%SZ']}", false),
+            (
+                "runner: {command: [python, -c, 'a(secret_key=os.environ[\"K\"], token=get(\"T\"))']}",
+                false,
+            ),
+            ("runner: {command: [sh, -c, \"printf '{\\\"token\\\":\\\"%s\\\"}' x\"]}", false),
+            ("runner: {env: [{name: A, description: 'the token: abc1'}]}", false),
+            ("s3: {secretName: s, accessKey: AWS_KEY, secretKey: AWS_SECRET}", false),
+            ("s3: {accessKey: abc1, secretKey: def2}", true),
+            ("s3: {secretName: s, password: def2}", true),
             (
                 "worker: {podSpec: {initContainers: [{name: a, env: [{name: S3_PASSWORD, value: p}]}]}}",
                 true,

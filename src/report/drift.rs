@@ -105,11 +105,14 @@ impl View<'_> {
     /// "1 of 3 services drifts; objects: 1 missing, 2 changed".
     fn headline(&self) -> String {
         let drifted = self.drifted();
-        let all = self.drift.services;
+        let (all, failed) = (self.drift.services, self.drift.failed.len());
+        let compared = all.saturating_sub(failed);
         let mut out = if all == 0 {
             "no InferenceService was read: nothing is compared".to_owned()
+        } else if compared == 0 {
+            return format!("nothing is compared: {} in error", plural(all, "service"));
         } else if drifted == 0 {
-            format!("no drift: {} as the operator would write them", plural(all, "service"))
+            format!("no drift: {} as the operator would write them", plural(compared, "service"))
         } else {
             let parts = [Action::Create, Action::Update, Action::Delete].map(|action| {
                 let count = self.count(action);
@@ -120,8 +123,8 @@ impl View<'_> {
             let all = plural(all, "service");
             format!("{drifted} of {all} {verb}; objects: {}", parts.join(", "))
         };
-        if !self.drift.failed.is_empty() {
-            let _ = write!(out, "; {} in error, not compared", self.drift.failed.len());
+        if failed > 0 {
+            let _ = write!(out, "; {failed} in error, not compared");
         }
         out
     }

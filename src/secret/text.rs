@@ -236,6 +236,10 @@ fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     if of_user {
         let value = behind().or_else(|| after(text, word, Separator::Equals))?;
         let (user, password) = text[value.clone()].split_once(':')?;
+        // `date -u +%H:%M` prints the time.
+        if user.contains('%') {
+            return None;
+        }
         // `--user 1000:1000` are numbers of a user and a group.
         let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
         let is_none = (is_number(user) && is_number(password)) || is_reference(password);

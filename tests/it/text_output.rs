@@ -308,6 +308,10 @@ fn schema_accepts_kubectl_explain_paths() {
 fn what_was_not_rendered_is_not_reported_as_nothing() {
     let service = "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: i}\nspec: {model: {uri: \"hf://a/b\"}}\n";
     let folder = Folder::new(&[("s.yaml", service)]);
+    let done = folder.ome("drift -f s.yaml");
+    assert_eq!(done.exit, Some(1), "{done:?}");
+    assert!(done.stdout.contains("nothing is compared: 1 service in error"), "{done:?}");
+    assert!(!done.stdout.contains("no drift"), "{done:?}");
     for command in ["endpoints", "rollout i"] {
         let done = folder.ome(&format!("{command} -f s.yaml"));
         assert_eq!(done.exit, Some(1), "{done:?}");
