@@ -15,6 +15,7 @@ fn ensure<'n>(
     origin: Origin,
 ) -> Option<&'n mut Node> {
     let map = node.as_map_mut()?;
+    // A null or a scalar in this place is a finding of its own; here the edit must not fail.
     if !map.get(key).is_some_and(|found| fits(&found.value)) {
         map.insert(key, Node::new(empty, origin));
     }
@@ -44,6 +45,7 @@ pub(crate) fn field_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Nod
 
 /// Calls `change` for each element of the list under a key; copies nothing when the list is empty.
 pub(crate) fn each_mut(node: &mut Node, key: &str, change: impl FnMut(&mut Node)) {
+    // A mutable borrow copies a shared list, so the read-only look comes first.
     if node.get(key).is_some_and(|list| !list.items().is_empty())
         && let Some(list) = field_mut(node, key).and_then(Node::as_list_mut)
     {
@@ -93,6 +95,7 @@ pub(crate) fn lost<R: Record>(step: Step<'_>, loser: &Node, winner: &Node, rec: 
 
 /// Returns the union of two mappings; the later one overrides.
 pub(crate) fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
+    // A null in a layer is an absent key in Go's map: it deletes nothing.
     for entry in
         upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null())
     {

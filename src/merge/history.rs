@@ -139,9 +139,13 @@ impl History {
     /// does: by key if the list has one.
     pub fn at<'a>(&'a self, path: &FieldPath) -> Vec<Lost<'a>> {
         let mut found = Vec::new();
+        // Merges are recorded lowest layer first; the reader wants the layer just below the
+        // winner.
         for entry in self.overridden.iter().rev() {
             let Some(rest) = path.0.strip_prefix(entry.path.0.as_slice()) else { continue };
             let rest = FieldPath(rest.to_vec());
+            // A winner without this part removed it: a list that was replaced as a whole is
+            // shorter.
             let winner = entry.winner.as_ref().and_then(|node| node.select(&rest).first().copied());
             found.extend(entry.loser.select(&rest).first().map(|loser| Lost { loser, winner }));
         }
@@ -189,6 +193,7 @@ impl Record for History {
         if !self.on {
             return;
         }
+        // Clones are cheap: trees share their parts.
         self.overridden.push(Overridden {
             path: self.place.clone(),
             loser: loser.clone(),

@@ -17,6 +17,7 @@ pub(crate) fn container_type() -> &'static Type {
 /// Returns a tree as the controller decodes it.
 pub(crate) fn decoded(tree: &Node, ty: &'static Type, library: Library) -> Result<Node, String> {
     let mut node = schema::marshal(tree, ty, library).map_err(|misfit| misfit.to_string())?;
+    // Go's `omitempty` drops empty values again when the patch is encoded.
     schema::prune(&mut node, ty);
     Ok(node)
 }
@@ -54,6 +55,7 @@ pub(crate) fn pod<R: Record>(
     rec: &mut R,
 ) -> Result<Node, String> {
     let ty = pod_type();
+    // Both sides go through the types first: the patch is made of encoded structs upstream.
     smp::merge(decoded(lower, ty, library)?, &decoded(upper, ty, library)?, Some(ty), rec)
         .map_err(|error| error.to_string())
 }
@@ -79,8 +81,10 @@ pub(crate) fn container<R: Record>(
     rec: &mut R,
 ) -> Result<Node, String> {
     let listed = listed.unwrap_or_else(|| Node::map(Origin::Default(&ZERO_VALUE)));
-    let is_own = runner.get("args").is_some_and(|args| !args.is_empty());
-    let lower = listed.get("args").filter(|args| is_own && !args.is_empty()).cloned();
+    // Empty arguments on either side leave the plain merge as it is, as in upstream's condition.
+    let has_args = runner.get("args").is_some_and(|args| !args.is_empty());
+    // Kept before the merge, which replaces lists without a merge key as a whole.
+    let lower = listed.get("args").filter(|args| has_args && !args.is_empty()).cloned();
     let mut node = patched(&listed, runner, library, rec)?;
     if let (Some(lower), Some(map)) = (lower, node.as_map_mut()) {
         let args = map.get("args").map(Node::items).unwrap_or_default();
@@ -104,6 +108,8 @@ pub(crate) fn patched<R: Record>(
     let ty = container_type();
     let lower = decoded(lower, ty, library)?;
     let upper = decoded(upper, ty, library)?;
+    // `name` has no `omitempty`, so that an unnamed upper container overrides it with an empty
+    // text.
     let name = lower.get("name").cloned();
     let mut node = smp::merge(lower, &upper, Some(ty), rec).map_err(|error| error.to_string())?;
     let unnamed = text(&node, "name").is_empty();

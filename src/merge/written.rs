@@ -39,6 +39,7 @@ fn merge_key(field: &str) -> Option<&'static [&'static str]> {
 /// tree is not a mapping, the caller records the replacement, because it has the field's path.
 pub(crate) fn written<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     match (&lower.value, &upper.value) {
+        // A key without a value sets nothing, hence deletes nothing.
         (_, Value::Null) => lower.clone(),
         (Value::Map(below), Value::Map(above)) => {
             Node::new(Value::Map(maps(below, above, rec)), lower.origin)
@@ -63,6 +64,7 @@ fn field<R: Record>(name: &str, lower: &Node, upper: &Node, rec: &mut R) -> Node
     match (&lower.value, &upper.value) {
         (Value::List(below), Value::List(above)) => {
             if name == "args" {
+                // Nothing is overridden: the arguments of both layers reach the engine.
                 return Node::new(Value::List(concatenated(below, above)), lower.origin);
             }
             if let Some(keys) = merge_key(name) {
@@ -103,6 +105,7 @@ fn keyed<R: Record>(
     rec: &mut R,
 ) -> EcoVec<Node> {
     let mut merged = lower.clone();
+    // An index over identities: env lists of thousands of entries would be quadratic otherwise.
     let mut places = Places::of(lower.iter().map(|element| Some(identity(keys, element))));
     for element in upper {
         let identity = identity(keys, element);
@@ -137,6 +140,8 @@ fn identity(keys: &[&str], element: &Node) -> Vec<(&'static str, EcoString)> {
             } else {
                 node.kind_name()
             },
+            // A mapping in place of a scalar is a finding elsewhere; its JSON still tells two
+            // apart.
             node.scalar_text().unwrap_or_else(|| node.to_json().to_string().into()),
         ),
         None if *key == "protocol" => ("a string", "TCP".into()),
@@ -150,6 +155,8 @@ fn identity(keys: &[&str], element: &Node) -> Vec<(&'static str, EcoString)> {
 fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     let mut below = lower.clone();
     for (kept, dropped) in [("value", "valueFrom"), ("valueFrom", "value")] {
+        // A variable that sets both is invalid as written, and stays so that the fault is
+        // reported.
         let Some(winner) = upper.get(kept).filter(|_| upper.get(dropped).is_none()) else {
             continue;
         };
@@ -180,6 +187,7 @@ pub(crate) fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> No
 
 /// Returns the union of two mappings; `both` merges the values of keys that both have.
 fn joined(lower: &Node, upper: &Node, mut both: impl FnMut(&str, &Node, &Node) -> Node) -> Node {
+    // A side that is no mapping is reported where it was read.
     let (Some(below), Some(above)) = (lower.as_map(), upper.as_map()) else { return upper.clone() };
     let mut union = below.clone();
     for entry in above.iter().filter(|entry| !entry.node.is_null()) {
@@ -208,6 +216,7 @@ fn required_terms<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
 /// with the expressions of `outer` first. An empty side adds no terms (OEP-0003,
 /// Notes/Constraints/Caveats; docs/decisions.md#affinity).
 pub(crate) fn cross_product(outer: &[Node], inner: &[Node]) -> EcoVec<Node> {
+    // A product with an empty side would be empty, and match no node at all.
     if outer.is_empty() || inner.is_empty() {
         return outer.iter().chain(inner).cloned().collect();
     }

@@ -62,9 +62,11 @@ impl Component {
             None => vec![(&self.pod, pods)],
         };
         let mut found = BTreeMap::new();
+        // A worker of size 0 is never made, so that its invalid amounts count for nothing.
         for (pod, pods) in counts.into_iter().filter(|(_, pods)| *pods > 0) {
             for (name, each) in crate::pods::gpus::by_resource(pod)? {
                 let total: &mut i64 = found.entry(name).or_default();
+                // Sizes come from files: 2^40 workers of 2^40 devices must not wrap.
                 *total = total.checked_add(each.checked_mul(pods)?)?;
             }
         }
@@ -111,6 +113,7 @@ pub struct Outline {
 /// A number of replicas or pods as written; `default` where it is absent or null, none where the
 /// value is not such a number ([`Range::COUNT`]).
 pub fn count_of_pods(written: Option<&Node>, default: i64) -> Option<i64> {
+    // The API server drops a null, so that the default applies.
     let written = written.filter(|node| !node.is_null());
     Range::COUNT.count(written.map_or(Some(default), Node::as_int)?)
 }

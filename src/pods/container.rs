@@ -49,6 +49,7 @@ pub(crate) fn set_env<R: Record>(
     else {
         return;
     };
+    // Recorded before the insert, which drops the old value.
     if let Some(loser) = entry.get("value") {
         lost_variable(name, loser, &winner, rec);
     }
@@ -78,6 +79,7 @@ pub(crate) fn has_volume(pod: &Node, name: &str) -> bool {
 }
 
 pub(crate) fn pod_mounts(pod: &Node, volume: &str) -> bool {
+    // A downloader among the init containers needs the volume as much as the engine does.
     ["containers", "initContainers"]
         .iter()
         .filter_map(|key| pod.get(key))

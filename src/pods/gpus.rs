@@ -26,6 +26,7 @@ pub(crate) fn as_written(container: &Node, resource: &str) -> Option<i64> {
 fn requests(container: &Node) -> impl Iterator<Item = &Entry> {
     let side = |key: &str| container.at(&["resources", key]);
     let (limits, requests) = (side("limits"), side("requests"));
+    // A resource in both is one amount, and for devices the limit is the one that counts.
     let requested = requests
         .into_iter()
         .flat_map(Node::entries)
@@ -45,6 +46,8 @@ pub(crate) fn by_resource(pod: &Node) -> Option<BTreeMap<EcoString, i64>> {
 pub fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
     let listed = part.get("containers").map(Node::items).unwrap_or_default();
     let runner = part.get("runner");
+    // The runner is merged over the container of its name, so that both together are one
+    // container.
     let twin = runner
         .and_then(|runner| runner.get("name")?.as_str())
         .and_then(|name| position(listed, "name", name));
@@ -64,6 +67,7 @@ fn with_init<'n>(
 ) -> Option<BTreeMap<EcoString, i64>> {
     let mut found = sum(containers)?;
     let (mut neighbors, mut most) = (BTreeMap::new(), BTreeMap::new());
+    // In order: a sidecar counts beside the init containers after it, not before it.
     for container in part.get("initContainers").map(Node::items).unwrap_or_default() {
         let std = sum(std::iter::once(container))?;
         if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {

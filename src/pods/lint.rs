@@ -118,6 +118,7 @@ pub(crate) fn replica_range_of(
 /// The flag of an argument, without its value.
 pub(crate) fn flag(text: &str) -> Option<&str> {
     let word = text.split(['=', ' ']).next()?;
+    // A bare `--` ends options and is no flag; short flags may be repeated, such as `-v -v`.
     (word.starts_with("--") && word.len() > 2).then_some(word)
 }
 
@@ -141,6 +142,7 @@ pub(crate) fn duplicate_flags(
         let text = args[*last].as_str().unwrap_or_default();
         let value = match text.split_once('=') {
             Some((_, value)) => value,
+            // The next argument is the value unless it is a flag: `--enable-x --port 8080`.
             None => args
                 .get(last + 1)
                 .and_then(Node::as_str)
@@ -150,6 +152,7 @@ pub(crate) fn duplicate_flags(
         // An argument of the service after one of its runtime is how the runtime's is overridden.
         let service = place.service.object.span;
         let is_own = |at: usize| args[at].origin.span().is_some_and(|span| service.contains(span));
+        // Three uses mean that one layer alone has the flag twice, which no override explains.
         let overrides = *times == 2 && is_own(*last) && !is_own(*first);
         let severity = if overrides { Severity::Info } else { Severity::Warning };
         findings.push(
@@ -183,6 +186,7 @@ pub(crate) fn image(part: &Node, whose: &str, place: &Place<'_>, findings: &mut 
         .flatten();
     let span = written
         .into_iter()
+        // A part that an operator made has no place; the nearest text that has one is shown.
         .find_map(|node| node.origin.span())
         .or_else(|| Some(place.service.object.name_span()));
     findings.push(
@@ -280,11 +284,13 @@ fn mounts(
     let existing: HashSet<&str> = names.iter().copied().collect();
     let nearby = OnceCell::new();
     for (index, mount) in mounts.iter().enumerate() {
+        // A mount without a name is a finding of the schema.
         let Some(name) = mount.get("name") else { continue };
         let wanted = name.as_str().unwrap_or("");
         if injected.contains(&wanted) || existing.contains(wanted) {
             continue;
         }
+        // Names are indexed at the first fault only: most pods have none.
         let near = nearby.get_or_init(|| Nearby::new(names.iter().copied())).nearest(wanted);
         findings.push(
             Diagnostic::new(
@@ -308,6 +314,7 @@ fn volumes(pod: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
     let mut named = Places::new();
     for (index, volume) in volumes.iter().enumerate() {
         let name = text(volume, "name");
+        // Volumes without a name are no twins of each other; the schema reports the missing name.
         let twin = named.insert(name, index).filter(|_| !name.is_empty());
         let path = format!("{path}.volumes[{index}]");
         let sources: Vec<_> =
@@ -345,6 +352,8 @@ fn resources(container: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
     {
         let Some(limit) = limits.get(&request.key) else { continue };
         let written = |node: &Node| node.scalar_text().unwrap_or_default();
+        // Quantities, not texts: `1000m` is not more than `1`. Invalid ones are reported
+        // elsewhere.
         if let (Ok(quantity), Ok(allowed)) =
             (Quantity::parse(&written(&request.node)), Quantity::parse(&written(limit)))
             && quantity > allowed

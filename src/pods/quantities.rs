@@ -39,6 +39,7 @@ fn amounts(node: &mut Node) {
 }
 
 fn rewrite(node: &mut Node) {
+    // A number becomes a string, as the API server encodes every quantity.
     if let Some(quantity) = node.scalar_text().and_then(|text| Quantity::parse(&text).ok()) {
         node.value = Value::Str(quantity.canonical());
     }

@@ -112,6 +112,7 @@ pub(crate) fn expand_with(
         setting: None,
     };
     let mut each = |text: Origin, ran: Ran<'_>| {
+        // A text without a place cannot be asked about, and its origin is costly to find.
         if let Some(span) = text.span().filter(|_| rec.keeps()) {
             let (action, value) = (ran.action.into(), ran.printed.into());
             rec.filled(span, || Filled { action, value, from: data.origin_of(ran, text) });
@@ -124,6 +125,7 @@ pub(crate) fn expand_with(
     let expanded = template::expand_recorded(container, &seen.metadata, mode, &mut each);
     match policy.template {
         TemplateRule::FieldChains => Ok(expanded.unwrap_or_else(|errors| {
+            // All of them: the reader mends a container once, not once for each variable.
             findings.extend(errors.into_iter().map(|error| finding(place, error)));
             container.clone()
         })),
@@ -139,9 +141,12 @@ pub(crate) fn expand_with(
                 Failure { span: span.or(refused.span), ..refused }
             };
             let expanded = expanded.map_err(|errors| match errors.first() {
+                // The controller stops at the first error, so that its message has that one alone.
                 Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
                 None => failed("", None),
             })?;
+            // The controller renders the container as JSON and decodes it, which drops empty
+            // values.
             typed::decoded_container(&expanded, seen.library)
                 .map_err(|message| failed(&message, None))
         }
@@ -185,6 +190,8 @@ pub(crate) fn outside(place: &Place<'_>, pod: &Node, main: usize, findings: &mut
     for entry in pod.entries() {
         let path = FieldPath::root().field(entry.key.clone());
         match &entry.node.value {
+            // The main container is expanded before, and what is left there has findings of its
+            // own.
             Value::List(items) if entry.key == "containers" => {
                 for (index, container) in
                     items.iter().enumerate().filter(|(index, _)| *index != main)

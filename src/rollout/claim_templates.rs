@@ -19,6 +19,7 @@ impl ClaimTemplates {
     pub fn read(namespace: &str, list: &[Node], admission: &Admission) -> Self {
         let all = list.iter().map(|claim| {
             let name = claim.at(&["metadata", "name"]).and_then(Node::scalar_text);
+            // Judged once for the template: the claims of all pods differ only in their names.
             let refused = admission.refused_claim(namespace, claim);
             (name.unwrap_or_default(), Arc::new(claim.clone()), refused)
         });

@@ -57,12 +57,14 @@ impl DaemonSetSpec {
         let inner = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
         let mut pod = PodTemplate::read(namespace, labels, &inner, admission)?;
         let name = object.at(&["metadata", "name"]).and_then(Node::scalar_text).unwrap_or_default();
+        // The names of its pods are random, so that messages show a pattern.
         pod.name = eco_format!("{name}-*");
         // Spreading by owner is for ReplicaSets and StatefulSets.
         label_selector(spec.get("selector"))?;
         for (key, effect) in TOLERATED {
             tolerate(&mut pod, key, effect);
         }
+        // A pod on the host's network may itself be what makes the node's network available.
         if inner.get("hostNetwork").and_then(Node::as_bool) == Some(true) {
             tolerate(&mut pod, "network-unavailable", "NoSchedule");
         }
@@ -77,6 +79,7 @@ impl DaemonSetSpec {
             revision: revision_name(&template),
             pod: Arc::new(pod),
             start: Start::Ready,
+            // OnDelete never deletes a pod for a new template.
             unavailable: (kind.as_deref() != Some("OnDelete"))
                 .then(|| amount.unwrap_or(IntOrPercent::Int(1))),
         })
@@ -149,6 +152,7 @@ impl DaemonSet {
         self.members.retain(|_, (pod, _)| pods.phase(*pod) != PodPhase::Gone);
         let (run, stay) = self.nodes(pods);
         let mut changed = false;
+        // Only a NoExecute taint or a selector drives a pod out; NoSchedule keeps new ones away.
         let leaving = self.members.iter().filter(|(node, _)| !stay.contains(node));
         let leaving: Vec<PodId> = leaving.map(|(_, (pod, _))| *pod).collect();
         for pod in leaving.into_iter().filter(|pod| pods.is_active(*pod)).collect::<Vec<_>>() {
@@ -162,6 +166,8 @@ impl DaemonSet {
             }
             let revision = self.spec.revision.clone();
             let id = self.templates.get(&(revision.clone(), *node)).copied();
+            // One template for each node, because the node's name is in the pod's affinity. It is
+            // kept for the next pod of the same revision there.
             let template = id.unwrap_or_else(|| {
                 let pod = self.spec.pod.only_on(&pods.scheduler.node(*node).name);
                 pods.scheduler.template(Arc::new(pod))
@@ -185,12 +191,14 @@ impl DaemonSet {
     fn update(&mut self, pods: &mut Pods, desired: usize) -> bool {
         let Some(unavailable) = self.spec.unavailable else { return false };
         let desired = i64::try_from(desired).unwrap_or(i64::MAX);
+        // At least one: with 0 no pod would ever be deleted, and the update would stand still.
         let most = usize::try_from(unavailable.scaled(desired, Rounding::Up).max(1)).unwrap_or(1);
         let ready = |pod: &PodId| pods.phase(*pod) == PodPhase::Ready;
         let unready = self.members.values().filter(|(pod, _)| !ready(pod)).count();
         let old = self.members.values().filter(|(_, revision)| *revision != self.spec.revision);
         let (up, down): (Vec<PodId>, Vec<PodId>) = old.map(|(pod, _)| *pod).partition(ready);
         let left = most.saturating_sub(unready);
+        // Pods that are down cost no availability, so that all of them go beyond the budget.
         let all: Vec<PodId> = down.into_iter().chain(up.into_iter().take(left)).collect();
         let mut changed = false;
         for pod in all.into_iter().filter(|pod| pods.is_active(*pod)).collect::<Vec<_>>() {

@@ -67,17 +67,19 @@ impl Deployment {
     }
 
     /// Takes over running pods of a version.
-    pub(super) fn adopt(&mut self, pods: &mut Pods, revision: &Revision, own: &[PodId]) {
+    pub(super) fn adopt(&mut self, pods: &mut Pods, revision: &Revision, running: &[PodId]) {
         let at = self.set(pods, revision);
-        self.sets[at].adopt(own);
+        self.sets[at].adopt(running);
         let (surge, _) = self.spec.strategy.resolved(self.spec.replicas);
+        // The annotations of a rollout that is at rest; else the first sync would take it for
+        // scaled.
         (self.sets[at].desired, self.sets[at].most) =
             (self.spec.replicas, self.spec.replicas + surge);
     }
 
     fn set(&mut self, pods: &mut Pods, revision: &Revision) -> usize {
-        let known = self.sets.iter().position(|set| set.revision == revision.name);
-        known.unwrap_or_else(|| {
+        let existing = self.sets.iter().position(|set| set.revision == revision.name);
+        existing.unwrap_or_else(|| {
             self.sets.push(ReplicaSet::new(pods, revision));
             self.sets.len() - 1
         })
@@ -93,11 +95,11 @@ impl Deployment {
         let new = self.new_set();
         let mut counts = (Counts::default(), Counts::default());
         for (at, set) in self.sets.iter().enumerate() {
-            let own = set.counts(pods);
+            let of_set = set.counts(pods);
             if Some(at) == new {
-                counts.1 = counts.1.plus(own);
+                counts.1 = counts.1.plus(of_set);
             } else {
-                counts.0 = counts.0.plus(own);
+                counts.0 = counts.0.plus(of_set);
             }
         }
         counts
@@ -111,6 +113,7 @@ impl Deployment {
 
     /// Why the newest pods are not created.
     pub(super) fn refused(&self) -> Option<&EcoString> {
+        // The newest ReplicaSet is the one that the reader waits for.
         self.sets.iter().rev().find_map(|set| set.refused.as_ref())
     }
 
@@ -125,22 +128,24 @@ impl Deployment {
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let mut changed = self.steer(pods);
         // Only the choice of pods to delete asks for it, and an update has a thousand stages without.
-        let mut beside: HashMap<NodeId, usize> = HashMap::new();
+        let mut pods_by_node: HashMap<NodeId, usize> = HashMap::new();
         if self.sets.iter().any(|set| set.has_surplus(pods)) {
             for pod in self.pods(pods).filter(|pod| pods.is_active(*pod)) {
                 if let Some(node) = pods.scheduler.state(pod).node() {
-                    *beside.entry(node).or_default() += 1;
+                    *pods_by_node.entry(node).or_default() += 1;
                 }
             }
         }
         for set in &mut self.sets {
-            changed |= set.sync(pods, &beside);
+            changed |= set.sync(pods, &pods_by_node);
         }
         changed
     }
 
     /// `syncDeployment`.
     fn steer(&mut self, pods: &mut Pods) -> bool {
+        // | self.was_scaled()|As upstream, a change of size comes before a change of the template,
+        // which waits for the next sync.
         if self.spec.paused || self.was_scaled() {
             return self.scale(pods);
         }
@@ -159,6 +164,7 @@ impl Deployment {
     }
 
     fn unavailable(&self) -> i64 {
+        // `MaxUnavailable` upstream is 0 here; resolved, it could be 1 by the rule of two zeros.
         if self.spec.replicas == 0 {
             return 0;
         }
@@ -202,6 +208,7 @@ impl Deployment {
         if let Some(only) = only {
             return self.resize(only, self.spec.replicas);
         }
+        // `IsSaturated`: the new version has all replicas ready, so that the old ones need none.
         let saturated = new.is_some_and(|new| {
             let set = &self.sets[new];
             set.wanted == self.spec.replicas
@@ -219,6 +226,7 @@ impl Deployment {
             return false;
         }
         let replicas = self.spec.replicas;
+        // A Deployment of 0 replicas has no surge either.
         let allowed = if replicas > 0 { replicas + self.surge() } else { 0 };
         let to_add = allowed - self.total();
         // The largest first. Of equal ones, pods are added to the newer and removed from the older.
@@ -235,6 +243,7 @@ impl Deployment {
             sizes.push(self.sets[*at].wanted + share);
             added += share;
         }
+        // Rounding may leave a rest, which the largest ReplicaSet takes.
         if let Some(first) = sizes.first_mut() {
             *first = (*first + to_add - added).max(0);
         }
@@ -272,9 +281,12 @@ impl Deployment {
                 changed |= self.resize(at, 0);
             }
         }
+        // Pods of the old version are being deleted; the new ones wait for a later sync.
         if changed {
             return true;
         }
+        // Terminating pods count: the new version starts on an empty stage, as `oldPodsRunning`
+        // demands.
         let old_pods = self.sets.iter().enumerate().filter(|(at, _)| Some(*at) != new);
         let left = old_pods
             .map(|(_, set)| set.counts(pods))
@@ -301,6 +313,7 @@ impl Deployment {
             return true;
         };
         let wanted = self.sets[new].wanted;
+        // `reconcileNewReplicaSet` scales down first, after the Deployment was made smaller.
         if wanted > replicas {
             return self.resize(new, replicas);
         }
@@ -328,6 +341,8 @@ impl Deployment {
         }
         let ready = |set: &ReplicaSet| set.counts(pods).ready;
         let least = self.spec.replicas - self.unavailable();
+        // New pods that are not ready take part of the budget: if they never become ready, old
+        // pods stay.
         let unready = self.sets[new].wanted - ready(&self.sets[new]);
         let budget = self.total() - least - unready;
         if budget <= 0 {
@@ -337,6 +352,8 @@ impl Deployment {
         let mut cleaned = 0;
         for at in &old {
             let wanted = self.sets[*at].wanted;
+            // Pods that are not ready serve nobody, so that they go first and cost no
+            // availability.
             let count = (budget - cleaned).min(wanted - ready(&self.sets[*at])).max(0);
             self.resize(*at, wanted - count);
             cleaned += count;

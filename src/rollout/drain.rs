@@ -72,6 +72,7 @@ const REFUSED: &str = "429 Cannot evict pod as it would violate the pod's disrup
 impl World {
     /// The workload of a pod.
     pub fn owner(&self, pod: PodId) -> Option<WorkloadId> {
+        // The index has pods of kept workloads only; those of simulated controllers are searched.
         if let Some((workload, _)) = self.member(pod) {
             return Some(workload);
         }
@@ -99,6 +100,7 @@ impl World {
                 (scale, (scale - amount.scaled(scale, Rounding::Up)).max(0))
             }
         };
+        // A budget without pods allows nothing, as in `updatePdbStatus`.
         let allowed = if expected <= 0 { 0 } else { (healthy - desired).max(0) };
         BudgetStatus { healthy, desired, allowed, expected }
     }
@@ -118,8 +120,9 @@ impl World {
     /// The answer of the API server.
     pub fn evict(&mut self, pod: PodId, budgets: &[DrainBudget]) -> Result<(), EcoString> {
         let phase = self.phase(pod);
-        let is_evicted = self.has_started(pod) && phase != PodPhase::Terminating;
-        if is_evicted {
+        // `canIgnorePDB`: pods that are pending or already terminate are no disruption.
+        let is_guarded = self.has_started(pod) && phase != PodPhase::Terminating;
+        if is_guarded {
             let template = Arc::clone(self.scheduler().template_of(pod));
             let budgets: Vec<&DrainBudget> =
                 budgets.iter().filter(|budget| budget.budget.guards(&template)).collect();
@@ -136,6 +139,8 @@ impl World {
     fn allows(&self, phase: PodPhase, budget: &DrainBudget) -> Result<(), EcoString> {
         let status = self.budget(budget);
         let enough = status.healthy >= status.desired && status.desired > 0;
+        // A pod that is not ready does not count as healthy, so that its eviction takes nothing
+        // away.
         if phase != PodPhase::Ready && (budget.always_allow || enough) {
             return Ok(());
         }
@@ -165,6 +170,7 @@ impl World {
             .filter(|pod| !matches!(self.phase(*pod), PodPhase::Terminating | PodPhase::Gone))
             .filter(|pod| self.is_evicted(*pod))
             .collect();
+        // A stable order: with a budget of one, the first pod is the one that goes.
         pods.sort_by_key(|pod| (scheduler.template_of(*pod).name.clone(), *pod));
         pods
     }
@@ -196,6 +202,7 @@ impl World {
         let mut ends = Vec::new();
         let mut tick = 0;
         for node in nodes {
+            // kubectl drain stops at the first node that it cannot empty.
             if ends.contains(&NodeEnd::Blocked) {
                 ends.push(NodeEnd::NotReached);
                 continue;
@@ -218,6 +225,7 @@ impl World {
                 self.settle_with(ties);
                 tick += 1;
                 quiet = if moves { 0 } else { quiet + 1 };
+                // One quiet tick may lie between a pod's end and its successor's start.
                 if quiet >= 2 || tick >= MOST_TICKS {
                     break NodeEnd::Blocked;
                 }
@@ -240,6 +248,8 @@ impl World {
             match self.evict(pod, budgets) {
                 Ok(()) => {
                     evicted.push((pod, owner));
+                    // Controllers see each eviction before the next one: a new pod that is ready
+                    // frees the budget.
                     self.settle_with(ties);
                 }
                 Err(why) => blocked.push((pod, owner, why)),

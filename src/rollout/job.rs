@@ -86,10 +86,13 @@ impl JobSpec {
         let parallelism = number("parallelism");
         Ok(Self {
             parallelism: parallelism.unwrap_or(1),
+            // Both absent mean one pod; with parallelism alone, one success of any pod is enough.
             completions: number("completions").or(parallelism.is_none().then_some(1)),
             suspended: spec.get("suspend").and_then(Node::as_bool) == Some(true),
             backoff_limit: number("backoffLimit").unwrap_or(6),
             ignores_disruption: ignores,
+            // A podFailurePolicy makes `Failed` the only replacement policy that the API server
+            // takes.
             replaces_failed: text("podReplacementPolicy") == "Failed" || !rules.is_empty(),
             pod: Arc::new(pod),
             start: Start::Ready,
@@ -190,6 +193,7 @@ impl Job {
             .copied()
             .filter(|pod| pods.is_running(*pod) && pods.is_active(*pod))
             .collect();
+        // Running pods end together: which of them ends first is not known.
         self.succeeded += done.len();
         for pod in &done {
             pods.scheduler.succeed(*pod);
@@ -215,6 +219,7 @@ impl Job {
             .collect();
         for pod in ended {
             self.dismissed.push(pod);
+            // An ignored eviction neither counts towards backoffLimit nor delays the next pod.
             if !self.spec.ignores_disruption {
                 self.failed += 1;
                 self.backs_off = Some(pods.tick);
@@ -228,17 +233,22 @@ impl Job {
         let mut changed = !gone.is_empty();
         if active > wanted {
             let surplus: Vec<PodId> =
+                // The newest pods have done the least work.
                 self.members.iter().rev().copied().filter(|pod| pods.is_active(*pod)).collect();
             for pod in surplus.into_iter().take(active - wanted) {
+                // A pod that the Job deletes itself is no failure.
                 self.dismissed.push(pod);
                 pods.delete(pod);
                 changed = true;
             }
         }
         self.refused = None;
+        // A failure delays the next pod (`backoff.getRemainingTime`), here until the next tick.
         if self.backs_off.is_some_and(|tick| tick == pods.tick) {
             return changed;
         }
+        // With `Failed` an ending pod still holds its slot, so that no more than wanted run at
+        // once.
         let held = if self.spec.replaces_failed { active + ending } else { active };
         for _ in held..wanted {
             let template = *self

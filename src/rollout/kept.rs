@@ -71,6 +71,8 @@ impl Kept {
         for at in lost {
             let pod = self.members[at];
             let waits = self.keeping.named || self.keeping.whole_groups;
+            // The next pod has the name of this one, or starts with its whole group: both wait
+            // until it is gone.
             if waits && pod.pod.is_some_and(|pod| pods.phase(pod) != PodPhase::Gone) {
                 if self.keeping.whole_groups {
                     changed |= self.end_group(pod.group, pods);
@@ -109,6 +111,7 @@ impl Kept {
     fn create(&mut self, members: &[usize], pods: &mut Pods) -> Vec<PodId> {
         let mut created = Vec::new();
         self.refused = None;
+        // A single pod needs no gang: it gets a node or none.
         if self.keeping.together && members.len() > 1 {
             let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
             for at in members {
@@ -132,6 +135,7 @@ impl Kept {
         }
         for at in members {
             let template = self.members[*at].template;
+            // Once only: a pod that is lost again goes where the scheduler puts it.
             let steered = self.steered.remove(at);
             let there = steered.and_then(|node| pods.scheduler.add_to(template, node));
             let new = match there {

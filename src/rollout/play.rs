@@ -65,6 +65,7 @@ impl World {
             Some(Workload::Kept(kept)) => kept.members.iter().filter_map(|pod| pod.pod).collect(),
             Some(Workload::Fixed(pods)) => pods.clone(),
         };
+        // Controllers drop pods that are gone at their next sync, which may not have come yet.
         all.retain(|pod| self.pods.phase(*pod) != PodPhase::Gone);
         all.sort_unstable();
         all
@@ -94,6 +95,8 @@ impl World {
         let waiting =
             waiting.map(|(pod, _)| (*pod, self.pods.scheduler.rejection(*pod).cloned())).collect();
         let end = match (paused, complete) {
+            // Before completeness: with an unchanged template a paused Deployment would count as
+            // complete.
             (true, _) => End::Paused,
             (_, true) => End::Complete,
             _ if self.is_quiet() => End::Stuck,

@@ -103,6 +103,8 @@ impl Pods {
     }
 
     pub(super) fn life_mut(&mut self, pod: PodId) -> &mut Life {
+        // Pods are numbered without gaps by the scheduler, which may know of more pods than this
+        // list.
         if self.lives.len() <= pod.index() {
             self.lives.resize(pod.index() + 1, Life::default());
         }

@@ -39,12 +39,14 @@ pub fn revision_name(template: &Node) -> EcoString {
             Value::Null => return false,
             Value::Map(map) => {
                 let mut entries: Vec<_> = map.iter().collect();
+                // The order of keys in the file is no part of a version.
                 entries.sort_by(|one, other| one.key.cmp(&other.key));
                 for entry in entries {
                     let before = out.len();
                     out.push(if before == start { b'{' } else { b',' });
                     json(entry.key.as_str(), out);
                     out.push(b':');
+                    // The key is written before its value is known to be empty.
                     if !write(&entry.node, out) {
                         out.truncate(before);
                     }
@@ -58,6 +60,8 @@ pub fn revision_name(template: &Node) -> EcoString {
             Value::List(_) => {
                 for (at, item) in node.items().iter().enumerate() {
                     out.push(if at == 0 { b'[' } else { b',' });
+                    // An empty element keeps its place: without it, lists of different length
+                    // would be one version.
                     if !write(item, out) {
                         out.extend_from_slice(b"null");
                     }
@@ -136,6 +140,7 @@ impl Revision {
             path: "metadata.labels".into(),
             problem: eco_format!("{error}"),
         })?;
+        // The hash keeps pods of other versions out: spreading counts those of one ReplicaSet.
         let both = selector.requirements().iter().chain(current.requirements()).cloned();
         pod.owner = Some(Selector::new(both));
         Ok(Self { name, pod: Arc::new(pod), start: Start::Ready })
@@ -216,9 +221,12 @@ impl LeaderWorkerSetSpec {
             surge: amount(rolling("maxSurge"), IntOrPercent::Int(0))?,
             unavailable: amount(rolling("maxUnavailable"), IntOrPercent::Int(1))?,
             partition: number(rolling("partition"), 0),
+            // A gate of the cluster, which no object of the input declares.
             stateful_set_gate: false,
             exclusive: Some(exclusive).filter(|key| !key.is_empty()),
             restart: match text(group.get("restartPolicy")).as_str() {
+                // "RecreateGroupOnPodRestart" if has_annotation|The annotation changes the default
+                // policy only.
                 "" | "RecreateGroupOnPodRestart" if has_annotation => {
                     Restart::GroupAfterStartByAnnotation
                 }
@@ -250,6 +258,7 @@ impl GroupRevision {
         Ok(Self {
             name: revision_name(group),
             size: usize::try_from(size).unwrap_or(1),
+            // Without a leader's template the leader is one more worker.
             leader: read("leaderTemplate")?.unwrap_or_else(|| Arc::clone(&worker)),
             worker,
             start: Start::Ready,

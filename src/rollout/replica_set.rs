@@ -102,8 +102,8 @@ impl ReplicaSet {
     }
 
     /// Creates and deletes pods until their number is `wanted`; returns whether anything changed.
-    /// `beside` has the number of active pods of all ReplicaSets of the Deployment by node.
-    pub(super) fn sync(&mut self, pods: &mut Pods, beside: &HashMap<NodeId, usize>) -> bool {
+    /// `pods_by_node` has the number of active pods of all ReplicaSets of the Deployment by node.
+    pub(super) fn sync(&mut self, pods: &mut Pods, pods_by_node: &HashMap<NodeId, usize>) -> bool {
         self.pods.retain(|pod| pods.phase(*pod) != PodPhase::Gone);
         let mut active: Vec<PodId> =
             self.pods.iter().copied().filter(|pod| pods.is_active(*pod)).collect();
@@ -128,16 +128,18 @@ impl ReplicaSet {
             let oldest = pods.surplus.oldest;
             active.sort_by_cached_key(|pod| {
                 let newest = (!oldest).then_some(Reverse(*pod));
-                (rank(*pod, pods, beside), newest, *pod)
+                (rank(*pod, pods, pods_by_node), newest, *pod)
             });
             // Whether a pod that is deleted and one that stays are alike.
             let last = active.get(less - 1).zip(active.get(less));
-            pods.surplus.was_open |= last
-                .is_some_and(|(one, other)| rank(*one, pods, beside) == rank(*other, pods, beside));
+            pods.surplus.was_open |= last.is_some_and(|(one, other)| {
+                rank(*one, pods, pods_by_node) == rank(*other, pods, pods_by_node)
+            });
         }
         for pod in active.into_iter().take(less) {
             pods.delete(pod);
         }
+        // A pod without a node is gone as soon as it is deleted, with no grace period.
         self.pods.retain(|pod| pods.phase(*pod) != PodPhase::Gone);
         created > 0 || less > 0
     }
@@ -146,9 +148,9 @@ impl ReplicaSet {
 /// The order in which pods are deleted (`ActivePodsWithRanks`): first pods without a node, then those
 /// that do not run, are not ready, share their node with more pods of the Deployment, or are ready
 /// for a shorter time. Upstream compares times by their logarithm and then picks one at random.
-fn rank(pod: PodId, pods: &Pods, beside: &HashMap<NodeId, usize>) -> impl Ord + use<> {
+fn rank(pod: PodId, pods: &Pods, pods_by_node: &HashMap<NodeId, usize>) -> impl Ord + use<> {
     let node = pods.scheduler.state(pod).node();
-    let together = node.and_then(|node| beside.get(&node)).copied().unwrap_or(0);
+    let together = node.and_then(|node| pods_by_node.get(&node)).copied().unwrap_or(0);
     (
         node.is_some(),
         pods.is_running(pod),

@@ -27,6 +27,7 @@ impl BarePod {
         if self.created {
             return false;
         }
+        // Set even if it is refused: `kubectl apply` is not tried again.
         self.created = true;
         let template = pods.scheduler.template(Arc::clone(&self.template));
         match pods.create(template, self.start) {
@@ -65,6 +66,8 @@ impl BareSet {
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let set = self.set.get_or_insert_with(|| ReplicaSet::new(pods, &self.revision));
         set.wanted = self.replicas;
+        // The ranks by node are of the pods of a Deployment; without one, equal pods differ in age
+        // alone.
         set.sync(pods, &HashMap::new())
     }
 

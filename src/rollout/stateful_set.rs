@@ -96,6 +96,7 @@ impl StatefulSet {
             }
             let old = number < self.first + self.partition;
             let revision = if old { &self.current } else { &self.update }.clone();
+            // Later ordinals do not wait for a name that is taken.
             let Some(template) = make(pods, number, &revision) else { continue };
             all_ready = false;
             match pods.create(template.template, template.start) {
@@ -109,6 +110,7 @@ impl StatefulSet {
                 break;
             }
         }
+        // OrderedReady: neither scaling down nor an update starts before all pods are ready.
         if self.ordered && !all_ready {
             self.drop_gone(pods);
             return changed;
@@ -161,6 +163,7 @@ impl StatefulSet {
                 pods.delete(member.pod);
                 changed = true;
                 may_delete -= 1;
+            // The pod that was just replaced must be ready before the next lower one goes.
             } else if self.unavailable.is_none() && !ready(pods, member) {
                 break;
             }
@@ -174,6 +177,7 @@ impl StatefulSet {
             member.revision == self.update && pods.phase(member.pod) == PodPhase::Ready
         };
         if self.members.len() == self.replicas && self.members.values().all(done) {
+            // From now on a lost pod below the partition comes back in the new version.
             self.current = self.update.clone();
         }
     }

@@ -69,6 +69,7 @@ impl StatefulSetSpec {
         pod.name = eco_format!("{}-{ordinal}", self.name);
         pod.labels.insert("statefulset.kubernetes.io/pod-name".into(), pod.name.clone());
         pod.labels.insert("apps.kubernetes.io/pod-index".into(), eco_format!("{ordinal}"));
+        // Most sets have none, and their templates stay alike up to the name.
         if !self.claims.is_empty() {
             let claims: Vec<PodVolume> = self.claims.volumes(&pod.name).collect();
             pod.volumes.extend(claims);
@@ -138,7 +139,10 @@ impl StatefulWorkload {
         set.revise(spec.revision.clone());
         let mut problem = None;
         let changed = set.sync(pods, |pods, ordinal, revision| {
+            // Ordinals below the partition come back from the spec of their own revision.
             let version = versions.get(revision)?;
+            // Claims come first: without them the controller creates no pod
+            // (`createPersistentVolumeClaims`).
             if let Err(why) = claim_all(pods, version, ordinal) {
                 problem = Some(why);
                 return None;
@@ -150,6 +154,7 @@ impl StatefulWorkload {
         });
         let name = &spec.name;
         let of_pod = set.refused.take().map(|why| {
+            // The answer quotes the name of the pod that it refuses.
             let quoted = why.split('"').nth(1).unwrap_or_default();
             eco_format!("Create Pod {quoted} in StatefulSet {name} failed error: {why}")
         });

@@ -76,6 +76,8 @@ impl World {
     pub fn new(scheduler: Scheduler) -> Self {
         let mut pods = Pods { scheduler, lives: Vec::new(), tick: 0, surplus: Surplus::default() };
         for pod in pods.all() {
+            // What the input shows as terminating may wait for a finalizer, which no step here
+            // removes.
             let lingers = matches!(pods.scheduler.state(pod), PodState::Terminating(_));
             *pods.life_mut(pod) = Life { running: true, ready: true, lingers, ..Life::default() };
             pods.scheduler.set_ready(pod, true);
@@ -119,6 +121,7 @@ impl World {
 
     /// Adds pods with the scheduler of the cluster. They are pods of controllers that adopt them.
     pub fn arrive<T>(&mut self, add: impl FnOnce(Scheduler) -> (Scheduler, T)) -> T {
+        // A placeholder: `add` consumes the scheduler and hands back another one.
         let none = Scheduler::new([], &Options::default());
         let scheduler = std::mem::replace(&mut self.pods.scheduler, none);
         let (scheduler, added) = add(scheduler);
@@ -159,6 +162,7 @@ impl World {
     /// Makes a running pod unready for good.
     pub fn unready(&mut self, pod: PodId) {
         let life = self.pods.life_mut(pod);
+        // Without the start it would be warm again at the next tick.
         (life.ready, life.start) = (false, Start::NeverReady);
         self.pods.scheduler.set_ready(pod, false);
     }
@@ -431,6 +435,7 @@ impl World {
         for pod in self.pods_of(workload) {
             self.pods.delete(pod);
         }
+        // An empty place stays: the numbers of later workloads do not shift.
         if let Some(workload) = self.workloads.get_mut(workload.0) {
             *workload = Workload::Nothing;
         }
@@ -460,6 +465,7 @@ impl World {
     /// The same; `ties` picks one of several equally good nodes.
     pub fn settle_with(&mut self, ties: &mut dyn TieBreak) {
         loop {
+            // Before the controllers: they see pods as the scheduler left them.
             self.pods.scheduler.schedule_with(ties);
             let mut changed = self.pods.scheduler.bind_claims();
             for (at, workload) in self.workloads.iter_mut().enumerate() {
@@ -494,6 +500,8 @@ impl World {
         let pods = &mut self.pods;
         pods.tick += 1;
         pods.scheduler.time_passes();
+        // Noted before pods end: a node that becomes free in this tick starts its next pod in the
+        // next one.
         let bound: BTreeSet<PodId> = pods.all().filter(|pod| pods.may_start(*pod)).collect();
         let ended: Vec<PodId> = pods.all().filter(|pod| pods.may_end(*pod)).collect();
         for pod in ended {
@@ -526,6 +534,7 @@ impl World {
                 self.pods.scheduler.set_ready(pod, true);
             }
         }
+        // Pods that left made room, and readiness changes what affinities and budgets count.
         self.pods.scheduler.schedule_with(ties);
     }
 

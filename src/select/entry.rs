@@ -48,6 +48,7 @@ pub(crate) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool
     fn version(side: Option<&NamedVersion>) -> Option<&Field<Version>> {
         side.and_then(|side| side.version.as_ref())
     }
+    // This webhook compares the listed names and versions alone, without regard to case.
     if policy.overlap == OverlapRule::Listed {
         let format = |entry| format_name(policy, entry).map(|name| name.value.to_lowercase());
         let of_format = |entry| format_version(policy, entry).map(|version| version.value.text());
@@ -99,6 +100,7 @@ fn versions(
                 VersionRule::Precision => {
                     first.admits_documented(second) || second.admits_documented(first)
                 }
+                // Such versions match no model under this rule, so that they cannot share one.
                 VersionRule::ThreeParts
                     if !first.is_three_numbers() || !second.is_three_numbers() =>
                 {
@@ -114,6 +116,7 @@ fn versions(
 
 /// Reports whether a pipeline can match both. An empty value matches any pipeline.
 fn diffusion(a: Option<&Diffusion>, b: Option<&Diffusion>) -> bool {
+    // A runtime without a pipeline takes models with any pipeline.
     let (Some(a), Some(b)) = (a, b) else { return true };
     let same = |a: &EcoString, b: &EcoString| a.is_empty() || b.is_empty() || a == b;
     let parts = |a: &[DiffusionPart], b: &[DiffusionPart]| {
@@ -138,6 +141,7 @@ pub(crate) fn share_protocol(policy: &Policy, a: &Runtime, b: &Runtime) -> bool 
     if several(a) != several(b) {
         return false;
     }
+    // Without a listed protocol the request's protocol is never compared.
     let any = policy.overlap == OverlapRule::Request
         && (a.protocols.is_empty() || b.protocols.is_empty());
     any || a

@@ -113,12 +113,14 @@ impl Evaluation {
 
     /// Reports whether no rule rejects it that also applies when a service references the runtime.
     pub(crate) fn serves_when_named(&self) -> bool {
+        // The other rules are about automatic selection or about one service.
         [Gate::Enabled, Gate::Format, Gate::Size]
             .into_iter()
             .all(|gate| self.failed & (1 << gate as u8) == 0)
     }
 
     pub(crate) fn first_failure(&self) -> Option<Gate> {
+        // In the order of the steps: each rejected runtime is counted at one step only.
         Gate::ALL.into_iter().find(|gate| self.failed & (1 << *gate as u8) != 0)
     }
 

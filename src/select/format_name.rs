@@ -41,6 +41,7 @@ pub(crate) fn rules(
         evaluation.fail(Gate::MultiModel);
         trace.reject(|| Rejection { reason: Reason::MultiModel, origin: Some(multi_model.origin) });
     }
+    // Both ways: a runtime with a worker never serves a service on one node.
     if runtime.multi_node.is_some() != request.multi_node {
         evaluation.fail(Gate::Nodes);
         trace.reject(|| Rejection {
@@ -69,6 +70,7 @@ fn format(
     trace: &mut impl Trace,
 ) {
     let origin = runtime.object.node.get("spec").map(|spec| spec.origin);
+    // Its own reason: no comparison of an entry could say what is missing.
     if runtime.formats.is_empty() {
         evaluation.fail(Gate::Format);
         trace.reject(|| Rejection { reason: Reason::NoFormats, origin });
@@ -95,6 +97,7 @@ fn format(
         let (name, version) = fits(model, entry);
         trace.entry(|| checks(model, entry, index));
         let key = (is_on(entry), counted_priority(entry));
+        // Strictly greater: of equal entries the first one stays, as in a scan of the list.
         if name && version && best.is_none_or(|(least, _)| key > least) {
             best = Some((key, index));
         }
@@ -114,6 +117,7 @@ fn format(
         return;
     }
     evaluation.fail(Gate::Format);
+    // Entries of another format say nothing if one of the right format has the wrong version.
     let named: Vec<usize> = runtime
         .formats
         .iter()

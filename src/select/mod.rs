@@ -58,14 +58,20 @@ struct Key {
 impl Key {
     fn of(service: &Service, runtimes: &RuntimeSet, request: &Request<'_>) -> Self {
         Self {
+            // Inline models have no entry in the catalog: their format alone decides which
+            // runtimes match.
             model: match (&service.inline, &request.model.format) {
                 (Some(_), Some(format)) => Subject::Format(
                     format.name.value.clone(),
                     format.version.as_ref().map(|version| version.value.text().into()),
                     request.multi_node,
                 ),
+                // The catalog outlives the cache, so that an address names one model as long as it
+                // counts.
                 _ => Subject::Model(std::ptr::from_ref(request.model) as usize),
             },
+            // Namespaces without runtimes of their own see the same candidates and share
+            // decisions.
             namespace: runtimes.has_namespace(request.namespace).then(|| request.namespace.clone()),
             protocol: request.named_protocol.cloned(),
             accelerators: request.accelerators.iter().map(|class| class.value.clone()).collect(),
@@ -123,12 +129,14 @@ impl<'a> Search<'a, '_> {
                 // equal.
                 let decided = found.unwrap_or_else(|| {
                     let decided = request::select::<()>(self.policy, self.runtimes, request);
+                    // The lock is not held while selecting: other services would wait for it.
                     lock().entry(key).or_insert(Arc::new(decided)).clone()
                 });
                 decided.as_ref().clone()
             }
             None => request::select::<Recorder>(self.policy, self.runtimes, request),
         };
+        // The cached error belongs to the first service of the key; each gets its own place.
         decided.map_err(|error| Failure { span: Some(service.object.name_span()), ..error })
     }
 }

@@ -29,6 +29,8 @@ pub(crate) fn compare(
         // Candidates that the controller considers equal keep their listing order.
         RankRule::Score => [scope, controller(a, b).unwrap_or(age), age, name],
     };
+    // The name comes last under every rule: a total order makes the answer independent of the load
+    // order.
     keys.into_iter().find(|(order, _)| order.is_ne()).unwrap_or(name)
 }
 
@@ -44,6 +46,7 @@ pub(crate) fn sort(rule: RankRule, candidates: &mut [Candidate<'_>]) {
         RankRule::Score => {
             candidates.sort_by(listed);
             let of_cluster = candidates.partition_point(namespaced);
+            // Two sorts: a comparison that is no order must not mix runtimes of both scopes.
             let (candidates, shared) = candidates.split_at_mut(of_cluster);
             for part in [candidates, shared] {
                 go_sort(part, |a, b| controller(a, b).is_some_and(|(order, _)| order.is_lt()));
@@ -185,9 +188,12 @@ pub(crate) fn remarks(
     notes: &mut Vec<Note>,
 ) {
     let (Some(rank), Some(_)) = (first.rank, second.rank) else { return };
+    // A priority may hide that a runtime with a tighter range would be the better choice.
     if key == DecidedBy::Priority {
         let closest = eligible
             .iter()
+            // other| other.rank|Scope is compared before priority, so that only runtimes of the
+            // same scope compete.
             .filter(|other| other.rank.is_some_and(|other| other.namespaced == rank.namespaced))
             .min_by(|a, b| match (&a.rank, &b.rank) {
                 (Some(a), Some(b)) => closer(a, b),

@@ -138,6 +138,8 @@ impl Walk {
         ty: Option<&'static Type>,
         key: Option<&'static str>,
     ) {
+        // Equal subtrees are most of two objects: they are compared once, without a path or a
+        // clone.
         if before == after {
             return;
         }
@@ -146,6 +148,7 @@ impl Walk {
             (Value::List(old), Value::List(new)) => {
                 self.lists(here, (before, old), (after, new), ty, key);
             }
+            // Without the schema `1000m` may be a name or an argument, where each letter counts.
             _ if matches!(ty, Some(Type::Quantity)) && self.amounts.equal(before, after) => {}
             _ => self.push(here, Some(before), Some(after)),
         }
@@ -154,6 +157,8 @@ impl Walk {
     fn maps(&mut self, here: &Here, before: &Node, after: &Node, ty: Option<&'static Type>) {
         let present = |node: &'_ Node| -> BTreeMap<EcoString, Entry> {
             node.entries()
+                // entry| !entry.node.is_null())|The API server drops a null when it decodes, so
+                // that a null and no field are one state.
                 .filter(|entry| !entry.node.is_null())
                 .map(|entry| (entry.key.clone(), entry.clone()))
                 .collect()
@@ -171,6 +176,8 @@ impl Walk {
             match (from, to) {
                 (Some(from), Some(to)) => {
                     let (ty, key) = match ty {
+                        // Keys of a map are no fields: they carry no patch key, and all values
+                        // have one type.
                         Some(Type::Map(item)) => (Some(&item.ty), None),
                         Some(ty) => ty
                             .field(name)
@@ -197,6 +204,7 @@ impl Walk {
         let item = ty.and_then(Type::item);
         let ((old_list, old), (new_list, new)) = (before, after);
         let element = item.map(|item| &item.ty);
+        // A key counts only if it is unique on both sides; else elements would hide each other.
         if let Some((key, (old, new))) =
             keys(item, key).find_map(|key| Some((key, (by_key(old, key)?, by_key(new, key)?))))
         {
@@ -228,6 +236,8 @@ impl Walk {
         let names: BTreeSet<&EcoString> = by_old.keys().chain(by_new.keys()).collect();
         for name in names {
             let (from, to) = (by_old.get(name).copied(), by_new.get(name).copied());
+            // The name instead of the index: an inserted element shifts no path of those behind
+            // it.
             let here = here.step(
                 Segment::Keyed(key.into(), name.clone()),
                 [old_list, new_list],
@@ -247,6 +257,7 @@ impl Walk {
                     .filter(|name| other.contains_key(name))
                     .collect()
             };
+        // Only elements of both sides: what was added or removed is a change of its own already.
         let (was, is) = (common(old, &by_new), common(new, &by_old));
         if was != is {
             let names = |names: Vec<EcoString>, list: &BTreeMap<EcoString, &Node>| {
@@ -280,6 +291,7 @@ fn by_key<'n>(list: &'n [Node], key: &str) -> Option<Vec<(EcoString, &'n Node)>>
         .iter()
         .map(|node| Some((node.get(key)?.scalar_text()?, node)))
         .collect::<Option<_>>()?;
+    // Two ports or variables of one name are legal: then positions say more than names.
     let unique: BTreeSet<&EcoString> = keyed.iter().map(|(name, _)| name).collect();
     (unique.len() == keyed.len()).then_some(keyed)
 }

@@ -12,11 +12,16 @@ pub(crate) fn differences(
     wanted: &Node,
     ty: Option<&'static schema::Type>,
 ) -> Vec<Change> {
+    // Amounts by meaning: the live object has the server's spelling, the wanted one the author's.
     let mut found = compare(live, wanted, ty, Amounts::Meant);
     found.retain(|change| match (&change.from, &change.to) {
         (_, None) => false,
+        // Go omits empty values when it encodes, so that a live object lacks what the input sets
+        // to 0.
         (None, Some(to)) => !says_nothing(to),
         (Some(from), Some(to)) => {
+            // The comparison reports an order of elements as two lists of their names. A list of
+            // plain texts, such as arguments, has the same form, but there the order counts.
             !(is_names(from) && is_names(to) && names_maps(wanted, &change.path))
         }
     });

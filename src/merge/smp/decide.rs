@@ -23,6 +23,8 @@ pub(super) fn mapping(ty: Option<&'static Type>, name: &str) -> Result<Decision,
         Type::Any => Ok(NOTHING_KNOWN),
         Type::Object(definition) => match ty.field(name) {
             Some(field) => Ok(Decision { ty: Some(&field.ty), patch: field.patch }),
+            // An open type takes fields that its Go struct does not have
+            // (x-preserve-unknown-fields).
             None if definition.documented().open => Ok(NOTHING_KNOWN),
             None => Err(Problem::UnknownField { field: name.into(), of: definition.name }),
         },
@@ -32,6 +34,7 @@ pub(super) fn mapping(ty: Option<&'static Type>, name: &str) -> Result<Decision,
         {
             Ok(Decision { ty: Some(&item.ty), ..NOTHING_KNOWN })
         }
+        // Upstream looks a field up in a Go struct here, and a scalar has none.
         _ => Err(Problem::NoFields { field: name.into() }),
     }
 }

@@ -31,6 +31,7 @@ impl<'a> Key<'a> {
                 rest.strip_prefix('/').map(Some).ok_or_else(|| Problem::BadKey { key: key.into() })
             }
         };
+        // The prefix alone is an error upstream too, even if the key would be a field of a map.
         if let Some(field) = after(DELETE_FROM_PRIMITIVE_LIST)? {
             return Ok(Self::Delete(field));
         }

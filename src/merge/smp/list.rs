@@ -39,6 +39,7 @@ impl From<EcoVec<Node>> for Merged {
 /// Returns the base after in-place deletions and appends. Each position refers to the list after
 /// the deletions before it.
 fn shifted(base: EcoVec<Node>, deleted: &[usize], appended: &[Node]) -> EcoVec<Node> {
+    // A plain vector: each write into the shared one would check whether it is unique.
     let mut seen: Vec<Node> = base.into_iter().collect();
     let mut length = seen.len();
     for position in deleted {
@@ -60,8 +61,10 @@ pub(super) fn merge<R: Record>(
     patch: &[Node],
     lists: Lists,
 ) -> Result<Merged, Error> {
+    // Two empty lists have no element that would tell how to merge them; nothing is to be merged.
     let Some(maps) = element_type([base.as_slice(), patch])? else { return Ok(base.into()) };
     if maps {
+        // The key is needed only here: a list of scalars with a merge strategy has none.
         let key = lists.key.ok_or(Problem::NotKeyed)?;
         keyed(walk, base, patch, key, lists.ty)
     } else if lists.delete {
@@ -114,6 +117,7 @@ const ROOM: usize = 256;
 /// each duplicate by the last element.
 fn deduplicated(base: &[Node], patch: &[Node]) -> EcoVec<Node> {
     let mut all: Vec<Node> = base.iter().chain(patch).cloned().collect();
+    // The list is not empty: it is called only for a base that has an element twice.
     let mut last = all.len() - 1;
     let mut first = 0;
     while first < last {
@@ -140,6 +144,7 @@ fn keyed<R: Record>(
     key: &'static str,
     ty: Option<&'static Type>,
 ) -> Result<Merged, Error> {
+    // The base before deletions: `shifted` replays on it what Go does to the caller's slice.
     let whole = base.clone();
     let mut rest = base;
     let mut plain = EcoVec::new();
@@ -153,6 +158,7 @@ fn keyed<R: Record>(
         match Patch::parse(directive)? {
             Patch::Delete => {
                 let value = order::identity(item, Some(key))?;
+                // All elements with this key go, not the first alone: a base may have it twice.
                 while let Some(position) = order::position(&rest, key, value)? {
                     let loser = rest.remove(position);
                     walk.record.enter(Step::Keyed(key, value));
@@ -161,12 +167,14 @@ fn keyed<R: Record>(
                     deleted.push(position);
                 }
             }
+            // One element with `replace` replaces the whole list, its own fields are not added.
             Patch::Replace => replaced = true,
             Patch::Merge => return Err(Problem::BadPatch { value: "merge".into() }.into()),
         }
     }
     if replaced {
         for loser in &rest {
+            // An element without the key has no path that a reader could ask for.
             if let Ok(value) = order::identity(loser, Some(key)) {
                 walk.record.enter(Step::Keyed(key, value));
                 walk.record.lost(loser, None);
@@ -178,6 +186,7 @@ fn keyed<R: Record>(
     }
 
     let mut merged: Vec<Node> = rest.iter().cloned().collect();
+    // Lenient: an element of the base without the key is kept where it is, as upstream does.
     let mut places = Positions::lenient(&rest, key);
     for item in &plain {
         let value = order::identity(item, Some(key))?;
@@ -187,6 +196,7 @@ fn keyed<R: Record>(
             walk.record.leave();
             result.map_err(|error| error.below(Step::Keyed(key, value), item))?;
         } else {
+            // A later element of the patch with the same key merges into this one.
             places.push(value.clone());
             merged.push(item.clone());
         }
@@ -208,6 +218,8 @@ pub(super) fn element_type<'a>(
     let mut first: Option<&Node> = None;
     for item in lists.into_iter().flatten() {
         match first {
+            // Go cannot tell the type of a nil element, so that null is refused even beside its
+            // like.
             _ if item.is_null() => return Err(Problem::MixedElements),
             None if matches!(item.value, Value::List(_)) => return Err(Problem::ListOfLists),
             None => first = Some(item),

@@ -61,7 +61,9 @@ impl std::error::Error for Error {}
 impl Error {
     /// Returns the error as seen one step up; keeps the innermost place that is in a text.
     fn below(mut self, step: Step<'_>, patch: &Node) -> Self {
+        // The error travels up from the inside, so each caller puts its step in front.
         self.path.0.insert(0, step.segment());
+        // The first place that has a text is the deepest one, hence the most exact.
         self.span = self.span.or_else(|| patch.origin.span());
         self
     }

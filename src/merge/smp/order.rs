@@ -72,6 +72,7 @@ fn scalar(node: &Node) -> Scalar {
         Value::Null => Scalar::Null,
         Value::Bool(value) => Scalar::Bool(*value),
         Value::Int(number) => Scalar::Int(*number),
+        // As text it would differ from the float that Go decodes from the same digits.
         Value::Big(number) => Scalar::Float((*number as f64).to_bits()),
         Value::Float(number) => Scalar::Float(number.to_bits()),
         Value::Str(text) => Scalar::Str(text.clone()),
@@ -87,6 +88,8 @@ impl Positions {
             .iter()
             .map(|item| identity(item, key).cloned().map(Some))
             .collect::<Result<_, _>>()?;
+        // A hash table would find a mapping equal to itself, where Go's comparison panics or
+        // fails.
         if key.is_none()
             && let Some(item) =
                 items.iter().find(|item| matches!(item.value, Value::Map(_) | Value::List(_)))
@@ -115,6 +118,7 @@ impl Positions {
     /// Adds an element at the end.
     pub(super) fn push(&mut self, identity: Node) {
         self.add(Some(identity));
+        // The list outgrew the linear search; each further step would make the merge quadratic.
         if self.table.is_none() && self.identities.len() > SHORT {
             *self = Self::new(std::mem::take(&mut self.identities), self.scalars);
         }
@@ -122,6 +126,7 @@ impl Positions {
 
     fn add(&mut self, identity: Option<Node>) {
         if let (Some(table), Some(identity)) = (&mut self.table, &identity) {
+            // The first position stays: the linear search returns the first of equal elements too.
             table.entry(scalar(identity)).or_insert(self.identities.len());
         }
         self.identities.push(identity);
@@ -135,6 +140,8 @@ impl Positions {
         }
         if let Some(table) = &self.table {
             return match table.get(&scalar(wanted)) {
+                // The linear search would have met the other mapping and failed; the table must
+                // fail as well.
                 Some(_) if compound => Err(Problem::Uncomparable { found: wanted.kind_name() }),
                 found => Ok(found.copied()),
             };
@@ -165,6 +172,7 @@ pub(super) fn validate(
         if key.is_some() && item.as_map().is_none() {
             return Err(Problem::NotAMapping { found: item.kind_name() }.into());
         }
+        // An element that is deleted need not be listed in the order.
         let directive = directive(item);
         if key.is_some() && directive.as_ref().and_then(Node::as_str) == Some("delete") {
             continue;
@@ -212,6 +220,7 @@ pub(super) fn arrange(
     for item in merged {
         let identity = identity(&item, key)?;
         let (place, base) = (in_wanted.find(identity)?, in_base.find(identity)?);
+        // Two sequences, as upstream: each keeps its order, and only the interleaving is decided.
         if place.is_some() {
             patched.push(Placed { item, place, base });
         } else {
@@ -246,6 +255,7 @@ fn sort(items: &mut Vec<Placed>, maps: bool) {
         let deletes = |item: &Node| {
             item.as_map().and_then(|map| map.get(PATCH)).and_then(Node::as_str) == Some("delete")
         };
+        // The split allocates, and directives inside a list are rare.
         if items.iter().any(|placed| deletes(&placed.item)) {
             let (deleting, rest) =
                 std::mem::take(items).into_iter().partition(|placed| deletes(&placed.item));
@@ -278,6 +288,7 @@ fn less(a: &Placed, b: &Placed) -> bool {
 /// Reports whether Go decodes both to the same type.
 pub(super) fn same_type(a: &Value, b: &Value) -> bool {
     match (a, b) {
+        // Integers that do not fit an int64 become float64 when Go decodes them.
         (Value::Big(_) | Value::Float(_), Value::Big(_) | Value::Float(_)) => true,
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }

@@ -14,6 +14,7 @@ pub(super) fn root(
     ty: Option<&'static Type>,
     record: &mut impl Record,
 ) -> Result<Node, Error> {
+    // A null document is an empty one: the patch applies to no fields.
     if base.is_null() {
         base = Node::map(patch.origin);
     }
@@ -40,6 +41,7 @@ impl<R: Record> Walk<'_, R> {
         ty: Option<&'static Type>,
     ) -> Result<(), Error> {
         let Some(changes) = patch.as_map().filter(|map| !map.is_empty()) else { return Ok(()) };
+        // The directive wins over every other key of the patch, as in mergeMap upstream.
         if let Some(directive) = changes.get(PATCH) {
             let winner = match Patch::parse(directive)? {
                 Patch::Replace => {
@@ -53,13 +55,16 @@ impl<R: Record> Walk<'_, R> {
             *base = winner;
             return Ok(());
         }
+        // The name is taken before the mutable borrow, which the error could not read through.
         let found = base.kind_name();
         let Some(base) = base.as_map_mut() else {
             return Err(Problem::NotAMapping { found }.into());
         };
+        // Before any field is merged: a key that the patch adds must not be dropped again.
         if let Some(keys) = changes.get(RETAIN_KEYS) {
             self.retain(base, changes, keys)?;
         }
+        // Nearly no patch has a directive: one scan spares parsing each key.
         let directives = changes.iter().any(|entry| entry.key.starts_with('$'));
         let mut done = Vec::new();
         if directives {
@@ -87,6 +92,8 @@ impl<R: Record> Walk<'_, R> {
         ty: Option<&'static Type>,
         done: &mut Vec<&'a str>,
     ) -> Result<(), Error> {
+        // Deletions come after: a list that is ordered here is merged with its other changes
+        // first.
         for entry in changes {
             if let Key::Order(field) = Key::parse(&entry.key)? {
                 self.ordered(base, changes, field, &entry.node, ty)
@@ -134,6 +141,7 @@ impl<R: Record> Walk<'_, R> {
             return Ok(());
         }
         let Some(base) = map.get_mut(name) else {
+            // There is nothing to delete from, and a deletion list must not become the value.
             if !delete && let Some(node) = fresh(patch) {
                 map.push(Entry { key: change.key.clone(), key_origin: change.key_origin, node });
             }
@@ -153,6 +161,7 @@ impl<R: Record> Walk<'_, R> {
                 let decision = decide::list(ty, name)?;
                 if decision.patch.merge || delete {
                     let lists = Lists { ty: decision.ty, key: decision.patch.key, delete };
+                    // Taken, not cloned: a list with one owner is changed in place.
                     let merged = list::merge(self, std::mem::take(items), changes, lists)?;
                     *items = merged.items;
                 } else {
@@ -164,8 +173,11 @@ impl<R: Record> Walk<'_, R> {
                 self.replace(base, patch.clone());
                 Ok(())
             }
+            // A deletion of scalars says nothing about a value that is no list.
             _ if delete => Ok(()),
             _ => {
+                // Values of different types are not merged: the new one counts, without its
+                // directives.
                 if let Some(node) = fresh(patch) {
                     self.replace(base, node);
                 } else {
@@ -185,6 +197,7 @@ impl<R: Record> Walk<'_, R> {
     /// Drops the keys that `$retainKeys` does not contain.
     fn retain(&mut self, base: &mut Map, changes: &Map, keys: &Node) -> Result<(), Error> {
         let Value::List(keys) = &keys.value else { return Err(Problem::BadRetainKeys.into()) };
+        // Upstream puts the keys into a set, which a mapping or a list cannot be in.
         if let Some(key) =
             keys.iter().find(|key| matches!(key.value, Value::Map(_) | Value::List(_)))
         {
@@ -198,6 +211,7 @@ impl<R: Record> Walk<'_, R> {
                 return Err(Problem::BadRetainKeys.into());
             }
         }
+        // Retaining copies a shared map; without anything to drop the base stays shared.
         if base.iter().all(|entry| kept(&entry.key)) {
             return Ok(());
         }
@@ -236,10 +250,12 @@ impl<R: Record> Walk<'_, R> {
         let key = decision.patch.key;
         order::validate(patch.map_or(&[], |items| items.as_slice()), wanted, key)?;
 
+        // The order of the base as Go sees it, which in-place edits may have shifted.
         let mut server = old.clone().unwrap_or_default();
         let merged = match (old, patch) {
             (None, None) => return Ok(()),
             (Some(old), None) => old,
+            // Nothing is below, so directives of elements have no object and go.
             (None, Some(patch)) => patch.iter().filter_map(without_directives).collect(),
             (Some(old), Some(patch)) if decision.patch.merge => {
                 self.record.enter(Step::Field(field));
@@ -250,6 +266,7 @@ impl<R: Record> Walk<'_, R> {
                 server = merged.base.unwrap_or(server);
                 merged.items
             }
+            // A list that is replaced keeps the elements of the patch, but still gets the order.
             (Some(_), Some(patch)) => patch.clone(),
         };
         let maps =
@@ -272,6 +289,7 @@ impl<R: Record> Walk<'_, R> {
 /// Returns a value that is new in the tree, without nulls in its mappings and without mappings that
 /// have a `$patch`. `None` when nothing remains.
 fn fresh(node: &Node) -> Option<Node> {
+    // Both copies cost an allocation per mapping; without nulls the node is shared.
     if has_null(node) { without_directives(&without_nulls(node)) } else { without_directives(node) }
 }
 

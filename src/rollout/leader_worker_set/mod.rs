@@ -67,6 +67,8 @@ impl LeaderWorkerSet {
     /// Takes over running pods of a version, each with its group and its index in the group.
     pub(super) fn adopt(&mut self, revision: &GroupRevision, members: &[(usize, usize, PodId)]) {
         self.revisions.insert(revision.name.clone(), revision.clone());
+        // The highest group, not the number of groups: ordinals may have gaps while an update
+        // runs.
         let groups = members.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
         let mut leaders = StatefulSet::new(0, groups, revision.name.clone());
         let member = |pod: PodId| Member { pod, revision: revision.name.clone() };
@@ -76,6 +78,8 @@ impl LeaderWorkerSet {
                 StatefulSet::new(1, revision.size.saturating_sub(1), revision.name.clone());
             let workers = members.iter().filter(|(other, index, _)| other == group && *index > 0);
             set.members.extend(workers.map(|(_, index, pod)| (*index, member(*pod))));
+            // A group of one has no StatefulSet of workers; an empty one would never count as
+            // gone.
             if revision.size > 1 {
                 self.workers.insert(*group, Workers { set, owner: *pod });
             }
@@ -87,7 +91,9 @@ impl LeaderWorkerSet {
     /// Runs all controllers once; returns whether anything changed.
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let revision = self.spec.revision.clone();
+        // Groups of an older version are created again from its revision, so that all are kept.
         self.revisions.insert(revision.name.clone(), revision);
+        // The order of one pass: the LeaderWorkerSet, its leaders, then what follows from them.
         let mut changed = self.apply(pods);
         changed |= self.sync_leaders(pods);
         changed |= self.collect_garbage(pods);
@@ -136,7 +142,10 @@ impl LeaderWorkerSet {
         };
         let grows = self.spec.release.scales_first && now < wanted;
         let (partition, replicas) = if updated {
+            // A new template: the partition starts at the top, so that no group changes before its
+            // turn.
             (wanted.min(now), if grows { wanted } else { with_surge(wanted) })
+        // The update is over, and surge groups are gone.
         } else if partition == 0 && now == wanted {
             (0, wanted)
         } else if grows {
@@ -151,9 +160,11 @@ impl LeaderWorkerSet {
                 let surplus = i64::try_from(now).unwrap_or(i64::MAX) - groups;
                 (next_partition(&states, unavailable + surplus, partition), with_surge(unready))
             } else {
+                // The number of groups changed meanwhile; the next pass moves the partition.
                 (partition.min(wanted + surge), with_surge(unready))
             }
         };
+        // The user's partition is the floor, however far the update could go.
         let partition = partition.max(self.spec.partition);
         let gate = self.budget();
         let Some(leaders) = &mut self.leaders else { return false };
@@ -231,6 +242,8 @@ impl LeaderWorkerSet {
             let Some(workers) = self.workers.remove(group) else { continue };
             for (number, member) in workers.set.members {
                 pods.delete(member.pod);
+                // Their names are taken until they are gone, so that workers of the next leader
+                // wait for them.
                 self.orphans.push((*group, number, member.pod, member.revision));
             }
         }
@@ -257,6 +270,7 @@ impl LeaderWorkerSet {
         };
         // Terminating workers of a deleted leader also delete the next leader, if it has their
         // version.
+        // Later releases check that a worker belongs to the leader that exists.
         let orphaned = self.orphans.iter().filter(|_| !release.own_workers);
         let orphaned: Vec<PodId> = orphaned
             .filter(|(_, _, pod, _)| ends(pods, *pod))
@@ -272,6 +286,7 @@ impl LeaderWorkerSet {
         }
         let mut recreated: Vec<(PodId, Vec<PodId>)> = Vec::new();
         for (group, leader) in self.leaders.iter().flat_map(|leaders| &leaders.members) {
+            // Workers of a former leader are among the orphans.
             let workers = self.workers.get(group).filter(|workers| workers.owner == leader.pod);
             let members: Vec<PodId> = workers
                 .into_iter()
@@ -284,6 +299,7 @@ impl LeaderWorkerSet {
                 recreated.push((leader.pod, members));
             }
         }
+        // After the loop, which borrows the leaders.
         for (leader, members) in recreated {
             pods.delete(leader);
             for pod in members {
@@ -314,6 +330,7 @@ impl LeaderWorkerSet {
                 Startup::LeaderCreated => false,
                 Startup::LeaderReady => pods.phase(leader.pod) != PodPhase::Ready,
             };
+            // An exclusive group goes where its leader is, so that the domain must be known first.
             let unplaced =
                 self.spec.exclusive.is_some() && pods.scheduler.state(leader.pod).node().is_none();
             if version.size <= 1
@@ -335,6 +352,7 @@ impl LeaderWorkerSet {
         let mut changed = false;
         let groups: Vec<usize> = self.workers.keys().copied().collect();
         for group in groups {
+            // Taken out while it runs: the closure below reads the rest of `self`.
             let Some(mut workers) = self.workers.remove(&group) else { continue };
             let domain = self.domain(pods, workers.owner);
             changed |= workers.set.sync(pods, |pods, number, revision| {

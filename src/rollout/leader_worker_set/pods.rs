@@ -35,12 +35,15 @@ impl LeaderWorkerSetSpec {
         for (key, value) in labels {
             pod.labels.insert(key.into(), value);
         }
+        // The selector of the owning StatefulSet, by which the scheduler spreads pods of one
+        // owner.
         let owner = if index == 0 {
             selector_of([(NAME, &*self.name), (WORKER_INDEX, "0")])
         } else {
             selector_of([(GROUP_INDEX, number.as_str()), (NAME, &*self.name), (GROUP_KEY, &unique)])
         };
         pod.owner = owner.ok();
+        // The webhook gives the affinity to leaders only; workers follow by node selector.
         if let (Some(key), 0) = (&self.exclusive, index) {
             exclusive(&mut pod, key, &unique);
         }
@@ -70,6 +73,8 @@ fn exclusive(pod: &mut PodTemplate, key: &EcoString, unique: &str) {
         )),
         topology_key: key.clone(),
     };
+    // The first term would bar a first pod, but a pod that matches its own term may start a
+    // domain.
     pod.affinity.push(term(&[(SelectorOperator::In, Some(unique))]));
     pod.anti_affinity
         .push(term(&[(SelectorOperator::Exists, None), (SelectorOperator::NotIn, Some(unique))]));

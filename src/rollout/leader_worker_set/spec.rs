@@ -84,6 +84,7 @@ impl LeaderWorkerSetSpec {
     pub(super) fn most_surge(&self) -> usize {
         let replicas = i64::try_from(self.replicas).unwrap_or(i64::MAX);
         let surge = self.surge.scaled(replicas, Rounding::Up);
+        // More surge than groups has no effect: each group is replaced once.
         usize::try_from(surge).unwrap_or(0).min(self.replicas)
     }
 

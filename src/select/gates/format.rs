@@ -24,6 +24,7 @@ pub(super) struct EntryAnswer {
 
 impl EntryAnswer {
     pub(super) fn matched(&self) -> bool {
+        // `Unconstrained` matches too: only a mismatch excludes.
         self.diffusion.is_none() && !self.results.contains(&CheckResult::Mismatch)
     }
 }
@@ -62,6 +63,7 @@ pub(super) fn operands<'a>(
 pub(super) fn one_sided(rule: UnsetRule, model: bool, runtime: bool) -> Option<CheckResult> {
     match (rule, model, runtime) {
         (_, true, true) => None,
+        // An attribute that the runtime leaves out restricts no model.
         (UnsetRule::Unconstrained, _, false) => Some(CheckResult::Unconstrained),
         (UnsetRule::Mismatch, false, false) => Some(CheckResult::Match),
         (UnsetRule::Unconstrained, false, true) | (UnsetRule::Mismatch, _, _) => {
@@ -145,6 +147,7 @@ pub(super) fn compare(
         model_framework.map(|framework| &framework.name.value),
         framework.map(|framework| &framework.name.value),
     );
+    // Parsing of versions is the dearest step, and one mismatch already decides.
     if !all && results.contains(&CheckResult::Mismatch) {
         return EntryAnswer { results, diffusion: None };
     }
@@ -184,6 +187,7 @@ pub(super) fn diffusion(
     model: Option<&Diffusion>,
     runtime: Option<&Diffusion>,
 ) -> Option<EcoString> {
+    // A runtime without a pipeline requires none of its parts.
     let runtime = runtime?;
     let Some(model) = model else {
         return Some("diffusion pipeline required by runtime but not specified in model".into());
@@ -205,6 +209,7 @@ pub(super) fn diffusion(
                 wanted.name
             ));
         };
+        // An empty text is an absent field in the Go struct.
         if !wanted.library.is_empty() && wanted.library != has.library {
             return Some(eco_format!(
                 "{} library mismatch (model={}, runtime={})",
@@ -249,9 +254,11 @@ pub(super) fn format<T: Trace>(
     let mut best: Option<((bool, Option<i64>), usize)> = None;
     let mut misses: Vec<(usize, EntryAnswer)> = Vec::new();
     for (index, entry) in runtime.formats.iter().enumerate() {
+        // Entries are compared in full only for a reader of reasons.
         let answer = compare(policy, model, entry, T::ON);
         trace.entry(|| entry_checks(policy, model, entry, index, &answer));
         if answer.matched() {
+            // The releases with `AnyEntry` take the first match, so that all keys are equal.
             let key = match policy.auto_select {
                 AutoSelectRule::MatchedEntry => (is_on(entry), counted_priority(entry)),
                 AutoSelectRule::AnyEntry => (false, None),

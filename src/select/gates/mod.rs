@@ -53,6 +53,7 @@ pub(crate) fn evaluate<T: Trace>(
     accelerator(request, runtime, &mut evaluation, trace);
     deployment_mode(request, runtime, &mut evaluation, trace);
     format(policy, request.model, runtime, &mut evaluation, trace);
+    // The format excludes most runtimes; the rules below parse sizes and scan classes.
     if !T::ON && !evaluation.eligible() {
         return evaluation;
     }
@@ -106,6 +107,7 @@ fn accelerator(
 ) {
     let listed =
         |class: &EcoString| runtime.accelerator_classes.iter().any(|listed| listed.value == *class);
+    // The first missing class is enough for a verdict, and its place is in the service.
     if let Some(missing) = request.accelerators.iter().find(|class| !listed(&class.value)) {
         evaluation.fail(Gate::Accelerator);
         trace.reject(|| Rejection {
@@ -133,6 +135,7 @@ fn deployment_mode(
     for (component, part, service) in &request.modes {
         let path = ["spec", part, "annotations", DeploymentMode::ANNOTATION];
         let Some(node) = runtime.object.node.at(&path) else { continue };
+        // An unknown mode is reported by the check of annotations.
         let Some(mode) = node.as_str().and_then(DeploymentMode::from_annotation) else { continue };
         if mode != *service {
             evaluation.fail(Gate::Mode);
@@ -175,6 +178,7 @@ fn size(
             };
             let (min, max) = (bound(range.min.as_ref()), bound(range.max.as_ref()));
             if let (Some(min), Some(max)) = (min, max) {
+                // Open ranges have no distance, hence rank after closed ones.
                 evaluation.rank.distance = Some(
                     (min.as_f64() - value.as_f64()).abs() + (max.as_f64() - value.as_f64()).abs(),
                 );
@@ -183,6 +187,8 @@ fn size(
         }
         RangeRule::CrashOnMissingBound => {
             let (Some(min), Some(max)) = (&range.min, &range.max) else {
+                // The controller evaluates the range only of runtimes that passed the rules
+                // before, so that it dereferences the missing bound only there.
                 if evaluation.passed_before(Gate::Size) {
                     evaluation.crash = Some(if range.min.is_none() { "min" } else { "max" });
                 }
@@ -223,6 +229,7 @@ fn protocol(
     let (ProtocolRule::Listed, Some(requested)) = (policy.protocol, &request.protocol) else {
         return;
     };
+    // An empty list accepts any protocol; a note says that nothing was compared.
     if runtime.protocols.is_empty() {
         trace.note(|| Note::ProtocolUnconstrained);
     } else if !runtime.protocols.iter().any(|listed| listed.value == *requested) {
@@ -278,6 +285,7 @@ fn score(
 ) {
     let mut best = (0, None);
     for (index, entry) in runtime.formats.iter().enumerate() {
+        // Absent counts as on here: the scorer skips an entry only if its pointer is set to false.
         if entry.auto_select.as_ref().is_some_and(|auto_select| !auto_select.value) {
             continue;
         }
@@ -288,6 +296,7 @@ fn score(
             best = (score, Some(index));
         }
     }
+    // A negative score excludes the runtime, and a rank below 0 is never compared.
     evaluation.rank.score = best.0.max(0);
     evaluation.scored_entry = best.1;
     if best.0 <= 0 {
@@ -321,6 +330,7 @@ pub(crate) fn entry_weight(policy: &Policy, model: &Model, entry: &FormatEntry) 
         }
         total += weight(runtime, FORMAT_WEIGHT);
     }
+    // A framework on one side only is no match, so that the format's weight is lost as well.
     match (&model.framework, &entry.framework) {
         (Some(model), Some(runtime)) if differs(model, runtime) => 0,
         (Some(_), Some(runtime)) => total.wrapping_add(weight(runtime, FRAMEWORK_WEIGHT)),

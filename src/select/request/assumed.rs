@@ -22,11 +22,13 @@ pub(crate) fn decisive<'r>(
 ) -> EcoVec<&'static str> {
     let assumed: EcoVec<&'static str> =
         COMPARED.into_iter().filter(|field| is_assumed(policy, request.model, field)).collect();
+    // Nearly every model: the full traces below are then not made.
     if assumed.is_empty() {
         return assumed;
     }
     let mut found = EcoVec::new();
     for runtime in requests {
+        // Addresses, since names may be equal in two scopes.
         let is_chosen = chosen.is_some_and(|chosen| std::ptr::eq(chosen, runtime));
         for field in compared(policy, request, runtime, is_chosen, &assumed) {
             if assumed.contains(&field) && !found.contains(&field) {
@@ -72,6 +74,7 @@ fn compared(
             _ => return Vec::new(),
         }
     }
+    // A size that is sure rejects the runtime whatever the assumed fields are.
     if by_size && !assumed.contains(&SIZE) {
         return Vec::new();
     }

@@ -43,6 +43,7 @@ fn judged<'a>(runtime: &'a Runtime, evaluation: &Evaluation, trace: impl Trace) 
     Candidate {
         runtime,
         verdict: if evaluation.eligible() { Verdict::Eligible } else { Verdict::Rejected },
+        // A rank of a rejected runtime may be half computed, because evaluation stops early.
         rank: evaluation.eligible().then_some(evaluation.rank),
         matched_entry: evaluation.matched_entry,
         scored_entry: evaluation.scored_entry,
@@ -112,6 +113,7 @@ pub(crate) fn nearest_miss<'a>(
             _ => true,
         }
     });
+    // Two passes: reasons are texts, and only the nearest runtime's are shown.
     let nearest = visible.min_by_key(|runtime| {
         let mut failed = Counter::default();
         crate::select::gates::evaluate(policy, &anyone(model, runtime), runtime, &mut failed);
@@ -135,10 +137,12 @@ pub(crate) fn select<'a, T: Trace>(
     let mut rejected: Vec<Candidate<'a>> = Vec::new();
     let (mut total, mut rejections) = (0, 0);
     let wanted = request.model.format.as_ref().map(|format| format.name.value.as_str());
+    // With a trace, runtimes of other namespaces are visited too, only to be listed as rejected.
     for runtime in runtimes.seen_for(request.namespace, wanted, T::ON) {
         total += 1;
         let mut trace = T::default();
         let evaluation = crate::select::gates::evaluate(policy, request, runtime, &mut trace);
+        // The reconciler panics before it compares any further runtime.
         if let Some(field) = evaluation.crash {
             return Err(would_panic(runtime, field));
         }
@@ -188,6 +192,7 @@ pub(crate) fn select<'a, T: Trace>(
     let requests =
         |gate: &&Gate| !matches!(gate, Gate::Served | Gate::Mode) || lost[**gate as usize] > 0;
     for gate in Gate::steps(policy).iter().filter(requests) {
+        // Each runtime is counted at its first failed step, so that the numbers add up.
         let out = left - lost[*gate as usize];
         steps.push(Step { id: gate.id(), r#in: left, out });
         left = out;
@@ -233,6 +238,8 @@ fn lookup<'a>(
     let in_cluster = || runtimes.get(&Scope::Cluster, name);
     let applied_there = || runtimes.of_any_namespace(name);
     let kind = named.kind.as_ref().filter(|_| (words.kind_counts)(policy));
+    // A kind that is set puts its scope first. `applied_there` has runtimes whose file sets no
+    // namespace, which `kubectl apply -n` creates in that of the service.
     match kind.map(|kind| kind.value.as_str()) {
         Some("ClusterServingRuntime") => in_cluster().or_else(in_namespace),
         Some("ServingRuntime") => in_namespace().or_else(applied_there),
@@ -256,6 +263,7 @@ fn lookup<'a>(
 fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<'a> {
     let mut notes = vec![Note::NotConsulted];
     if runtime.object.id.scope != Scope::Cluster
+        // The reader may have meant the cluster's runtime of the same name.
         && let Some(hidden) = runtimes.get(&Scope::Cluster, &runtime.object.id.name)
     {
         notes.push(Note::Shadows(eco_format!(
@@ -322,6 +330,7 @@ pub(crate) fn named<'a>(
     decision.assumed =
         assumed::decisive(policy, request, fits.then_some(runtime), std::iter::once(runtime));
     candidate.verdict = if fits { Verdict::Chosen } else { Verdict::Rejected };
+    // A referenced runtime is not ranked: there is nothing that it is compared with.
     candidate.rank = None;
     decision.matched_entry = candidate.matched_entry;
     (decision.eligible, decision.rejected) = (usize::from(fits), usize::from(!fits));
@@ -346,6 +355,7 @@ pub(crate) fn asked_of_named<'a>(
     named: &RuntimeRef,
 ) -> Result<Candidate<'a>, Failure> {
     let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
+    // A reference goes through the same matcher upstream, so that it panics alike.
     if let Some(field) = evaluation.crash {
         return Err(would_panic(runtime, field));
     }
@@ -397,6 +407,7 @@ pub(crate) fn failure(
 ) -> Option<Failure> {
     if let Some(named) = named {
         let candidate = decision.candidates.first()?;
+        // The controller checks `disabled` first and reports nothing else.
         if candidate.reasons.iter().any(|rejection| rejection.reason == Reason::Disabled) {
             return Some(disabled(words, candidate.runtime, named));
         }
