@@ -5,7 +5,7 @@
 
 use super::planned::{Planned, Unplanned};
 use super::serving::PlannedServing;
-use super::together::{At, OtherWorkloads, Together, asked};
+use super::together::{At, OtherWorkloads, Together, requested};
 use crate::api::AcceleratorClass;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -63,7 +63,7 @@ pub struct ClassTotal {
     /// Its name.
     pub name: EcoString,
     /// Accelerators at minReplicas.
-    pub asked: i64,
+    pub requested: i64,
     /// Allocatable accelerators of its usable nodes; `None` if no node reports its resources.
     pub allocatable: Option<i64>,
     /// Accelerators held by other pods and by services that are not shown; `None` if that was not
@@ -74,7 +74,7 @@ pub struct ClassTotal {
 impl ClassTotal {
     /// Free accelerators; negative if more are requested than exist.
     pub fn left(&self) -> Option<i64> {
-        self.allocatable.map(|allocatable| allocatable - self.in_use.unwrap_or(0) - self.asked)
+        self.allocatable.map(|allocatable| allocatable - self.in_use.unwrap_or(0) - self.requested)
     }
 }
 
@@ -117,7 +117,7 @@ pub fn totals(
         totals.servings_not_counted += usize::from(serving.gpus_by_resource.is_none());
     }
     totals.others = together.map(|placement| placement.others.clone()).unwrap_or_default();
-    totals.classes = asked(planned, servings)
+    totals.classes = requested(planned, servings)
         .into_values()
         .map(|(class, requested)| of_class(class, requested, machines, together))
         .collect();
@@ -128,7 +128,7 @@ pub fn totals(
         || !totals.resources.is_empty()
     {
         let classes: Vec<&AcceleratorClass> =
-            asked(planned, servings).into_values().map(|(class, _)| class).collect();
+            requested(planned, servings).into_values().map(|(class, _)| class).collect();
         totals.closed = closed(&classes, machines, together);
     }
     totals
@@ -180,7 +180,7 @@ fn of_resources(totals: &Totals, machines: &[Machine], together: &Together) -> V
         allocatable.entry(name.clone()).or_default();
     }
     let row = |(name, allocatable): (EcoString, i64)| ClassTotal {
-        asked: totals.gpus.get(&name).copied().unwrap_or(0),
+        requested: totals.gpus.get(&name).copied().unwrap_or(0),
         allocatable: Some(allocatable),
         in_use: Some(together.resources_in_use.get(&name).copied().unwrap_or(0)),
         name,
@@ -218,5 +218,5 @@ fn of_class(
     });
     let name = class.name().clone();
     let in_use = together.map(|placement| placement.in_use.get(&name).copied().unwrap_or(0));
-    ClassTotal { name, asked: requested, allocatable, in_use }
+    ClassTotal { name, requested, allocatable, in_use }
 }

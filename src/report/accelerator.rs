@@ -100,8 +100,7 @@ pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -
 /// Requests per class, as JSON.
 pub(super) fn by_class(totals: &Totals) -> Value {
     let row = |total: &ClassTotal| {
-        let mut out =
-            json!({ "asked": total.asked, "allocatable": total.allocatable, "left": total.left() });
+        let mut out = json!({ "asked": total.requested, "allocatable": total.allocatable, "left": total.left() });
         if let Some(in_use) = total.in_use {
             out["inUse"] = in_use.into();
         }

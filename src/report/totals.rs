@@ -67,7 +67,7 @@ fn total(total: &ClassTotal) -> Vec<String> {
     let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
     vec![
         total.name.to_string(),
-        total.asked.to_string(),
+        total.requested.to_string(),
         number(total.allocatable),
         number(total.in_use),
         number(total.left()),

@@ -17,26 +17,28 @@ pub(super) fn adopt(
     plain: &mut Vec<PlainWorkload>,
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
-    own: &mut BTreeSet<usize>,
+    claimed_pods: &mut BTreeSet<usize>,
     is_wanted: impl Fn(usize, &RunningPod<'_>) -> bool,
 ) -> usize {
     let mut places: HashMap<EcoString, usize> =
-        plain.iter().enumerate().map(|(at, own)| (group(&own.id, None), at)).collect();
+        plain.iter().enumerate().map(|(at, plain)| (group(&plain.id, None), at)).collect();
     let mut gone = 0;
     for (number, pod) in running.all.iter().enumerate() {
-        if own.contains(&number) || pod.ends || !is_wanted(number, pod) {
+        if claimed_pods.contains(&number) || pod.ends || !is_wanted(number, pod) {
             continue;
         }
         let id = match pod.creator() {
             Creator::Workload(id) => id,
             Creator::Node => continue,
             Creator::Nobody => {
+                // Nothing creates it again, so that no workload waits for its node.
                 gone += 1;
                 continue;
             }
         };
-        own.insert(number);
+        claimed_pods.insert(number);
         let at = *places.entry(group(&id, pod.workload())).or_insert_with(|| {
+            // Of `Kind/namespace/name` or `namespace/name` the last two parts.
             let name = id.splitn(3, '/').skip(id.matches('/').count() - 1).collect::<Vec<_>>();
             plain.push(PlainWorkload {
                 name: name.join("/").into(),
@@ -51,19 +53,21 @@ pub(super) fn adopt(
         });
         let PlainWorkload { workload, standing, .. } = &mut plain[at];
         let template = &templates[number];
-        let known = workload.templates.iter().position(|known| known == template);
-        let known = known.unwrap_or_else(|| {
+        let of_template = workload.templates.iter().position(|other| other == template);
+        let of_template = of_template.unwrap_or_else(|| {
             workload.templates.push(Arc::clone(template));
             workload.templates.len() - 1
         });
         workload.running.push(Running {
             node: pod.node.clone(),
             started: pod.started.clone(),
+            // Each pod is a replica of its own: how they belong together is not known from pods
+            // alone.
             replica: Some(workload.replicas.len()),
-            template: known,
+            template: of_template,
             number,
         });
-        workload.replicas.push(Replica { pods: vec![known], together: 0, held: false });
+        workload.replicas.push(Replica { pods: vec![of_template], together: 0, held: false });
         workload.runs_on = true;
         *standing += 1;
     }
@@ -87,9 +91,9 @@ impl Jobs {
 
     /// Whether a pod is created again after it is evicted, as far as that is known.
     pub(in crate::pipeline) fn create_again(&self, pod: &RunningPod<'_>) -> bool {
-        let Some(known) = &self.0 else { return true };
+        let Some(jobs) = &self.0 else { return true };
         match pod.creator() {
-            Creator::Workload(id) => !id.starts_with("Job/") || known.contains(&id),
+            Creator::Workload(id) => !id.starts_with("Job/") || jobs.contains(&id),
             Creator::Nobody | Creator::Node => false,
         }
     }
@@ -104,15 +108,16 @@ pub(super) fn adopt_preemptible(
     plain: &mut Vec<PlainWorkload>,
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
-    own: &mut BTreeSet<usize>,
+    claimed_pods: &mut BTreeSet<usize>,
     every: bool,
 ) {
-    let workloads = claims.iter().map(|own| &own.workload);
-    let workloads = workloads.chain(plain.iter().map(|own| &own.workload));
+    let workloads = claims.iter().map(|claim| &claim.workload);
+    let workloads = workloads.chain(plain.iter().map(|plain| &plain.workload));
+    // Only pods of a lower priority can be evicted; all others stay on their nodes.
     if let Some(most) = evicts_below(workloads, every) {
         // What is lost is created again as a drain does it, whoever creates it.
         let all = Jobs::default();
-        adopt_below(most, if every { &all } else { jobs }, plain, running, templates, own);
+        adopt_below(most, if every { &all } else { jobs }, plain, running, templates, claimed_pods);
     }
 }
 
@@ -123,11 +128,11 @@ pub(super) fn adopt_below(
     plain: &mut Vec<PlainWorkload>,
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
-    own: &mut BTreeSet<usize>,
+    claimed_pods: &mut BTreeSet<usize>,
 ) {
     let is_wanted =
         |at: usize, pod: &RunningPod<'_>| templates[at].priority < most && jobs.create_again(pod);
-    adopt(plain, running, templates, own, is_wanted);
+    adopt(plain, running, templates, claimed_pods, is_wanted);
 }
 
 /// The priority below which pods of these workloads evict others; `None` if they wait for nothing.
@@ -140,13 +145,14 @@ pub(super) fn evicts_below<'w>(
         every || wanted > workload.running.len()
     };
     let templates = workloads.filter(waits).flat_map(|workload| &workload.templates);
+    // pod| !pod|`preemptionPolicy: Never` waits in the queue without evicting.
     templates.filter(|pod| !pod.never_preempts).map(|pod| pod.priority).max()
 }
 
 /// Pods of one owner are of one workload if a controller has all of them: a service may have several.
 fn group(id: &EcoString, workload: Option<EcoString>) -> EcoString {
-    let own = id.rsplit('/').next().unwrap_or_default();
-    let workload = workload.unwrap_or_else(|| own.into());
+    let owner_name = id.rsplit('/').next().unwrap_or_default();
+    let workload = workload.unwrap_or_else(|| owner_name.into());
     eco_format!("{id} {workload}")
 }
 

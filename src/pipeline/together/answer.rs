@@ -155,6 +155,7 @@ impl Together {
     pub fn verdict_word(&self) -> &'static str {
         match self.verdict {
             Verdict::DoesNotFit { .. } => "does-not-fit",
+            // After the pods that certainly do not fit: what is not judged cannot make them fit.
             _ if !self.not_judged.is_empty() => "unknown",
             Verdict::Fits => "fits",
             Verdict::IfPacked(_) => "fits-if-packed",

@@ -41,6 +41,8 @@ pub(super) fn tolerations(
         for taint in taints.filter(|taint| is_of_resource(taint)) {
             let is_assumed = template.assumed.contains(&taint.key);
             let assumed = toleration(&taint.key);
+            // A pod may state a toleration that is equal in effect; then nothing is assumed for
+            // this node.
             let mut stated =
                 template.tolerations.iter().filter(|toleration| **toleration != assumed);
             if is_assumed && !stated.any(|toleration| toleration.tolerates(taint)) {
@@ -51,6 +53,7 @@ pub(super) fn tolerations(
     if nodes.is_empty() {
         return Vec::new();
     }
+    // Placing twice costs as much as the answer itself; what the input shows needs no proof.
     let decides = !tolerations.shown && hangs(fleet, placed);
     nodes
         .into_iter()
@@ -66,6 +69,8 @@ pub(super) fn tolerations(
 /// Whether more pods wait when they have only the tolerations that they state.
 fn hangs(fleet: &Fleet, placed: &Placed) -> bool {
     if placed.all().count() > MOST_ASKED_TWICE {
+        // Too many pods to place twice: to say that it decides claims less than to say that it
+        // does not.
         return true;
     }
     let mut other = fleet.clone();

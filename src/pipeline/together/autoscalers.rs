@@ -52,6 +52,7 @@ impl Autoscalers {
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
         let key =
             |group: &str| (namespace.clone(), group.into(), kind.clone(), object.id.name.clone());
+        // A reference without apiVersion names no group.
         let scaled = self.0.get(&key(group)).or_else(|| self.0.get(&key("")))?;
         let stated = object.node.at(&["spec", "replicas"]);
         let stated = stated.map_or(Some(1), Node::as_int)?;
@@ -85,6 +86,7 @@ fn horizontal(object: &Object) -> Option<Scaled> {
         Some(least) => least.as_int()?,
         None => 1,
     };
+    // 0 needs a feature gate that is off by default (HPAScaleToZero).
     Some(Scaled::Between(least.max(1), number(object, &["spec", "maxReplicas"])?))
 }
 

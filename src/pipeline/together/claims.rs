@@ -48,7 +48,7 @@ pub(crate) struct Claim {
     /// Its pods, until the fleet takes ownership of them.
     pub(crate) workload: Claimed,
     /// Indices of its running pods.
-    pub(crate) own: Vec<usize>,
+    pub(crate) running_pods: Vec<usize>,
     /// An autoscaler sets the number of replicas.
     pub(super) scaled: bool,
     /// Replicas that an autoscaler may add to those that are placed.
@@ -122,6 +122,8 @@ pub(crate) fn of(
             let only = planned.components.len() == 1;
             let pods = pods.iter().copied().filter(|pod| {
                 let pod = &running.all[*pod];
+                // The label decides; pods without it are told apart by the workload that their
+                // names begin with.
                 let labeled = pod.component().map(|pod| pod == component.kind.as_str());
                 labeled.unwrap_or_else(|| {
                     only || pod
@@ -140,11 +142,13 @@ pub(crate) fn of(
                 component: Some(component.kind.as_str()),
                 names: workloads.iter().map(|workload| workload.name.clone()).collect(),
                 members: Vec::new(),
+                // `sized` is true where the operator writes `spec.replicas` again and again: no
+                // autoscaler counts there.
                 scaled: workloads.iter().all(|workload| {
                     matches!(workload.kind, Ok(WorkloadKind::Deployment { sized: false, .. }))
                 }),
                 workload,
-                own: count,
+                running_pods: count,
                 extra: extra(component),
                 refused,
                 queue: None,
@@ -159,6 +163,7 @@ pub(crate) fn of(
         let (workload, members, refused) = match claimed {
             Ok((workload, members)) => (workload, members, None),
             Err(invalid) => {
+                // The number still counts as wanted: the reader sees how many pods are missing.
                 let pods = usize::try_from(serving.pods()).unwrap_or(0);
                 let refused = Refused::invalid(refused(&invalid), pods);
                 (Claimed::default(), Vec::new(), Some(refused))
@@ -177,13 +182,13 @@ pub(crate) fn of(
             service: eco_format!("{}/{}", serving.namespace, serving.name()),
             component: None,
             workload,
-            own: count,
+            running_pods: count,
             extra: 0,
             refused,
             queue: None,
         });
     }
-    let count = claims.iter().flat_map(|claim| claim.own.iter().copied()).collect();
+    let count = claims.iter().flat_map(|claim| claim.running_pods.iter().copied()).collect();
     (claims, count)
 }
 
@@ -204,12 +209,14 @@ impl Claim {
                 let name = self.names.first().cloned().unwrap_or_default();
                 let stated = dump.get(&(namespace.into(), name)).copied();
                 let stated = stated.and_then(|stated| usize::try_from(stated).ok());
+                // A Deployment that is not in the dump may still have its pods there.
                 stated.unwrap_or_else(|| replicas.len().max(self.workload.running.len()))
             }
         };
         let last = replicas.last().cloned().unwrap_or_else(|| alone(vec![0]));
         // Only the first replica of a Deployment with workers has them.
         let one = if replicas.len() == 1 && last.together == 0 { alone(vec![0]) } else { last };
+        // What is placed now is no longer in reserve for pods that run beyond it.
         self.extra = self.extra.saturating_sub(wanted.saturating_sub(replicas.len()));
         if self.component.is_none() || self.refused.is_some() || self.workload.templates.is_empty()
         {
@@ -247,10 +254,12 @@ impl Claim {
         };
         let mut free: HashMap<(Option<usize>, usize), usize> = HashMap::new();
         let (mut kept, mut surplus) = (Vec::new(), Vec::new());
-        for (at, pod) in self.own.iter().zip(std::mem::take(&mut self.workload.running)) {
+        // The first pods fill the slots of their replica; those beyond them an autoscaler added.
+        for (at, pod) in self.running_pods.iter().zip(std::mem::take(&mut self.workload.running)) {
             let key = (pod.replica, pod.template);
             let free = free.entry(key).or_insert_with(|| slots(key.0, key.1));
             let is_there = nodes.contains(&running.all[*at].node);
+            // A pod on a node that the input lacks holds no slot: its replica is placed again.
             if !is_there || *free > 0 {
                 *free -= usize::from(is_there);
                 kept.push(pod);
@@ -308,6 +317,7 @@ fn component_claim(
     if let Some(invalid) = workloads.iter().find_map(|workload| workload.kind.as_ref().err()) {
         return Some((claimed, Some(Refused::invalid(invalid.clone(), pods))));
     }
+    // Before the replicas are built: a typing error such as 10^12 must not take all memory.
     let Some(rest) = left.checked_sub(pods) else {
         return Some((claimed, Some(Refused::too_many(pods))));
     };
@@ -357,6 +367,8 @@ pub(crate) fn groups(spec: &LeaderWorkerSetSpec) -> Claimed {
     let mut claimed = Claimed::default();
     let size = spec.revision.size.max(1);
     for group in 0..spec.replicas {
+        // The affinity of an exclusive group has its own key, so that no two groups share a
+        // template.
         let base = if spec.exclusive.is_some() { group } else { 0 };
         if claimed.templates.len() < 2 * (base + 1) {
             claimed.templates.push(Arc::new(spec.member(base, 0)));
@@ -371,6 +383,7 @@ pub(crate) fn groups(spec: &LeaderWorkerSetSpec) -> Claimed {
 
 /// Sorts claims in the order in which their objects were created, if all state it, else by name.
 pub(super) fn sort(claims: &mut [Claim]) {
+    // Dates of some alone give no order between those with a date and those without one.
     let dated = claims.iter().all(|claim| claim.key.0.is_some());
     let key = |claim: &Claim| {
         let (created, name) = claim.key.clone();
@@ -415,12 +428,14 @@ fn member(
             let (group, index) = pod.group().unwrap_or((0, 0));
             let base = if spec.exclusive.is_some() { group } else { 0 };
             let template = 2 * base + usize::from(index > 0);
+            // A pod of a former spec may have an index that the templates of today do not reach.
             (Some(group), template.min(claimed.templates.len().saturating_sub(1)))
         }
         Some(WorkloadKind::Ray { .. }) => {
             let cluster = place();
             let worker = pod.labels.get("ray.io/node-type").is_some_and(|kind| kind != "head");
             let pods = cluster.and_then(|at| claimed.replicas.get(at)).map(|replica| &replica.pods);
+            // The head is first; all workers of a group follow it with one template.
             let template = pods.and_then(|pods| pods.get(usize::from(worker))).copied();
             (cluster, template.unwrap_or(0))
         }
@@ -495,6 +510,8 @@ fn serving_claim(
     for at in index {
         let pod = &running.all[*at];
         let Some((name, role, is_entry)) = pod.serving_role() else { continue };
+        // The name of a group tells its number, but a name may be that of another ModelServing's
+        // group.
         let group =
             (0..serving.replicas.value).find(|at| names::group(serving.name(), *at) == name);
         let role = serving.roles.iter().position(|other| other.name.value == role);

@@ -23,6 +23,8 @@ pub(super) fn opened(placed: &Placed, claims: &[Claim]) -> BTreeSet<EcoString> {
     let scheduler = &placed.scheduler;
     let tainted = scheduler
         .nodes()
+        // (_, machine)| machine.ready|A node that is not ready or cordoned takes no pod, whatever
+        // it tolerates.
         .filter(|(_, machine)| machine.ready && !machine.cordoned && !machine.usable(&[], true));
     let opened = tainted
         .filter(|(node, _)| scheduler.pods_on(*node).iter().any(|pod| counted.contains(pod)));
@@ -60,6 +62,7 @@ pub(super) fn by_class(
     held: &[(NodeId, EcoString, i64)],
 ) -> BTreeMap<EcoString, i64> {
     let of_class = |class: &AcceleratorClass| -> i64 {
+        // A class counts its first resource; parts of a GPU would be counted twice with it.
         let Some(resource) = class.whole_resources().next().map(|one| &one.name.value) else {
             return 0;
         };

@@ -184,6 +184,7 @@ impl Today {
     /// What runs, or, when nothing does or another number of replicas is asked for, the input as it
     /// would be placed.
     pub(crate) fn of(ground: &Ground<'_>, semantics: Follow, at: At) -> Self {
+        // Another number of replicas has no pods that run: it is placed first, then loses nodes.
         let runs = at == At::Min && !ground.running.all.is_empty();
         let Workloads { claims, fleet } =
             Workloads::sized(ground.catalog, semantics, ground, |_| !runs, Size::All(at));
@@ -309,6 +310,8 @@ pub(super) fn counts(
     lost: &BTreeSet<EcoString>,
     gone: usize,
 ) -> Loss {
+    // Which of equal pods waited before is not known: as many of a workload as waited are taken
+    // off.
     let mut left = before.clone();
     let mut waited_before = |workload: &usize| {
         let left = left.get_mut(workload).filter(|left| **left > 0);
@@ -328,6 +331,7 @@ pub(super) fn counts(
     let running = fleet.workloads.iter().flat_map(|workload| &workload.running);
     let services: BTreeSet<&EcoString> =
         ran.iter().map(|[workload, ..]| &claims[*workload].service).collect();
+    // Counted again from the start: the loop above used up its copy.
     let mut left = before.clone();
     let waited = new.iter().filter(|[workload, ..]| {
         let left = left.get_mut(workload).filter(|left| **left > 0);

@@ -81,6 +81,7 @@ impl NodeUse {
     /// Free GPUs.
     pub fn free(&self) -> i64 {
         let planned: i64 = self.stands.iter().map(|standing| standing.gpus).sum();
+        // Allocatable may have shrunk under pods that already run.
         (self.gpus - self.others - planned).max(0)
     }
 }
@@ -114,6 +115,7 @@ pub(super) fn nodes(
             pods,
             gpus,
         });
+        // What is on the node and not planned belongs to others, terminating pods included.
         let others = (on.len().saturating_sub(pods), held - planned);
         NodeUse::new(machine, class, others, stands.collect())
     };

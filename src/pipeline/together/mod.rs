@@ -74,13 +74,13 @@ pub(crate) type RequestedDevices<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorC
 
 /// Every class with the devices requested from it at minReplicas. Services select their class; pods
 /// of ModelServings have the class of their node.
-pub(crate) fn asked<'a>(
+pub(crate) fn requested<'a>(
     planned: &[Planned<'a>],
     servings: &[PlannedServing<'a>],
 ) -> RequestedDevices<'a> {
-    let mut asked = RequestedDevices::new();
+    let mut requested = RequestedDevices::new();
     let mut add = |class: &'a AcceleratorClass, devices: i64| {
-        asked.entry(class.name()).or_insert((class, 0)).1 += devices;
+        requested.entry(class.name()).or_insert((class, 0)).1 += devices;
     };
     for planned in planned.iter().filter(|planned| planned.error.is_none()) {
         for component in &planned.components {
@@ -92,7 +92,7 @@ pub(crate) fn asked<'a>(
     for (class, devices) in servings.iter().flat_map(|planned| &planned.by_class) {
         add(class, *devices);
     }
-    asked
+    requested
 }
 
 /// The number of replicas that is placed.
@@ -140,27 +140,30 @@ fn not_among<'a>(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
 ) -> (Vec<&'a Views>, Vec<&'a ModelServing>) {
-    let known: HashSet<(Api, &EcoString, &EcoString)> = planned
+    // With the API: an OME and a KServe service may have the same name.
+    let planned_names: HashSet<(Api, &EcoString, &EcoString)> = planned
         .iter()
-        .map(|own| (own.service.api, &own.service.namespace, &own.service.name))
+        .map(|one| (one.service.api, &one.service.namespace, &one.service.name))
         .chain(
-            servings.iter().map(|own| (servings::API, &own.serving.namespace, own.serving.name())),
+            servings.iter().map(|one| (servings::API, &one.serving.namespace, one.serving.name())),
         )
         .collect();
     let catalog = planner.catalog();
     let services = catalog.services().filter(|views| {
-        let own = views.of(planner.semantics());
-        !known.contains(&(own.object.api, &own.namespace, own.name()))
+        let service = views.of(planner.semantics());
+        !planned_names.contains(&(service.object.api, &service.namespace, service.name()))
     });
     let others = catalog.model_servings().iter();
-    let others = others.filter(|own| !known.contains(&(servings::API, &own.namespace, own.name())));
+    let others = others.filter(|serving| {
+        !planned_names.contains(&(servings::API, &serving.namespace, serving.name()))
+    });
     (services.collect(), others.collect())
 }
 
 /// Whether two inputs have the same nodes for the scheduler.
 pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
     let nodes = |catalog: &Catalog| -> BTreeSet<(EcoString, EcoString)> {
-        catalog.machines().iter().map(|own| (own.name.clone(), kind(own))).collect()
+        catalog.machines().iter().map(|machine| (machine.name.clone(), kind(machine))).collect()
     };
     nodes(one) == nodes(other)
 }
@@ -173,9 +176,9 @@ pub fn together<'a>(
     planner: &Planner<'a>,
     planned: &mut Vec<Planned<'a>>,
     servings: &mut Vec<PlannedServing<'a>>,
-    beside: PlacementOptions<'_>,
+    options: PlacementOptions<'_>,
 ) -> Option<Together> {
-    together_after(planner, planned, servings, beside, &[])
+    together_after(planner, planned, servings, options, &[])
 }
 
 /// The same after a change: the workloads of `before` run where they were placed.
@@ -183,27 +186,28 @@ pub fn together_after<'a>(
     planner: &Planner<'a>,
     planned: &mut Vec<Planned<'a>>,
     servings: &mut Vec<PlannedServing<'a>>,
-    beside: PlacementOptions<'_>,
+    options: PlacementOptions<'_>,
     before: &[SettledWorkload],
 ) -> Option<Together> {
     let catalog = planner.catalog();
     if !has_room(catalog) {
         return None;
     }
+    // All services compete for the nodes; only the first ones were asked for.
     let shown = [planned.len(), servings.len()];
     let (services, others) = not_among(planner, planned, servings);
     planned.extend(planner.plan_all(&services, Depth::Plan));
     servings.extend(plan_servings(catalog, &others));
-    let mut answer = place(planner, planned, servings, shown[0], beside, before);
-    for (class, (_, asked)) in asked(&planned[shown[0]..], &servings[shown[1]..]) {
-        *answer.in_use.entry(class.clone()).or_default() += asked;
+    let mut answer = place(planner, planned, servings, shown[0], options, before);
+    for (class, (_, devices)) in requested(&planned[shown[0]..], &servings[shown[1]..]) {
+        *answer.in_use.entry(class.clone()).or_default() += devices;
     }
-    let own = |planned: &PlannedServing<'_>| {
+    let cost_of = |planned: &PlannedServing<'_>| {
         let serving = planned.serving;
         let cost = costs::serving(planned)?;
         Some((serving.namespace.clone(), serving.name().clone(), cost))
     };
-    answer.costs = servings.iter().filter_map(own).collect();
+    answer.costs = servings.iter().filter_map(cost_of).collect();
     planned.truncate(shown[0]);
     servings.truncate(shown[1]);
     Some(answer)
@@ -215,43 +219,54 @@ fn place<'a>(
     planned: &mut [Planned<'a>],
     servings: &mut [PlannedServing<'a>],
     shown: usize,
-    beside: PlacementOptions<'_>,
+    options: PlacementOptions<'_>,
     before: &[SettledWorkload],
 ) -> Together {
     let (catalog, semantics) = (planner.catalog(), planner.semantics());
     let context = PodContext::of(catalog);
     let running = RunningPods::new(catalog.others());
-    let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
+    let (mut claims, mut claimed_pods) = claims::of(planned, servings, &context, &running);
     let templates = running.templates(&context);
-    let of_services = own.len();
+    // Before other workloads add theirs: the count is that of planned services and ModelServings.
+    let of_services = claimed_pods.len();
     let uncounted = object_counts::of_services(catalog, planned, &mut claims);
     // The catalog may have handed over the planned ones.
-    let all = planned.iter().map(|own| (&own.service.namespace, &own.service.name));
-    let all = all.chain(servings.iter().map(|own| (&own.serving.namespace, own.serving.name())));
+    let all = planned.iter().map(|one| (&one.service.namespace, &one.service.name));
+    let all = all.chain(servings.iter().map(|one| (&one.serving.namespace, one.serving.name())));
     let all = all.map(|(namespace, name)| (namespace.clone(), name.clone())).collect();
     let (mut plain, not_counted) =
-        workloads::read(catalog, &all, &context, &running, &own, beside.at);
+        workloads::read(catalog, &all, &context, &running, &claimed_pods, options.at);
     let mut gone = 0;
-    if let Some(lost) = beside.lost {
+    if let Some(lost) = options.lost {
         let is_lost = |_: usize, pod: &RunningPod<'_>| lost.contains(&pod.node);
-        gone = adopted::adopt(&mut plain, &running, &templates, &mut own, is_lost);
-        for own in &mut plain {
-            own.standing = 0;
+        gone = adopted::adopt(&mut plain, &running, &templates, &mut claimed_pods, is_lost);
+        for workload in &mut plain {
+            workload.standing = 0;
         }
     }
-    let every = beside.lost.is_some() || beside.at != At::Min;
+    // Pods of the lost nodes, or of more replicas, may evict what runs: all that could go is
+    // created again.
+    let every = options.lost.is_some() || options.at != At::Min;
     let jobs = adopted::Jobs::of(catalog);
-    adopted::adopt_preemptible(&jobs, &claims, &mut plain, &running, &templates, &mut own, every);
+    adopted::adopt_preemptible(
+        &jobs,
+        &claims,
+        &mut plain,
+        &running,
+        &templates,
+        &mut claimed_pods,
+        every,
+    );
     workloads::add_plain(&mut claims, &mut plain);
     claims::sort(&mut claims);
-    if beside.at != At::Min {
+    if options.at != At::Min {
         let dump = stated_replicas(catalog);
         claims
             .iter_mut()
-            .filter(|own| own.api.is_of_operator())
-            .for_each(|own| own.resize(beside.at, &dump));
+            .filter(|claim| claim.api.is_of_operator())
+            .for_each(|claim| claim.resize(options.at, &dump));
     }
-    if beside.lost.is_some() {
+    if options.lost.is_some() {
         // Pods that an autoscaler added are created again too.
         claims.iter_mut().for_each(Claim::keep_scaled);
     }
@@ -259,29 +274,36 @@ fn place<'a>(
     for claim in &mut claims {
         // Pods that an autoscaler added hold their nodes like those of others.
         for pod in claim.surplus(&running, &names) {
-            own.remove(&pod);
+            claimed_pods.remove(&pod);
         }
     }
     for claim in &mut claims {
         claim.workload.changed = claim.is_changed(&templates);
     }
+    // After the running pods of the input: the state before the change replaces them.
     run_where_placed(&mut claims, before);
-    let mut fleet = fleet(catalog, &running, &templates, &own, &mut claims);
+    let mut fleet = fleet(catalog, &running, &templates, &claimed_pods, &mut claims);
+    // Quota comes before nodes: Kueue suspends a workload, so that its pods never reach the
+    // scheduler.
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
     let (mut map_before, mut waiting) = (Vec::new(), HashMap::new());
-    if let Some(lost) = beside.lost {
-        if running.all.is_empty() || beside.at == At::Max {
+    if let Some(lost) = options.lost {
+        // Without running pods nothing would be lost: what is placed first counts as what runs.
+        if running.all.is_empty() || options.at == At::Max {
             fleet.settle_in();
         }
+        // Placed once without the loss, to tell pods that waited anyway from those that the loss
+        // costs.
         let placed = fleet.place(Manner::default());
         waiting = loss::without_node(&placed);
-        if beside.map {
+        if options.map {
             map_before = map::nodes(catalog, semantics, &placed, &claims);
         }
         fleet.lose(lost, |at| loss::is_of_node(&claims[at].service));
     }
     let placed = fleet.place(Manner::default());
-    let loss = beside.lost.map(|lost| loss::counts(&fleet, &waiting, &placed, &claims, lost, gone));
+    let loss =
+        options.lost.map(|lost| loss::counts(&fleet, &waiting, &placed, &claims, lost, gone));
     let packed = fleet.verdict(&placed);
     let all_may_start = held.is_empty()
         && placed.refused.is_empty()
@@ -292,7 +314,7 @@ fn place<'a>(
         // No node and no packing helps pods that are not created.
         Verdict::Fits | Verdict::IfPacked(_) => Verdict::DoesNotFit { proven: true },
     };
-    if !beside.settled && beside.lost.is_none() {
+    if !options.settled && options.lost.is_none() {
         other_mode::compare(&fleet, &placed, &claims, planned, shown);
     }
     let mut not_judged = not_judged(&not_counted);
@@ -311,7 +333,7 @@ fn place<'a>(
         let pod = &running.all[number];
         !pod.ends && matches!(pod.creator(), Creator::Workload(_))
     };
-    let (remedies, other_classes) = if beside.settled {
+    let (remedies, other_classes) = if options.settled {
         (Vec::new(), Vec::new())
     } else {
         let scene = other_class::Scene {
@@ -325,25 +347,29 @@ fn place<'a>(
         let remedies = fleet.remedies(&placed, packed, is_service, may_move);
         (remedies, scene.remedies(planned))
     };
+    // Taken before `placed` moves into `reasons`.
     let unplaced = placed.pending().count();
     let hangs_on_ties =
+        // Without a tie the reverse order gives the same answer.
         placed.scheduler.ties() > 0 && placed.all().count() <= MOST_ASKED_TWICE && {
             let other = fleet.place(Manner { reversed: true, ..Manner::default() });
             other.pending().next().is_none() != placed.pending().next().is_none()
         };
     let opened = held::opened(&placed, &claims);
     let others_hold = held_by_others(&placed, &claims, &opened);
-    let orders = if beside.settled || verdict != Verdict::Fits {
+    // Where something is missing already, another order is no further news.
+    let orders = if options.settled || verdict != Verdict::Fits {
         Orders::default()
     } else {
         order::others(&fleet, &claims, placed.all().count(), |sequence| {
             quota::waiting(catalog, planned, &claims, &fleet, sequence)
         })
     };
-    let is_there = |pod: &&RunningPod<'_>| beside.lost.is_none_or(|lost| !lost.contains(&pod.node));
+    let is_there =
+        |pod: &&RunningPod<'_>| options.lost.is_none_or(|lost| !lost.contains(&pod.node));
     let mut answer = Together {
         verdict,
-        at: beside.at,
+        at: options.at,
         nodes: fleet.machines.len(),
         pods: PodCounts {
             running: running.all.iter().filter(is_there).count(),
@@ -356,7 +382,7 @@ fn place<'a>(
         order_tried: orders.tried,
         assumed: assumed::tolerations(&fleet, &placed, catalog.device_tolerations()),
         others: OtherWorkloads::default(),
-        victims: victims(&placed, &running, &own, &claims, &fleet),
+        victims: victims(&placed, &running, &claimed_pods, &claims, &fleet),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
         remedies: Vec::new(),
         hangs_on_ties,
@@ -367,14 +393,14 @@ fn place<'a>(
         costs: Vec::new(),
         map: Vec::new(),
         map_before,
-        settled: if beside.settled {
+        settled: if options.settled {
             settled_workloads(&claims, &fleet, &placed)
         } else {
             Vec::new()
         },
         loss,
     };
-    if beside.map {
+    if options.map {
         answer.map = map::nodes(catalog, semantics, &placed, &claims);
     }
     let mut rooms = Rooms::default();
@@ -389,7 +415,7 @@ fn place<'a>(
             reasons.room(at, &fleet, &mut rooms, &mut placement);
         }
         if let Who::Component(service, _) = claim.who
-            && beside.look
+            && options.look
             && service < shown
         {
             placement.look = reasons.look(at, &fleet).map(Box::new);
@@ -404,13 +430,13 @@ fn place<'a>(
         answer.pods.pending += placement.pending();
         match claim.who {
             Who::Component(service, component) => {
-                let own = &mut planned[service].components[component];
-                if beside.at != At::Min && claim.refused.is_none() {
+                let planned_component = &mut planned[service].components[component];
+                if options.at != At::Min && claim.refused.is_none() {
                     // The sums are those of what was placed.
                     let replicas = i64::try_from(fleet.workloads[at].replicas.len());
-                    own.settled_replicas = replicas.ok().into();
+                    planned_component.settled_replicas = replicas.ok().into();
                 }
-                own.placement = Some(placement);
+                planned_component.placement = Some(placement);
             }
             Who::Workload(at) => {
                 plain[at].standing = stays;
@@ -443,12 +469,12 @@ fn place<'a>(
 fn stated_replicas(catalog: &Catalog) -> HashMap<(EcoString, EcoString), i64> {
     let all = catalog.others().iter();
     let workloads =
-        all.filter(|own| matches!(own.id.kind.as_str(), "Deployment" | "LeaderWorkerSet"));
+        all.filter(|object| matches!(object.id.kind.as_str(), "Deployment" | "LeaderWorkerSet"));
     workloads
-        .filter_map(|own| {
-            let namespace = own.id.scope.namespace().cloned().unwrap_or_default();
-            let replicas = own.node.at(&["spec", "replicas"])?.as_int()?;
-            Some(((namespace, own.id.name.clone()), replicas))
+        .filter_map(|object| {
+            let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+            let replicas = object.node.at(&["spec", "replicas"])?.as_int()?;
+            Some(((namespace, object.id.name.clone()), replicas))
         })
         .collect()
 }
@@ -456,19 +482,21 @@ fn stated_replicas(catalog: &Catalog) -> HashMap<(EcoString, EcoString), i64> {
 /// Whether the input says how many pods run: it has Pods or Deployments.
 pub fn has_current(catalog: &Catalog) -> bool {
     let mut all = catalog.others().iter();
-    all.any(|own| matches!(own.id.kind.as_str(), "Pod" | "Deployment" | "LeaderWorkerSet"))
+    all.any(|object| matches!(object.id.kind.as_str(), "Pod" | "Deployment" | "LeaderWorkerSet"))
 }
 
 /// What a placement may read of an input beside its services and its nodes: workloads, and what
 /// admission and scheduling of their pods depend on. Of a pod that runs it is the node.
 pub fn placed_state(catalog: &Catalog) -> BTreeSet<(ObjectRef, String)> {
-    let is_read = |own: &&Object| !matches!(own.id.kind.as_str(), "ConfigMap" | "Secret" | "Event");
-    let text = |own: &Object| match own.node.at(&["spec", "nodeName"]).and_then(Node::scalar_text) {
-        Some(node) if own.id.kind == "Pod" => node.to_string(),
-        _ => own.node.to_json().to_string(),
-    };
+    let is_read =
+        |object: &&Object| !matches!(object.id.kind.as_str(), "ConfigMap" | "Secret" | "Event");
+    let text =
+        |object: &Object| match object.node.at(&["spec", "nodeName"]).and_then(Node::scalar_text) {
+            Some(node) if object.id.kind == "Pod" => node.to_string(),
+            _ => object.node.to_json().to_string(),
+        };
     let all = catalog.others().iter().filter(is_read);
-    all.map(|own| (own.id.clone(), text(own))).collect()
+    all.map(|object| (object.id.clone(), text(object))).collect()
 }
 
 /// The workloads of which it is not judged where their pods go, such as those of another scheduler.
@@ -486,10 +514,10 @@ fn unjudged(
             continue;
         }
         let templates = 0..workload.templates.len();
-        let mut known =
-            templates.filter_map(|own| placed.scheduler.unjudged(placed.template(at, own)));
-        if let Some(why) = known.next() {
-            let pods: usize = workload.replicas.iter().map(|own| own.pods.len()).sum();
+        let mut reasons = templates
+            .filter_map(|template| placed.scheduler.unjudged(placed.template(at, template)));
+        if let Some(why) = reasons.next() {
+            let pods: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
             *sums.entry(why).or_default() += pods;
             all.insert(at);
         }
@@ -504,11 +532,11 @@ fn unjudged(
 
 /// Objects that request devices and whose pods are not counted.
 fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
-    let one = |own: &NotCounted| {
+    let one = |item: &NotCounted| {
         let devices: Vec<String> =
-            own.devices.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            item.devices.iter().map(|(name, count)| format!("{count} {name}")).collect();
         NotJudged {
-            what: own.object.clone(),
+            what: item.object.clone(),
             pods: None,
             message: if devices.is_empty() {
                 "the workload that it names is not in the input; its pods are not counted".into()
@@ -542,12 +570,12 @@ fn settled_workloads(claims: &[Claim], fleet: &Fleet, placed: &Placed) -> Vec<Se
     for ([at, replica, place], slot) in placed.all() {
         let bound = slot.pod.filter(|pod| stands(placed, *pod));
         let Some(node) = bound.and_then(|pod| placed.scheduler.state(pod).node()) else { continue };
-        let own = &mut all[at].workload;
-        own.running.push(Running {
+        let workload = &mut all[at].workload;
+        workload.running.push(Running {
             node: placed.scheduler.node(node).name.clone(),
             started: None,
             replica: Some(replica),
-            template: own.wanted(own.replicas[replica].pods[place]),
+            template: workload.wanted(workload.replicas[replica].pods[place]),
             number: slot.number.unwrap_or(usize::MAX),
         });
     }
@@ -559,30 +587,31 @@ fn run_where_placed(claims: &mut [Claim], before: &[SettledWorkload]) {
     let key = |api: Api, service: &EcoString, component: Option<&'static str>| {
         (api, service.clone(), component)
     };
-    let known: HashMap<_, &Workload> = before
+    let placed_before: HashMap<_, &Workload> = before
         .iter()
-        .map(|own| (key(own.api, &own.service, own.component), &own.workload))
+        .map(|one| (key(one.api, &one.service, one.component), &one.workload))
         .collect();
     for claim in claims {
-        let Some(before) = known.get(&key(claim.api, &claim.service, claim.component)) else {
+        let Some(before) = placed_before.get(&key(claim.api, &claim.service, claim.component))
+        else {
             continue;
         };
-        let own = &mut claim.workload;
+        let workload = &mut claim.workload;
         // Its pods that wait exist, too, before those of new workloads.
-        own.came = before.came;
-        own.running.clear();
+        workload.came = before.came;
+        workload.running.clear();
         // Pods of another kind of workload are replaced.
-        let size = |workload: &Workload| workload.replicas.last().map(|own| own.together);
-        if own.kinds() != before.kinds() || size(own) != size(before) {
+        let size = |workload: &Workload| workload.replicas.last().map(|replica| replica.together);
+        if workload.kinds() != before.kinds() || size(workload) != size(before) {
             continue;
         }
-        own.changed =
-            own.templates.iter().zip(&before.templates).any(|(own, old)| own.spec != old.spec);
+        workload.changed =
+            workload.templates.iter().zip(&before.templates).any(|(new, old)| new.spec != old.spec);
         // Replicas of a Deployment are alike: those that remain keep the nodes of the first ones.
-        let grouped = size(own) != Some(0);
-        own.running = before.running.clone();
+        let grouped = size(workload) != Some(0);
+        workload.running = before.running.clone();
         if !grouped {
-            own.running.iter_mut().for_each(|own| own.replica = None);
+            workload.running.iter_mut().for_each(|pod| pod.replica = None);
         }
     }
 }
@@ -596,8 +625,9 @@ fn sort_pending(pending: &mut [Pending], fleet: &Fleet, claims: &[Claim]) {
         .map(|(place, at)| ((&claims[at].service, claims[at].component), place))
         .collect();
     let place = |one: &Pending| {
-        let own = order.get(&(&one.service, Some(one.component.as_str())));
-        own.or_else(|| order.get(&(&one.service, None))).copied()
+        // A ModelServing has one claim and lists its groups as components.
+        let of_component = order.get(&(&one.service, Some(one.component.as_str())));
+        of_component.or_else(|| order.get(&(&one.service, None))).copied()
     };
     pending.sort_by_key(|one| (place(one), one.replica));
 }
@@ -606,16 +636,18 @@ fn fleet(
     catalog: &Catalog,
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
-    own: &BTreeSet<usize>,
+    claimed_pods: &BTreeSet<usize>,
     claims: &mut [Claim],
 ) -> Fleet {
     let others = running.all.iter().zip(templates).enumerate();
     let others =
-        others.filter(|(at, _)| !own.contains(at)).map(|(number, (pod, template))| Other {
-            number,
-            template: Arc::clone(template),
-            node: pod.node.clone(),
-            started: pod.started.clone(),
+        others.filter(|(at, _)| !claimed_pods.contains(at)).map(|(number, (pod, template))| {
+            Other {
+                number,
+                template: Arc::clone(template),
+                node: pod.node.clone(),
+                started: pod.started.clone(),
+            }
         });
     Fleet {
         machines: nodes(catalog),
@@ -631,6 +663,7 @@ pub(crate) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
     let stated = catalog.machines().iter().filter(|machine| machine.allocatable.is_some());
     let limited = |machine: &Machine| {
         let mut machine = machine.clone();
+        // Else the filter for resources would refuse every pod: an absent amount counts as 0.
         if let Some(amounts) = machine.allocatable.as_mut()
             && amounts.iter().all(|(name, _)| name != PODS)
         {
@@ -655,8 +688,8 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
         options.add(&object.node);
         match object.id.kind.as_str() {
             "Namespace" => {
-                let own = labels(object.metadata("labels"));
-                options.namespaces.insert(object.id.name.clone(), own);
+                let namespace_labels = labels(object.metadata("labels"));
+                options.namespaces.insert(object.id.name.clone(), namespace_labels);
             }
             "PodDisruptionBudget" => {
                 let namespace = object.id.scope.namespace().map(EcoString::as_str);
@@ -670,7 +703,7 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
         }
     }
     // Those that exist are counted before new ones.
-    claims.sort_by_key(|own| own.metadata("uid").is_none());
+    claims.sort_by_key(|claim| claim.metadata("uid").is_none());
     for claim in claims {
         options.add_claim(&claim.node, &admission);
     }
@@ -680,11 +713,13 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
 fn victims(
     placed: &Placed,
     running: &RunningPods<'_>,
-    own: &BTreeSet<usize>,
+    claimed_pods: &BTreeSet<usize>,
     claims: &[Claim],
     fleet: &Fleet,
 ) -> Vec<Victim> {
-    let others: Vec<usize> = (0..running.all.len()).filter(|at| !own.contains(at)).collect();
+    // The same filter and order as in `fleet`, so that the index of a holder finds its pod.
+    let others: Vec<usize> =
+        (0..running.all.len()).filter(|at| !claimed_pods.contains(at)).collect();
     let service = |holder: Holder| match holder {
         Holder::Wanted(workload, ..) => claims[workload].service.clone(),
         Holder::Other(at) => running.all[others[at]].name().into(),
@@ -692,11 +727,12 @@ fn victims(
     let name = |eviction: &Eviction, holder: Holder| match holder {
         Holder::Wanted(workload, replica, _) => {
             let node = &placed.scheduler.node(eviction.node).name;
-            let on = claims[workload].own.iter().map(|at| &running.all[*at]);
+            let on = claims[workload].running_pods.iter().map(|at| &running.all[*at]);
             let pod = on.into_iter().find(|pod| pod.node == *node);
             // Of workloads that are known by their pods alone, each pod is a replica.
-            let mut known = fleet.workloads[workload].running.iter();
-            let of_replica = known.find(|own| own.replica == Some(replica) && own.node == *node);
+            let mut of_workload = fleet.workloads[workload].running.iter();
+            let of_replica =
+                of_workload.find(|ran| ran.replica == Some(replica) && ran.node == *node);
             let pod = pod.or_else(|| running.all.get(of_replica?.number));
             pod.map_or_else(|| claims[workload].service.clone(), |pod| pod.name().into())
         }

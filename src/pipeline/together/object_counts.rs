@@ -26,6 +26,8 @@ impl ObjectCounts {
     /// Counts these objects: those that exist first, then the others in the order of their names.
     pub(super) fn of<'c>(catalog: &Catalog, objects: impl Iterator<Item = &'c Object>) -> Self {
         let mut all = Self { ledger: quotas(catalog), ..Self::default() };
+        // Without a quota on objects nothing is refused, and a dump has tens of thousands of
+        // objects.
         if all.ledger.is_empty() {
             return all;
         }
@@ -34,6 +36,7 @@ impl ObjectCounts {
         for object in objects {
             let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
             let resource = resource(object.group(), &object.id.kind);
+            // It exists: it uses quota even beyond the limit, because quotas never remove objects.
             if object.metadata("uid").is_some() {
                 all.ledger.take(&namespace, &Arc::new(Usage::of_made(&resource, &object.node)));
                 continue;
@@ -44,6 +47,8 @@ impl ObjectCounts {
                 charged.map_err(|why| eco_format!("{resource} \"{name}\" is forbidden: {why}"))
             };
             let made = charge(&resource, name).and_then(|()| match object.id.kind.as_str() {
+                // "Rollout"|Its ReplicaSet counts too, and the controller creates it under a name
+                // with a hash.
                 "Deployment" | "Rollout" => charge("replicasets.apps", &format!("{name}-*")),
                 _ => Ok(()),
             });
@@ -96,6 +101,7 @@ pub(super) fn of_services(
             let Err(why) = ledger.charge_made(namespace, &object.usage) else { continue };
             let (resource, name) = (&object.resource, &object.name);
             let message = eco_format!("{resource} \"{name}\" is forbidden: {why}");
+            // Without the service itself the operator has nothing to write pods for.
             if resource.starts_with("inferenceservices.") || object.runs.is_some() {
                 refused.entry((at, object.runs)).or_insert(message);
             } else {
@@ -111,6 +117,7 @@ pub(super) fn of_services(
         let Who::Component(at, component) = claim.who else { continue };
         let kind = planned[at].components[component].kind;
         let why = refused.get(&(at, None)).or_else(|| refused.get(&(at, Some(kind))));
+        // Pods that run prove that their object exists, whatever the input has of it.
         if let Some(why) = why.filter(|_| claim.workload.running.is_empty()) {
             claim.refused = Some(Refused::created(why.clone(), &claim.workload));
             claim.workload = Workload::default();

@@ -42,6 +42,8 @@ pub(super) fn others(
     let running = fleet.workloads.iter().map(|workload| workload.running.len());
     let all = pods + running.sum::<usize>() + fleet.others.len();
     let tries = match fleet.workloads.len() {
+        // At least the reverse order of a small fleet; more tries as long as the total work is
+        // bounded.
         0..=MOST => (WORK / all).clamp(usize::from(pods <= WORK), ORDERS),
         _ => 0,
     };
@@ -70,6 +72,8 @@ fn pending(
     order: &[usize],
     waits: &impl Fn(&[usize]) -> BTreeSet<usize>,
 ) -> BTreeSet<usize> {
+    // Workloads change places as a whole: the sequence breaks ties by index, which stands for the
+    // date.
     let mut from: Vec<usize> = (0..fleet.workloads.len()).collect();
     for (place, at) in places.iter().zip(order) {
         from[*place] = *at;
@@ -87,6 +91,7 @@ struct Sequence(u64);
 
 impl Sequence {
     fn below(&mut self, most: usize) -> usize {
+        // A linear congruential generator; its high bits are the random ones.
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let most = u64::try_from(most.max(1)).unwrap_or(1);

@@ -62,6 +62,7 @@ impl Scene<'_, '_> {
             return Vec::new();
         }
         let pods = self.placed.all().count().max(1);
+        // Each decision composes a service again, and each try places all pods: both are bounded.
         let mut search = Search { left: MOST_DECIDED, tries: (MOST_PLACED / pods).clamp(1, 12) };
         let mut found = Vec::new();
         for (from, components) in self.by_class(planned) {
@@ -73,6 +74,7 @@ impl Scene<'_, '_> {
                 }
                 search.tries -= 1;
                 let pending = self.pending(&moved);
+                // Strictly fewer: of equal classes the first by name is named.
                 let is_better = best.as_ref().is_none_or(|(least, ..)| pending < *least);
                 if pending < waiting && is_better {
                     best = Some((pending, to, moved));
@@ -144,6 +146,7 @@ impl Scene<'_, '_> {
             }
             let views = self.views(&planned[waiting.service])?;
             let object = &views.of(self.planner.semantics()).object;
+            // Only the operator knows which fields of its services name a class.
             let fields = operators::services(object.api)?.class_fields(object, waiting.kind);
             fields.into_iter().find_map(|field| {
                 search.left = search.left.checked_sub(1)?;
@@ -179,6 +182,7 @@ impl Scene<'_, '_> {
         let edited = self.planner.read_again(&object, views)?;
         let planned = self.planner.plan(&edited, Depth::Plan);
         let chosen = planned.class(waiting.kind).is_some_and(|class| class.name() == to);
+        // A service that would be in error is no remedy, even if its pods had nodes.
         let starts = planned.components.iter().all(|component| component.stopped.is_none());
         if planned.error.is_some() || !chosen || !starts {
             return None;
@@ -190,6 +194,7 @@ impl Scene<'_, '_> {
         let wanted = self.fleet.workloads[waiting.claim].replicas.len();
         let is_whole = claim.refused.is_none() && !claim.workload.templates.is_empty();
         let last = claim.workload.replicas.last().cloned().filter(|_| is_whole)?;
+        // As many replicas as are placed now, so that both counts of pending pods compare.
         claim.workload.replicas.resize(wanted, last);
         Some(claim.workload)
     }

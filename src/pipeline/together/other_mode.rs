@@ -41,6 +41,7 @@ pub(super) fn compare(
         let there = reasons.of(at, claim, &other, None, &mut Vec::new());
         let slots = placed.slots[at].iter().flatten();
         let here = slots.filter(|slot| slot.pod.is_some_and(|pod| stands(placed, pod))).count();
+        // Equal numbers are no difference to a reader, even on other nodes.
         if here != there.placed {
             let reason = there.waiting.as_ref().map(|waiting| {
                 let nearest = waiting.example.as_ref();
@@ -66,8 +67,11 @@ fn other(fleet: &Fleet, claims: &[Claim], planned: &[Planned<'_>]) -> Option<Fle
         let Some(pods) = &planned[service].other else { continue };
         let kind = planned[service].components[component].kind;
         for (place, template) in fleet.workloads[at].templates.iter().enumerate() {
-            let is_own = |entry: &&(_, Arc<_>, _)| entry.0 == kind && entry.1 == template.spec;
-            let Some((.., spec)) = pods.specs.iter().find(is_own) else { continue };
+            // Templates are compared by their specs: the index of a pod's spec is not the index of
+            // its template.
+            let is_of_template =
+                |entry: &&(_, Arc<_>, _)| entry.0 == kind && entry.1 == template.spec;
+            let Some((.., spec)) = pods.specs.iter().find(is_of_template) else { continue };
             let other = other.get_or_insert_with(|| fleet.clone());
             let template = PodTemplate { spec: Arc::clone(spec), ..PodTemplate::clone(template) };
             other.workloads[at].templates[place] = Arc::new(template);

@@ -38,6 +38,7 @@ pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGr
         .flat_map(|workload| &workload.replicas)
         .map(|replica| replica.pods.len())
         .sum();
+    // If all groups start as a whole, each has nodes for all pods, and none is left in part.
     if !waits || pods > MOST_ASKED || !fleet.workloads.iter().zip(claims).any(is_group) {
         return Vec::new();
     }
@@ -53,6 +54,8 @@ pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGr
     for (at, (workload, claim)) in all.filter(|(_, entry)| is_group(*entry)) {
         let groups = workload.replicas.len();
         for (replica, members) in workload.replicas.iter().enumerate() {
+            // `apart` has all leaders first, then the workers of each group: a group is in two
+            // places.
             let slots = [&placed.slots[at][replica], &placed.slots[at][groups + replica]];
             let bound = slots
                 .into_iter()

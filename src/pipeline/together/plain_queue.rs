@@ -59,6 +59,7 @@ impl PodGroup {
                 && other.id.scope == object.id.scope
                 && label(other).as_ref() == Some(&name)
         });
+        // Without the annotation Kueue takes the pod as a group of its own.
         let size = size.and_then(|size| size.parse().ok()).unwrap_or(1);
         (!others.any(runs)).then_some(Self { name, size })
     }
@@ -82,6 +83,7 @@ impl PlainQueue {
         group: &str,
         labels: Option<&Labels>,
     ) -> Option<Self> {
+        // Without queues in the input a label admits nothing and holds nothing.
         if catalog.cluster_queues().len() + catalog.local_queues().len() == 0 {
             return None;
         }
@@ -93,6 +95,8 @@ impl PlainQueue {
             ("apps", "Deployment") | ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
         );
         let stated = object.node.at(&["metadata", "labels", KUEUE_QUEUE]);
+        // Kueue copies the label of these two kinds to their pods; other kinds need it on the
+        // template.
         if let Some(label) = stated.filter(|_| whole || copied)
             && let Some(name) = label.scalar_text().filter(|name| !name.is_empty())
         {
@@ -117,6 +121,7 @@ impl PlainQueue {
         ledger: &mut Ledger,
     ) -> (QueueDecision, usize) {
         let all = workload.replicas.len();
+        // The first replica stands for all: replicas of one workload are alike.
         let together = if self.whole { all } else { all.min(1) };
         let mut counts: BTreeMap<usize, i64> = BTreeMap::new();
         for template in workload.replicas[..together].iter().flat_map(|replica| &replica.pods) {
@@ -140,11 +145,14 @@ impl PlainQueue {
 pub(in crate::pipeline) fn shape(pod: &PodTemplate) -> Shape {
     let origin = Origin::Derived(&POD);
     let amounts = pod.requests.iter().map(|(name, amount)| {
+        // The scheduler counts cpu in thousandths, everything else in units; Kueue's amounts here
+        // are all in thousandths.
         let times = if name == "cpu" { 1 } else { 1000 };
         (name.clone(), Milli::from(*amount) * times)
     });
     let mut selector = Map::default();
     for requirement in pod.node_selector.requirements() {
+        // A node selector has one value for each key.
         if let Some(value) = requirement.values().first() {
             selector.insert(requirement.key(), Node::str(value.clone(), origin));
         }

@@ -25,37 +25,44 @@ pub(super) fn hold(
     let mut held = BTreeMap::new();
     let mut ledger = Ledger::default();
     let mut groups = BTreeSet::new();
+    // In the order of placement: what comes first takes the quota.
     for at in fleet.sequence() {
         let Who::Component(service, component) = claims[at].who else {
             let workload = &mut fleet.workloads[at];
-            let Some(own) = claims[at].queue.as_ref().filter(|_| !workload.replicas.is_empty())
+            let Some(queue) = claims[at].queue.as_ref().filter(|_| !workload.replicas.is_empty())
             else {
                 continue;
             };
-            if let Some(group) = &own.group {
-                if groups.insert((&own.namespace, &group.name)) {
-                    held.extend(hold_group(catalog, own, group, claims, fleet, &mut ledger));
+            if let Some(group) = &queue.group {
+                // A group is admitted once, when its first pod has its turn.
+                if groups.insert((&queue.namespace, &group.name)) {
+                    held.extend(hold_group(catalog, queue, group, claims, fleet, &mut ledger));
                 }
                 continue;
             }
-            let (decision, waiting) = own.admit(catalog, workload, &mut ledger);
+            let (decision, waiting) = queue.admit(catalog, workload, &mut ledger);
+            // A queue that is not in the input decides nothing here; a finding names it.
             let waiting = if decision.known { waiting } else { 0 };
             held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
             if waiting < workload.replicas.len() {
-                apply(catalog, &decision, workload, own.whole);
+                apply(catalog, &decision, workload, queue.whole);
             }
             continue;
         };
         let planned = &mut planned[service];
-        let own = &mut planned.components[component];
-        let (Some(decision), Some(question)) = (own.queue.take(), &own.question) else { continue };
+        let planned_component = &mut planned.components[component];
+        let (Some(decision), Some(question)) =
+            (planned_component.queue.take(), &planned_component.question)
+        else {
+            continue;
+        };
         let decision = admit(catalog, &planned.service.namespace, *decision, question, &mut ledger);
         let waiting = usize::try_from(decision.waiting).unwrap_or(0);
         let workload = &mut fleet.workloads[at];
         let waiting = if decision.obstacle.is_some() { workload.replicas.len() } else { waiting };
         held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
         apply(catalog, &decision, workload, false);
-        own.queue = Some(Box::new(decision));
+        planned_component.queue = Some(Box::new(decision));
     }
     held
 }
@@ -90,9 +97,10 @@ fn hold_group(
         }
         members.iter().map(|at| (*at, why.clone())).collect()
     };
+    // Kueue composes a Workload of a group only when all of its pods exist.
     if missing > 0 {
-        let (own, size) = (members.len(), group.size);
-        return hold(eco_format!("the group `{}` has {own} of {size} pods", group.name));
+        let (present, size) = (members.len(), group.size);
+        return hold(eco_format!("the group `{}` has {present} of {size} pods", group.name));
     }
     let whole = PlainQueue { whole: true, ..queue.clone() };
     let (decision, waiting) = whole.admit(catalog, &together, ledger);
@@ -100,6 +108,7 @@ fn hold_group(
         return hold(message(&decision));
     }
     let Some(admitted) = decision.admitted.first() else { return Vec::new() };
+    // Each pod gets the flavor of its own set: sets are in the order of the members.
     for (place, at) in members.into_iter().enumerate() {
         let sets = admitted.sets.get(place).or_else(|| admitted.sets.first());
         let admission = Admitted { sets: sets.cloned().into_iter().collect(), ..admitted.clone() };
@@ -115,6 +124,7 @@ fn hold_last(
     waiting: usize,
     decision: &QueueDecision,
 ) -> Option<EcoString> {
+    // Replicas are alike, and the first ones were admitted first.
     workload.replicas.iter_mut().rev().take(waiting).for_each(|replica| replica.held = true);
     (waiting > 0).then(|| message(decision))
 }
@@ -132,9 +142,9 @@ pub(super) fn checked<'c>(
         let queue = match claim.who {
             Who::Component(service, component) => {
                 let queue = planned[service].components[component].queue.as_ref();
-                queue.and_then(|own| own.cluster_queue.as_ref())
+                queue.and_then(|queue| queue.cluster_queue.as_ref())
             }
-            Who::Workload(_) => claim.queue.as_ref().and_then(|own| own.cluster_queue(catalog)),
+            Who::Workload(_) => claim.queue.as_ref().and_then(|queue| queue.cluster_queue(catalog)),
             Who::Serving(_) => None,
         };
         let Some(queue) = queue else { continue };
@@ -154,17 +164,18 @@ pub(super) fn checked<'c>(
 fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload, whole: bool) {
     let mut templates: HashMap<(usize, &[EcoString]), usize> = HashMap::new();
     let all = workload.replicas.len();
-    let of_replicas = decision.admitted.iter().flat_map(|own| {
-        let replicas = usize::try_from(own.replicas).unwrap_or(0);
-        std::iter::repeat_n(&own.sets, if whole { all } else { replicas })
+    let of_replicas = decision.admitted.iter().flat_map(|admission| {
+        let replicas = usize::try_from(admission.replicas).unwrap_or(0);
+        std::iter::repeat_n(&admission.sets, if whole { all } else { replicas })
     });
     // A set is the pods of a template, in the order of the templates.
-    let asked = if whole { all } else { all.min(1) };
+    let counted = if whole { all } else { all.min(1) };
     let used: BTreeSet<usize> =
-        workload.replicas[..asked].iter().flat_map(|own| &own.pods).copied().collect();
+        workload.replicas[..counted].iter().flat_map(|replica| &replica.pods).copied().collect();
     let used: Vec<usize> = used.into_iter().collect();
     let mut running = workload.running.len();
     for (replica, sets) in workload.replicas.iter_mut().zip(of_replicas) {
+        // Running pods fill the first replicas; they were admitted with their flavor long ago.
         let runs = running >= replica.pods.len() && running > 0;
         running = running.saturating_sub(replica.pods.len());
         if runs || replica.held {
@@ -173,7 +184,7 @@ fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload, w
         for pod in &mut replica.pods {
             let place = used.binary_search(pod).unwrap_or(0);
             let Some(set) = sets.get(place).or_else(|| sets.first()) else { continue };
-            let known = templates.entry((*pod, set)).or_insert_with(|| {
+            let template = templates.entry((*pod, set)).or_insert_with(|| {
                 let Some(admitted) = admitted(catalog, &workload.templates[*pod], set) else {
                     return *pod;
                 };
@@ -185,7 +196,7 @@ fn apply(catalog: &Catalog, decision: &QueueDecision, workload: &mut Workload, w
                 }
                 workload.templates.len() - 1
             });
-            *pod = *known;
+            *pod = *template;
         }
     }
 }
@@ -216,15 +227,19 @@ pub(super) fn waiting(
     let mut waits = |at: &usize| {
         let Who::Component(service, component) = claims[*at].who else {
             let workload = &fleet.workloads[*at];
-            let queue = claims[*at].queue.as_ref().filter(|own| {
+            let queue = claims[*at].queue.as_ref().filter(|queue| {
                 // Groups wait in any order.
-                own.group.is_none() && !workload.replicas.is_empty()
+                queue.group.is_none() && !workload.replicas.is_empty()
             });
-            return queue.is_some_and(|own| own.admit(catalog, workload, &mut ledger).1 > 0);
+            return queue.is_some_and(|queue| queue.admit(catalog, workload, &mut ledger).1 > 0);
         };
         let planned = &planned[service];
-        let own = &planned.components[component];
-        let (Some(decision), Some(question)) = (&own.queue, &own.question) else { return false };
+        let planned_component = &planned.components[component];
+        let (Some(decision), Some(question)) =
+            (&planned_component.queue, &planned_component.question)
+        else {
+            return false;
+        };
         let namespace = &planned.service.namespace;
         let decision =
             admit(catalog, namespace, QueueDecision::clone(decision), question, &mut ledger);
@@ -243,6 +258,7 @@ pub(in crate::pipeline) fn message(decision: &QueueDecision) -> EcoString {
         || eco_format!("LocalQueue `{local}`"),
         |cluster| eco_format!("ClusterQueue `{cluster}`"),
     );
+    // The last flavor is the one that the search ended with.
     let last = decision.rejected.last();
     let detail = last.map(|last| eco_format!(": {}: {}", last.flavor, last.detail));
     eco_format!("waits for quota of {queue}{}", detail.unwrap_or_default())

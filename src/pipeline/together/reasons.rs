@@ -34,12 +34,12 @@ struct TemplateVerdicts {
 pub(super) struct Reasons {
     placed: Placed,
     /// Verdicts by template: equal pods have equal verdicts.
-    known: HashMap<Alike, TemplateVerdicts>,
+    by_template: HashMap<Alike, TemplateVerdicts>,
 }
 
 impl Reasons {
     pub(super) fn new(placed: Placed) -> Self {
-        Self { placed, known: HashMap::new() }
+        Self { placed, by_template: HashMap::new() }
     }
 
     /// Where the pods of a claim are placed; adds its pending replicas to `list`.
@@ -68,12 +68,13 @@ impl Reasons {
             list.push(Pending { service, component, replica, code, message, short, ran: runs });
         };
         if let Some(refused) = &claim.refused {
-            let waiting = Waiting::said(refused.code, refused.message.clone());
+            let waiting = Waiting::without_nodes(refused.code, refused.message.clone());
             pending(0, &waiting);
             placement.wanted = refused.pods;
             placement.waiting = Some(Arc::new(waiting));
             return placement;
         }
+        // Cloned: the loop below computes verdicts, which borrows all of `self`.
         let slots = self.placed.slots[at].clone();
         placement.wanted = slots.iter().map(Vec::len).sum();
         let nodes: Vec<_> = slots
@@ -85,11 +86,12 @@ impl Reasons {
         placement.placed = nodes.len();
         placement.running = nodes.iter().filter(|(_, kept)| *kept).count();
         placement.nodes = by_node(&self.placed, nodes.into_iter().map(|(node, _)| node));
+        // One line for each replica: its first pod without a node speaks for it.
         for (replica, slots) in slots.iter().enumerate() {
             let record = &fleet.workloads[at].replicas[replica];
             if record.held {
                 let message = held.cloned().unwrap_or_default();
-                let waiting = Waiting::said("quota", message);
+                let waiting = Waiting::without_nodes("quota", message);
                 pending(replica, &waiting);
                 placement.waiting.get_or_insert_with(|| Arc::new(waiting));
                 continue;
@@ -108,7 +110,7 @@ impl Reasons {
             let refused =
                 (0..slots.len()).find_map(|pod| self.placed.refused.get(&[at, replica, pod]));
             if let Some(message) = refused {
-                let waiting = Waiting::said("refused", message.clone());
+                let waiting = Waiting::without_nodes("refused", message.clone());
                 pending(replica, &waiting);
                 placement.waiting.get_or_insert_with(|| Arc::new(waiting));
             }
@@ -126,6 +128,7 @@ impl Reasons {
     ) {
         let bound = |slot: &Slot| slot.pod.is_some_and(|pod| stands(&self.placed, pod));
         let whole = self.placed.slots[at].iter().filter(|slots| slots.iter().all(bound)).count();
+        // A workload without pending pods fits beside the others, hence alone as well.
         if placement.pending() == 0 {
             placement.more = rooms.more(&mut self.placed, fleet, at);
             placement.alone = Some(true);
@@ -164,7 +167,7 @@ impl Reasons {
                 let template = &workload.templates[*template];
                 let node = match self.placed.scheduler.state(pod) {
                     PodState::Bound(node) => Some(node),
-                    _ => self.known(template, pod).nearest,
+                    _ => self.of_pod(template, pod).nearest,
                 };
                 let machine = |node| (node, self.placed.scheduler.node(node));
                 let class = node.map(machine).and_then(|(node, shape)| class_of(node, shape));
@@ -187,6 +190,7 @@ impl Reasons {
         let waits = |slot: &Slot| slot.pod.is_some_and(|pod| !stands(&self.placed, pod));
         let slots = self.placed.slots[at].iter().zip(&workload.replicas);
         let mut slots = slots.flat_map(|(slots, replica)| slots.iter().zip(&replica.pods));
+        // A pod that waits first: the reader asks why it does, not about those that run.
         let waiting = slots.find(|(slot, _)| waits(slot)).map(|(_, template)| *template);
         let first = workload.replicas.first().and_then(|replica| replica.pods.first()).copied();
         let template = waiting.or(first)?;
@@ -204,6 +208,7 @@ impl Reasons {
             .map(|answer| (answer, blocked(answer, template, scheduler.node(answer.node))))
             .collect();
         let mut by_filter = [0; Reason::FILTERS.len()];
+        // A node counts at the filter that refused it first, as in the chain of the scheduler.
         for (answer, _) in &refused {
             if let Some(reason) = answer.reasons.first() {
                 by_filter[reason.filter()] += 1;
@@ -233,7 +238,7 @@ impl Reasons {
     }
 
     /// Verdicts of all nodes about a pending pod.
-    fn known(&mut self, template: &PodTemplate, pod: PodId) -> &mut TemplateVerdicts {
+    fn of_pod(&mut self, template: &PodTemplate, pod: PodId) -> &mut TemplateVerdicts {
         let id = self.placed.scheduler.template_id(pod);
         self.verdicts(template, id)
     }
@@ -241,11 +246,11 @@ impl Reasons {
     /// Verdicts of all nodes about a pod of a template; those of equal pods are computed once.
     fn verdicts(&mut self, template: &PodTemplate, id: TemplateId) -> &mut TemplateVerdicts {
         let key = self.placed.scheduler.alike(id);
-        if !self.known.contains_key(&key) {
+        if !self.by_template.contains_key(&key) {
             let verdicts = self.ask(template, id);
-            self.known.insert(key.clone(), verdicts);
+            self.by_template.insert(key.clone(), verdicts);
         }
-        self.known.get_mut(&key).expect("it is known now")
+        self.by_template.get_mut(&key).expect("it is by_template now")
     }
 
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Arc<Waiting> {
@@ -254,7 +259,8 @@ impl Reasons {
             Some(rejection) => rejection.message.clone(),
             None => scheduler.unanswered(pod),
         };
-        let TemplateVerdicts { blocked, look, waiting, missing, .. } = self.known(template, pod);
+        let TemplateVerdicts { blocked, look, waiting, missing, .. } = self.of_pod(template, pod);
+        // Thousands of pods wait with one message, and share one reason.
         if let Some(waiting) = waiting.get(&message) {
             return Arc::clone(waiting);
         }
@@ -270,7 +276,7 @@ impl Reasons {
 
 impl Waiting {
     /// A reason for which no nodes were compared.
-    fn said(code: &'static str, message: EcoString) -> Self {
+    fn without_nodes(code: &'static str, message: EcoString) -> Self {
         Self { code, message, example: None, missing: None, blocked: Arc::default() }
     }
 }
@@ -312,12 +318,14 @@ fn missing_label<'m, I: Iterator<Item = &'m Machine>>(
     template: &PodTemplate,
     nodes: impl Fn() -> I,
 ) -> Option<EcoString> {
+    // `DoesNotExist` and `NotIn` match a node without the label, so that no label is missing.
     let absent = |wanted: &&Requirement| {
         !wanted.matches(None) && !nodes().any(|node| wanted.matches(node.label(wanted.key())))
     };
     if let Some(wanted) = template.node_selector.requirements().iter().find(absent) {
         return Some(eco_format!("the label {}", wanted_label(wanted)));
     }
+    // One term is enough for a node, so that a label is missing only if each term lacks one.
     let terms = template.node_terms.as_deref().filter(|terms| !terms.is_empty())?;
     let absent = terms.iter().map(|term| term.labels.requirements().iter().find(absent));
     let mut labels: Vec<EcoString> =
@@ -374,6 +382,7 @@ fn blocked(answer: &Answer, template: &PodTemplate, machine: &Machine) -> Blocke
                 let name = &lack.resource;
                 (name, milli(name, lack.asked), milli(name, lack.left))
             });
+            // No resource is short: the limit on the number of pods is what is left.
             short_of(short).unwrap_or(("pods", "Too many pods".into()))
         }
     };
@@ -418,6 +427,7 @@ fn affinity(template: &PodTemplate, machine: &Machine) -> EcoString {
         });
         labels.chain(names).collect::<Vec<EcoString>>()
     });
+    // A term without unmet conditions matches; the node was refused for another reason then.
     let nearest = unmet.filter(|unmet| !unmet.is_empty()).min_by_key(Vec::len);
     let first = nearest.and_then(|unmet| unmet.into_iter().next());
     first.unwrap_or_else(|| "no required node selector term matches".into())

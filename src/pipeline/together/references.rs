@@ -54,6 +54,7 @@ impl<'c> References<'c> {
             }
             wanted.insert(key);
         }
+        // Rollouts are rare: without one the objects are not indexed.
         if wanted.is_empty() {
             return all;
         }
@@ -83,6 +84,7 @@ impl<'c> References<'c> {
         let mut node = object.node.clone();
         for key in ["template", "selector"] {
             let path = ["spec", key].map(|key| Segment::Field(key.into()));
+            // What the Rollout states itself wins over what it refers to.
             if node.at(&["spec", key]).is_none() {
                 node.set(&path, named.node.at(&["spec", key]).cloned());
             }

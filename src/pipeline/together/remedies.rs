@@ -41,15 +41,15 @@ fn cost(moves: &[Moved]) -> String {
     }
 }
 
-/// The remedies, the cheapest for a user first: another class before moves of pods that run. `beside`
-/// more pods are pending that no node helps.
+/// The remedies, the cheapest for a user first: another class before moves of pods that run.
+/// `unhelped` more pods are pending that no node helps.
 pub(super) fn found(
     remedies: Vec<(Remedy, usize)>,
     classes: Vec<RemedyFound>,
     add: &[MoreNodes],
     claims: &[Claim],
     running: &RunningPods<'_>,
-    neighbors: usize,
+    unhelped: usize,
 ) -> Vec<RemedyFound> {
     let one = |(remedy, pending): (Remedy, usize)| {
         let mut out = RemedyFound {
@@ -58,7 +58,7 @@ pub(super) fn found(
             nodes: Vec::new(),
             services: Vec::new(),
             moves: Vec::new(),
-            pending: pending + neighbors,
+            pending: pending + unhelped,
         };
         match remedy {
             Remedy::Uncordon(nodes) => {
@@ -108,12 +108,13 @@ pub(super) fn found(
         Remedy::Pack(packing) => packing.moves,
         Remedy::Uncordon(_) | Remedy::Tolerate(..) => false,
     };
+    // Another class costs no restart: it comes before all that moves pods.
     let at = remedies.iter().position(moves).unwrap_or(remedies.len());
     let mut all: Vec<RemedyFound> = remedies.into_iter().map(one).collect();
     all.splice(
         at..at,
         classes.into_iter().map(|mut found| {
-            found.pending += neighbors;
+            found.pending += unhelped;
             found
         }),
     );
@@ -131,7 +132,7 @@ pub(super) fn found(
             nodes: add.iter().map(|nodes| nodes.like.clone()).collect(),
             services: Vec::new(),
             moves: Vec::new(),
-            pending: neighbors,
+            pending: unhelped,
         });
     }
     all

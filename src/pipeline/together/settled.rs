@@ -45,11 +45,12 @@ impl<'a> Ground<'a> {
 
     /// Whether another input has these nodes, and these pods on them or none at all.
     pub(crate) fn is_like(&self, other: &Catalog) -> bool {
-        let names = |own: &RunningPods<'_>| -> Vec<(String, EcoString)> {
-            own.all.iter().map(|pod| (pod.name(), pod.node.clone())).collect()
+        let names = |running: &RunningPods<'_>| -> Vec<(String, EcoString)> {
+            running.all.iter().map(|pod| (pod.name(), pod.node.clone())).collect()
         };
         let running = RunningPods::new(other.others());
         same_room(self.catalog, other)
+            // The new state of a pull request is often rendered, and has no pods at all.
             && (running.all.is_empty() || names(&self.running) == names(&running))
     }
 }
@@ -106,48 +107,68 @@ impl Workloads {
         let services: Vec<_> = catalog
             .services()
             .filter(|views| {
-                let own = views.of(semantics);
-                is_wanted((own.object.api, &own.namespace, own.name()))
+                let service = views.of(semantics);
+                is_wanted((service.object.api, &service.namespace, service.name()))
             })
             .collect();
         let servings: Vec<_> = catalog
             .model_servings()
             .iter()
-            .filter(|own| is_wanted((servings::API, &own.namespace, own.name())))
+            .filter(|serving| is_wanted((servings::API, &serving.namespace, serving.name())))
             .collect();
         let mut planned = planner.plan_all(&services, Depth::Plan);
         let servings = plan_servings(catalog, &servings);
-        let (mut claims, mut own) =
+        let (mut claims, mut claimed_pods) =
             claims::of(&mut planned, &servings, &ground.context, &ground.running);
         object_counts::of_services(catalog, &planned, &mut claims);
         let services = workloads::services(catalog);
         let wanted = at.unwrap_or_default();
-        let plain =
-            workloads::read(catalog, &services, &ground.context, &ground.running, &own, wanted);
+        let plain = workloads::read(
+            catalog,
+            &services,
+            &ground.context,
+            &ground.running,
+            &claimed_pods,
+            wanted,
+        );
         let mut plain: Vec<PlainWorkload> = plain.0;
-        plain.retain(|own| {
-            let (namespace, name) = own.name.split_once('/').unwrap_or(("", &own.name));
+        plain.retain(|workload| {
+            let (namespace, name) = workload.name.split_once('/').unwrap_or(("", &workload.name));
             is_wanted((Api::Cluster, &namespace.into(), &name.into()))
         });
         let (running, templates) = (&ground.running, &ground.templates);
         let jobs = adopted::Jobs::of(ground.catalog);
         match size {
             Size::All(_) => {
-                adopted::adopt(&mut plain, running, templates, &mut own, |_, _| true);
+                adopted::adopt(&mut plain, running, templates, &mut claimed_pods, |_, _| true);
             }
             Size::Below(most) => {
-                adopted::adopt_below(most, &jobs, &mut plain, running, templates, &mut own);
+                adopted::adopt_below(
+                    most,
+                    &jobs,
+                    &mut plain,
+                    running,
+                    templates,
+                    &mut claimed_pods,
+                );
             }
             Size::Evictable => {
                 let most = adopted::evicts_below(
                     claims
                         .iter()
-                        .map(|own| &own.workload)
-                        .chain(plain.iter().map(|own| &own.workload)),
+                        .map(|claim| &claim.workload)
+                        .chain(plain.iter().map(|plain| &plain.workload)),
                     true,
                 );
                 if let Some(most) = most {
-                    adopted::adopt_below(most, &jobs, &mut plain, running, templates, &mut own);
+                    adopted::adopt_below(
+                        most,
+                        &jobs,
+                        &mut plain,
+                        running,
+                        templates,
+                        &mut claimed_pods,
+                    );
                 }
             }
         }
@@ -158,15 +179,18 @@ impl Workloads {
             if let (Some(at), true) = (at, claim.api.is_of_operator()) {
                 claim.resize(at, &dump);
             }
+            // After the number of replicas: an autoscaler's pods count within the new limits.
             claim.keep_scaled();
         }
         let others = ground.running.all.iter().zip(&ground.templates).enumerate();
         let others =
-            others.filter(|(at, _)| !own.contains(at)).map(|(number, (pod, template))| Other {
-                number,
-                template: Arc::clone(template),
-                node: pod.node.clone(),
-                started: pod.started.clone(),
+            others.filter(|(at, _)| !claimed_pods.contains(at)).map(|(number, (pod, template))| {
+                Other {
+                    number,
+                    template: Arc::clone(template),
+                    node: pod.node.clone(),
+                    started: pod.started.clone(),
+                }
             });
         let mut fleet = Fleet {
             machines: ground.machines.clone(),
@@ -186,6 +210,7 @@ impl Workloads {
 
     /// Everything on its nodes, with `more` nodes.
     pub(crate) fn settle(&self, more: &[Arc<Machine>]) -> Placed {
+        // Without further nodes the fleet need not be cloned.
         if more.is_empty() {
             return self.fleet.place(Manner::default());
         }
@@ -214,6 +239,7 @@ impl Workloads {
 /// How the pods of an owner are created again.
 pub(crate) fn keeping(owner: &str) -> Keeping {
     let kind = owner.split_once('/').map_or("", |(kind, _)| kind);
+    // Only owners that no operator writes have their kind in front.
     let kind = if owner.matches('/').count() == 2 { kind } else { "" };
     Keeping {
         named: matches!(kind, "StatefulSet" | "LeaderWorkerSet" | "Job" | "RayCluster"),

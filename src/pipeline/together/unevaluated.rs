@@ -44,6 +44,7 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
     let mut pods: BTreeMap<EcoString, usize> = BTreeMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
         let wanted: usize = workload.replicas.iter().map(|item| item.pods.len()).sum();
+        // Pods that run were admitted before; only new ones meet a policy.
         let new = wanted.saturating_sub(workload.running.len());
         if new > 0 {
             *pods.entry(namespace(claim)).or_default() += new;
@@ -122,6 +123,8 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
                     hook.items_of("rules").iter().any(|rule| is_about(rule, "", "pods"))
                 };
                 let hooks = object.node.items_of("webhooks").iter();
+                // A webhook that selects pods which run let such pods pass, as they are in the
+                // input.
                 let hooks: Vec<&Node> =
                     hooks.filter(|hook| !is_of_pods(hook) || !has_run(hook)).collect();
                 let hit = |namespace: &&EcoString| {
@@ -226,7 +229,10 @@ fn created(catalog: &Catalog, claims: &[Claim], pods: &BTreeMap<EcoString, usize
         all.insert((EcoString::new(), "pods".into(), namespace.clone()));
     }
     let services = services(catalog);
-    for object in counted_objects(catalog, &services).filter(|own| own.metadata("uid").is_none()) {
+    // An object with a uid was admitted before.
+    for object in
+        counted_objects(catalog, &services).filter(|object| object.metadata("uid").is_none())
+    {
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
         let plural = resource(object.group(), &object.id.kind);
         let plural = plural.split('.').next().unwrap_or_default();
@@ -240,9 +246,9 @@ fn created(catalog: &Catalog, claims: &[Claim], pods: &BTreeMap<EcoString, usize
         add("", "services");
         add("apps", "deployments");
         let kinds = operators::operator(claim.api).map(Operator::kinds).unwrap_or_default();
-        for own in schema::kinds().iter().filter(|own| kinds.contains(&own.kind)) {
-            let group = own.api_version.split('/').next().unwrap_or_default();
-            add(group, &resource("", own.kind));
+        for kind in schema::kinds().iter().filter(|kind| kinds.contains(&kind.kind)) {
+            let group = kind.api_version.split('/').next().unwrap_or_default();
+            add(group, &resource("", kind.kind));
         }
     }
     all
@@ -254,20 +260,23 @@ fn denies(binding: &Object, policy: &str) -> bool {
     binding.id.kind == "ValidatingAdmissionPolicyBinding"
         && spec.and_then(|spec| spec.get("policyName")).and_then(Node::scalar_text).as_deref()
             == Some(policy)
-        && spec.is_some_and(|spec| spec.texts("validationActions").any(|own| own == "Deny"))
+        && spec.is_some_and(|spec| spec.texts("validationActions").any(|action| action == "Deny"))
 }
 
 /// Whether rules are about an object that is created in a namespace.
 fn meets(rules: &[Node], created: &Created, namespace: &EcoString) -> bool {
-    let mut own = created.iter().filter(|(.., own)| own == namespace);
-    own.any(|(group, plural, _)| rules.iter().any(|rule| is_about(rule, group, plural)))
+    let mut of_namespace = created.iter().filter(|(.., other)| other == namespace);
+    of_namespace.any(|(group, plural, _)| rules.iter().any(|rule| is_about(rule, group, plural)))
 }
 
 /// Whether a rule is about the creation of a resource.
 fn is_about(rule: &Node, group: &str, plural: &str) -> bool {
     let has = |key: &str, wanted: &str| {
-        rule.texts(key).any(|own| {
-            own == "*" || own == wanted || own == "*/*" || own.strip_suffix("/*") == Some(wanted)
+        rule.texts(key).any(|entry| {
+            entry == "*"
+                || entry == wanted
+                || entry == "*/*"
+                || entry.strip_suffix("/*") == Some(wanted)
         })
     };
     has("operations", "CREATE") && has("apiGroups", group) && has("resources", plural)
@@ -275,6 +284,7 @@ fn is_about(rule: &Node, group: &str, plural: &str) -> bool {
 
 /// Whether the webhooks are those of a project whose rules are applied here.
 fn is_known(name: &str) -> bool {
+    // Whole words: `ome` is in `homebrew`, which is no webhook of OME.
     name.split(['-', '.', '/']).any(|word| KNOWN.contains(&word))
 }
 

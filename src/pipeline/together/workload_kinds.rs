@@ -126,6 +126,7 @@ impl Row {
             Rest::Ended(types) => has_condition(object, types),
             Rest::ManagedBy(manager) => {
                 let by = object.at(&["spec", "managedBy"]).and_then(Node::as_str);
+                // An empty value is an absent one in the Go struct.
                 by.is_some_and(|by| !by.is_empty() && by != *manager)
             }
             Rest::State(path, values) => object

@@ -64,6 +64,8 @@ fn number(node: &Node, path: &[&str], default: i64) -> i64 {
 /// Whether a controller of the cluster created the object.
 fn is_owned(object: &Object) -> bool {
     let owners = object.metadata("ownerReferences").map(Node::items).unwrap_or_default();
+    // A reference without `controller` may come from a tool that drops false; only an explicit
+    // false is not the controller.
     owners.iter().any(|owner| owner.get("controller").and_then(Node::as_bool) != Some(false))
 }
 
@@ -94,7 +96,7 @@ pub(crate) fn services(catalog: &Catalog) -> ServiceNames {
 
 /// All workloads of a catalog, and the objects whose pods are not counted.
 ///
-/// Pods that run hold their nodes as they are; those of services, by index, are in `own`. The
+/// Pods that run hold their nodes as they are; those of services, by index, are in `count`. The
 /// objects of `services` are not workloads of their own. Workloads with an autoscaler have the
 /// replicas of `at`.
 pub(crate) fn read(
@@ -106,6 +108,7 @@ pub(crate) fn read(
     at: At,
 ) -> (Vec<PlainWorkload>, Vec<NotCounted>) {
     let mut pods: HashMap<(EcoString, EcoString), Vec<&RunningPod<'_>>> = HashMap::new();
+    // Pods of services are counted there.
     for (_, pod) in running.all.iter().enumerate().filter(|(at, _)| !count.contains(at)) {
         for name in owners(pod) {
             pods.entry((pod.namespace().into(), name)).or_default().push(pod);
@@ -195,6 +198,7 @@ pub fn refused_by_server(object: &Object) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     judge(&object.node, &mut found);
     let kind = object.id.kind.as_str();
+    // Kinds whose whole object is judged above have their pods judged with it.
     let Some(row) = row(object).filter(|_| !judges_pods(&object.api_version, kind)) else {
         return found;
     };
@@ -221,6 +225,7 @@ fn unserved_pods(failure: &Failure, workload: &Workload) -> Refused {
 
 /// Whether an object is a workload whose pods are counted beside those of services.
 fn is_counted(object: &Object, row: Option<&Row>, services: &ServiceNames) -> bool {
+    // A bare pod that runs holds its node as a running pod.
     let is_bound = matches!(row, Some(Row { pods: Pods::Itself, .. })) && !is_waiting(object);
     !is_bound && !is_owned(object) && !is_of_service(object, services)
 }
@@ -343,6 +348,7 @@ impl Pods {
             return;
         }
         let size = workload.replicas.first().map_or(1, |replica| replica.pods.len().max(1));
+        // Pods of a group that runs in part leave it wanted as a whole.
         let gone = (pods.len() / size).min(workload.replicas.len());
         workload.replicas.drain(..gone);
     }
@@ -394,6 +400,7 @@ impl Pods {
             Self::Groups => {
                 let kind = context.groups(namespace, node).map_err(refused)?;
                 if let WorkloadKind::Groups(spec) = kind {
+                    // Counted before the groups are built, like every number from a file.
                     left.take(spec.revision.size.max(1).saturating_mul(spec.replicas))?;
                     out = groups(&spec);
                     claim_each(&mut out, &spec, &context.group_claims(namespace, node));
@@ -403,6 +410,7 @@ impl Pods {
                 let spec = context.stateful(namespace, node).map_err(refused)?;
                 let pods = i64::try_from(spec.replicas).unwrap_or(i64::MAX);
                 out.replicas = left.alone(0, pods)?;
+                // Without claims all pods are alike and share a template.
                 if spec.claims.is_empty() {
                     out.templates.push(Arc::new(spec.any()));
                 } else {
@@ -437,6 +445,7 @@ impl Pods {
                     let node = template.at(&["metadata", "annotations", key])?;
                     node.scalar_text()?.parse::<i64>().ok()
                 };
+                // The second spelling is the older one, which Knative still reads.
                 let least = annotation("autoscaling.knative.dev/min-scale")
                     .or_else(|| annotation("autoscaling.knative.dev/minScale"))
                     .unwrap_or(0);
@@ -469,6 +478,7 @@ impl Part {
         let last = self.replicas.len().saturating_sub(1);
         let factors = self.replicas.iter().enumerate().map(|(at, (path, default))| {
             let count = number(item, path, *default);
+            // The limit of completions is one of a single Job, not of all replicas of the JobSet.
             if at == last { count.min(most.unwrap_or(i64::MAX)) } else { count }
         });
         let times = match self.times {
@@ -525,6 +535,7 @@ fn dynamo_pod(service: &Node) -> Node {
     }
     container.set(&path(&["name"]).0, Some(Node::str("main", service.origin)));
     let containers = crate::yaml::Value::List(vec![container].into());
+    // It is a field of Dynamo and none of a pod.
     spec.set(&path(&["mainContainer"]).0, None);
     spec.set(&path(&["containers"]).0, Some(Node::new(containers, service.origin)));
     spec
@@ -556,6 +567,7 @@ fn claim_each(out: &mut Workload, spec: &LeaderWorkerSetSpec, claims: &ClaimTemp
 fn of_daemon(pod: &Arc<PodTemplate>, machine: &Machine) -> PodTemplate {
     let mut template = PodTemplate::clone(pod);
     let name = (true, machine.name.clone());
+    // Each term gets the name: terms are alternatives, and one without it would allow other nodes.
     let terms = template.node_terms.clone().unwrap_or_else(|| vec![NodeTerm::default()]);
     let named = terms.into_iter().map(|mut term| {
         term.names.push(name.clone());
@@ -600,6 +612,7 @@ impl PlainWorkload {
         if let Some(refused) = &self.refused {
             return (refused.pods, refused.devices);
         }
+        // Those that run are the last replicas, and count as running pods.
         let new = self.workload.replicas.len() - self.standing;
         let pods = self.workload.replicas.iter().take(new).flat_map(|replica| &replica.pods);
         let devices = pods.clone().map(|at| gpus(&self.workload.templates[*at]));
@@ -619,7 +632,7 @@ pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
             names: vec![workload.id.clone()],
             members: Vec::new(),
             workload: workload.workload.clone(),
-            own: Vec::new(),
+            running_pods: Vec::new(),
             scaled: false,
             extra: 0,
             refused: workload.refused.clone(),

@@ -55,7 +55,7 @@ impl View<'_> {
         // All bars have one scale, so that they can be compared.
         let most = classes
             .iter()
-            .map(|total| total.asked.max(total.allocatable.unwrap_or(0)))
+            .map(|total| total.requested.max(total.allocatable.unwrap_or(0)))
             .max()
             .unwrap_or(0);
         let data = json!({
@@ -87,11 +87,11 @@ fn class(total: &ClassTotal, most: i64) -> Value {
         (Some(allocatable), Some(left)) => {
             // Negative means that more is requested than there is.
             let (free, word) = if left < 0 { (-left, "short") } else { (left, "free") };
-            format!("{} requested of {allocatable}, {free} {word}", total.asked)
+            format!("{} requested of {allocatable}, {free} {word}", total.requested)
         }
-        _ => format!("{} requested", total.asked),
+        _ => format!("{} requested", total.requested),
     };
-    json!({ "name": total.name.as_str(), "percent": percent(total.asked, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
+    json!({ "name": total.name.as_str(), "percent": percent(total.requested, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
 }
 
 /// The percentage of a bar, from 0 to 100.
