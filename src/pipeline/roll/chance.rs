@@ -41,6 +41,7 @@ fn played(
     let Simulated { rollouts: mut all, met, most, displaced } = play(Choices::default());
     let is_open =
         all.iter().any(|component| matches!(component.end, RollEnd::Complete | RollEnd::Stuck));
+    // | most > MOST|Only an end that another choice could turn is worth three more simulations.
     if !is_open || most > MOST {
         return (all, displaced);
     }
@@ -68,6 +69,7 @@ impl ComponentRollout {
             self.stuck = self.stuck.take().or(other.stuck);
         }
         if self.end == RollEnd::Depends {
+            // What may happen: the worse of both numbers.
             self.lowest_ready = self.lowest_ready.min(other.lowest_ready);
             self.peak_gpus = self.peak_gpus.max(other.peak_gpus);
         }

@@ -117,6 +117,7 @@ impl<'a> Changes<'a> {
                 .services
                 .push(ServiceChange { before: Before::Applied(earlier), after: Some(views) });
         }
+        // In the order of the input: iterating over the map would not be deterministic.
         for views in before.services.iter().filter(|views| old.contains_key(&name(views))) {
             let earlier = Before::Applied(Some((before.world, *views)));
             changes.services.push(ServiceChange { before: earlier, after: None });

@@ -110,6 +110,7 @@ pub(super) fn fields(
             let left = fewer.of(now);
             let written = |key: &str| object.and_then(|node| node.get(key)).and_then(Node::as_int);
             let mut edits = Vec::new();
+            // A field that is not written is not edited: the reader would search for it in vain.
             if written("minReplicas").is_some_and(|least| least > left) {
                 edits.push((component.field("minReplicas"), json!(left)));
             }
@@ -161,12 +162,13 @@ pub(super) fn edited(
             // A flag may set the protocol of every service; the object does not contain it.
             read.protocol.clone_from(&service.protocol);
             let renderer = Renderer::new(ground.world, semantics, DOMAIN);
-            side::with(track, side::made(&renderer, &read, context).workloads)
+            side::with(track, side::render(&renderer, &read, context).workloads)
         }
         Subject::Serving(_) => {
             let [_, rules] = ground.serving_rules;
             let read = servings::read::model_serving(object, rules);
             let mut kind = ServingKind::new(&read, rules, context).ok()?;
+            // The problem that a flag gives new pods stays, or each edit would seem to help.
             if let Some(Kind::Serving(serving_kind)) = &track.after {
                 kind.start_like(serving_kind);
             }

@@ -27,6 +27,8 @@ pub(super) fn outcome(
         _ if let Some(servings) = &placed.coupled => servings.is_complete(track.stays()),
         (None, _) => !old_is_there,
         (Some(_), Some(ended)) => {
+            // Of two Knative revisions the last one may be complete while pods of the first
+            // remain.
             ended.end == crate::rollout::End::Complete && !(placed.ids.len() > 1 && old_is_there)
         }
         (Some(Kind::Refused(_)), None) => false,
@@ -38,6 +40,7 @@ pub(super) fn outcome(
         (false, true) if had_nodes => RollEnd::Displaced,
         (false, true) if waiting > 0 => RollEnd::Waits,
         (_, true) => RollEnd::NothingToDo,
+        // KubeRay replaces no pods, so that a changed RayCluster changes nothing here.
         (true, false) if matches!(track.after, Some(Kind::Ray)) => RollEnd::NothingToDo,
         (true, false) => RollEnd::Complete,
         (false, _) => RollEnd::Stuck,
@@ -60,6 +63,8 @@ pub(super) fn outcome(
         peak_gpus: watched.peak_gpus(),
         stages: watched.into_stages(),
         replaced: match &placed.coupled {
+            // Pods that end and come back alike, as after an eviction, are not replaced by the
+            // change.
             _ if !end.is_change() => 0,
             Some(servings) => servings.replaced(),
             None => placed.adopted,
@@ -100,6 +105,7 @@ fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
 fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
     let ended = id.and_then(|id| world.ended(id));
     let waiting = ended.as_ref().and_then(|ended| ended.waiting.first());
+    // A pod that waits says more than a quota that keeps further pods from being created.
     let refused = id.and_then(|id| world.refused(id)).filter(|_| waiting.is_none());
     if let Some(why) = refused {
         return Stuck { pod: track.name.clone(), message: why.clone() };

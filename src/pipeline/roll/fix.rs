@@ -47,6 +47,8 @@ pub(super) fn all<'a>(
         })
         .collect();
     let groups: Vec<&[usize]> =
+        // Each try simulates the whole cluster: with many stuck updates one try serves all of
+        // them.
         if stuck.len() > MOST_ALONE { vec![&stuck[..]] } else { stuck.chunks(1).collect() };
     for group in groups {
         let mut search = Search {
@@ -111,6 +113,8 @@ impl Search<'_, '_> {
         let more = |machine: &Arc<Machine>, number: usize| -> Vec<Arc<Machine>> {
             (1..=number).map(|number| Arc::new(named(machine, another(machine, number)))).collect()
         };
+        // machine|With the most nodes first: a kind that does not help then is not tried with
+        // fewer.
         let helps = |machine: &&Arc<Machine>| {
             let played = self.played(what, &more(machine, MOST_NODES), false);
             played.is_some_and(|played| {
@@ -122,6 +126,8 @@ impl Search<'_, '_> {
             for machine in &kinds {
                 let before: usize = self.found.iter().map(Vec::len).sum();
                 self.take(what, &more(machine, number), false);
+                // The smallest number that completes an update is the answer; larger ones cost
+                // more.
                 if self.found.iter().map(Vec::len).sum::<usize>() > before {
                     return;
                 }
@@ -170,6 +176,8 @@ impl Search<'_, '_> {
         {
             let second = steps::second(self.ground, tracks).unwrap_or_default();
             for (component, second) in played.iter_mut().zip(second) {
+                // The end of the second step is what the reader gets; without a change in it the
+                // first one counts.
                 if component.end == RollEnd::Complete && second.end != RollEnd::NothingToDo {
                     component.end = second.end;
                 }

@@ -164,7 +164,7 @@ struct Ground<'a> {
     waiting: Arc<(RunningPods<'a>, Vec<Arc<PodTemplate>>)>,
     world: &'a World,
     /// Indices of the running pods of the services that change, if these pods are the state before.
-    own: BTreeSet<usize>,
+    changing_pods: BTreeSet<usize>,
     /// Everything in the input before the change, and where it is placed; `None` if the running
     /// pods are the state before.
     before: Option<(Workloads, fleet::Placed)>,
@@ -184,9 +184,10 @@ impl Ground<'_> {
         let machines = self.cluster.machines.iter().chain(more).cloned();
         let mut scheduler = Scheduler::new(machines, &options(&self.world.catalog));
         let all = self.cluster.running.all.iter().enumerate();
-        for (at, pod) in all.filter(|(at, _)| !self.own.contains(at)) {
+        for (at, pod) in all.filter(|(at, _)| !self.changing_pods.contains(at)) {
             let template = scheduler.template(Arc::clone(&self.cluster.templates[at]));
             let id = scheduler.run(template, &pod.node, pod.started.as_deref());
+            // The input shows it as terminating: it holds its node and is no replica any more.
             if let (Some(id), true) = (id, pod.ends) {
                 scheduler.delete(id);
             }
@@ -241,7 +242,7 @@ pub fn roll<'a>(
         cluster,
         waiting: Arc::new((waiting, templates)),
         world,
-        own: BTreeSet::new(),
+        changing_pods: BTreeSet::new(),
         before,
         arriving: Workloads::default(),
         evicts_below: None,
@@ -254,9 +255,11 @@ pub fn roll<'a>(
         Before::Running => None,
     });
     let earlier = earlier.map(|world| Renderer::new(world, semantics, DOMAIN));
+    // Rendering is most of the work and independent for each service; the order of the results is
+    // kept.
     let sides = services.par_iter().map(|change| {
         let created = |renderer: &Renderer<'a>, views: &'a Views| {
-            side::made(renderer, views.of(semantics), &context)
+            side::render(renderer, views.of(semantics), &context)
         };
         let after = change.after.map(|views| created(&renderer, views)).unwrap_or_default();
         let before = match (change.before, &earlier) {
@@ -274,21 +277,22 @@ pub fn roll<'a>(
     for (change, (after, before)) in services.iter().zip(sides) {
         let Some(service) = change.service(semantics) else { continue };
         // The operator keeps the existing objects of a service in error.
-        let (after_made, before) = match (&after.error, before) {
+        let (rendered, before) = match (&after.error, before) {
             (Some(_), Some(before)) => (side::written(&before, after.workloads), Some(before)),
             (Some(_), None) => (Vec::new(), None),
             (None, before) => (after.workloads, before),
         };
-        let of = |pods| side::own(pods, service, &after_made, before.as_deref());
+        let of = |pods| side::pods_by_workload(pods, service, &rendered, before.as_deref());
         let mut cluster = of(&ground.cluster.running);
+        // Pods that wait are part of the state before only where the running pods are that state.
         if before.is_none() {
             let first = ground.first_waiting();
             for ((_, index), (_, waits)) in cluster.iter_mut().zip(of(&ground.waiting.0)) {
                 index.extend(waits.into_iter().map(|at| at + first));
             }
         }
-        ground.own.extend(cluster.iter().flat_map(|(_, pods)| pods.iter().copied()));
-        tracks.extend(side::tracks(rollouts.len(), after_made, before, &cluster));
+        ground.changing_pods.extend(cluster.iter().flat_map(|(_, pods)| pods.iter().copied()));
+        tracks.extend(side::tracks(rollouts.len(), rendered, before, &cluster));
         rollouts.push(ServiceRollout {
             api: service.object.api,
             namespace: service.namespace.clone(),
@@ -302,7 +306,7 @@ pub fn roll<'a>(
     for change in &changes.servings {
         let Some(serving) = change.serving() else { continue };
         let track = side::serving(rollouts.len(), change, &ground, &context);
-        ground.own.extend(track.iter().flat_map(|track| track.pods.iter().copied()));
+        ground.changing_pods.extend(track.iter().flat_map(|track| track.pods.iter().copied()));
         tracks.extend(track);
         rollouts.push(ServiceRollout {
             api: servings::API,
@@ -314,6 +318,7 @@ pub fn roll<'a>(
             diagnostics: Vec::new(),
         });
     }
+    // After all tracks are known: which workloads are new depends on all of them.
     settle_tracks(&mut ground, semantics, changes, &rollouts, &mut tracks);
     for track in &mut tracks {
         let Some(kind) = &mut track.after else { continue };
@@ -397,6 +402,7 @@ fn settle_tracks(
             },
             Size::Below(i32::MIN),
         );
+    // They are in the scheduler of the state before, on which these workloads arrive.
     ground.arriving.fleet.others.clear();
     let is_queued = queues::is_known(ground);
     for workload in &mut ground.arriving.fleet.workloads {
@@ -416,6 +422,7 @@ fn settle_tracks(
             *before = Workloads::sized(catalog, semantics, &ground.cluster, |_| true, size);
             *placed = before.settle(&[]);
         }
+        // A pod without a node before, on the nodes of then, does not wait because of the change.
         let other = alone(earlier, semantics, &ground.cluster);
         let (other, bound) = match &other {
             Some((other, placed)) => (other, others::bound(placed)),
@@ -453,6 +460,7 @@ fn alone(
 pub fn peak_gpus(services: &[ServiceRollout]) -> i64 {
     let components = || services.iter().flat_map(|service| &service.components);
     let stages = components().map(|component| component.stages.len()).max().unwrap_or(0);
+    // at|A rollout that ended earlier keeps its last stage.
     let held = |at: usize| -> i64 {
         components()
             .filter_map(|component| component.stages.get(at).or(component.stages.last()))

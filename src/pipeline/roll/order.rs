@@ -37,6 +37,7 @@ pub(super) fn order(
     let mut later = Vec::new();
     let mut left = TRIES;
     while let Err(place) = in_order(ground, tracks, &order) {
+        // The first that is stuck goes; the others are tried again without it.
         later.push(order.remove(place));
         left -= 1;
         if left == 0 {

@@ -71,6 +71,7 @@ pub(super) fn settled(
     for (at, workload) in before.fleet.workloads.iter().enumerate() {
         let claim = &before.claims[at];
         let may_go = workload.templates.iter().any(|template| template.priority < most);
+        // Services have tracks of their own; what has a higher priority is never evicted.
         if of_tracks.contains(&at) || claim.api.is_of_operator() || !may_go {
             continue;
         }
@@ -138,6 +139,7 @@ fn keep(
 pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
     let scheduler = world.scheduler();
     let one = |item: &Kept| {
+        // Only pods that had a node: a pod that waited before loses nothing.
         let members = world.members(item.id).iter().zip(&item.had_node).filter(|(_, had)| **had);
         let waiting: Vec<&KeptPod> = members
             .map(|(member, _)| member)
@@ -200,6 +202,7 @@ const KINDS: [&str; 6] =
 impl Displaced {
     /// As a rollout that does not happen: its pods lose their nodes.
     pub(super) fn into_rollout(self) -> ServiceRollout {
+        // Three parts are `Kind/namespace/name`; two are a service's namespace and name.
         let (kind, rest) = match self.owner.matches('/').count() {
             2 => self.owner.split_once('/').unwrap_or(("", &self.owner)),
             _ => ("", self.owner.as_str()),

@@ -51,6 +51,7 @@ pub(super) fn play(
     if choices.pods {
         world.delete_oldest();
     }
+    // Ties of the state before are no choice of the change.
     let ties = world.scheduler().ties();
     // Pods of workloads that run come before those of new ones: the queue holds them in this order.
     let is_new = |track: &Track| matches!(track.begins, Begins::Nothing);
@@ -58,6 +59,8 @@ pub(super) fn play(
     for ((track, pods), placed) in each.iter_mut().filter(|((track, _), _)| !is_new(track)) {
         turn(&mut world, ground, track, pods, placed, &[]);
     }
+    // Settling fills nodes, so that it must not come before the first pod if nothing changes
+    // before.
     if !tracks.iter().all(is_new) {
         world.settle();
     }
@@ -72,6 +75,8 @@ pub(super) fn play(
         if tick > 0 {
             world.advance(&mut First);
         }
+        // Autoscalers, Knative, ModelServings and queues act on what the others did, until none
+        // moves.
         loop {
             world.settle();
             if scale(&mut world, &mut placed)
@@ -174,6 +179,7 @@ struct Started {
 /// The state before the changes.
 fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Started {
     let settled = ground.before.as_ref().map(|(before, placed)| {
+        // With more nodes everything before the change is placed again: pods that waited may run.
         let placed = if more.is_empty() { placed.clone() } else { before.settle(more) };
         (before, placed.into_parts())
     });
@@ -184,6 +190,7 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
     queues::begin(&mut world, ground);
     for slot in slots.iter().flat_map(|replicas| replicas.iter().flatten()) {
         if let (Some(pod), Some(number)) = (slot.pod, slot.number)
+            // The world takes each bound pod as ready; the input may say otherwise.
             && !ground.pod(number).ready
         {
             world.unready(pod);
@@ -355,7 +362,7 @@ fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -
     let mut waits: Vec<(usize, usize)> = tracks
         .iter()
         .enumerate()
-        .flat_map(|(track, outcome)| outcome.pods.iter().map(move |at| (*at, track)))
+        .flat_map(|(track, track_of_pods)| track_of_pods.pods.iter().map(move |at| (*at, track)))
         .filter(|(at, _)| *at >= first)
         .collect();
     waits.sort_unstable();
@@ -375,7 +382,7 @@ fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -
     let mut placed: Vec<Placed> = tracks
         .iter()
         .zip(&adopted)
-        .map(|(track, tracks)| begin(&mut world, ground, track, tracks))
+        .map(|(track, running)| begin(&mut world, ground, track, running))
         .collect();
     let kept = others::running(&mut world, ground, &running);
     rest(&mut world, ground, &mut placed);
@@ -397,6 +404,7 @@ fn turn(
         *placed = settled_in(world, kind, Some(pods), queues::is_known(ground));
         return;
     }
+    // The pods may be older than the object of the input, so that `same` is known only from them.
     if let (Begins::Running, Some(coupled)) = (&track.begins, &mut placed.coupled) {
         placed.same = !coupled.outdate(ground, running) && coupled.is_complete(track.stays());
     }
@@ -406,6 +414,7 @@ fn turn(
 /// Runs the controllers of ModelServings; returns whether anything changed.
 fn drive(world: &mut World, placed: &mut [Placed]) -> bool {
     let coupled = placed.iter_mut().filter_map(|placed| placed.coupled.as_mut());
+    // All of them run: `any` would stop at the first that changes.
     coupled.map(|servings| servings.drive(world)).filter(|changed| *changed).count() > 0
 }
 
@@ -454,6 +463,7 @@ fn begin(
         Begins::With(kind) => kind.clone(),
         Begins::Running => {
             let Some(mut kind) = track.after.clone() else { return nothing };
+            // Pods of another version need a template: the one that they run with.
             if !old.is_empty() {
                 rename(&mut kind, ground, running);
             }
@@ -598,7 +608,7 @@ fn change(world: &mut World, track: &Track, after: Option<&Kind>, placed: &mut P
                     let replicas = if track.resets { 1 } else { deployment_spec.replicas };
                     *deployment_spec = DeploymentSpec { replicas, ..spec.clone() };
                 }
-                Some(leader_worker_set_spec) => *leader_worker_set_spec = spec.clone(),
+                Some(deployment_spec) => *deployment_spec = spec.clone(),
                 None => placed.ids = vec![world.deploy(spec.clone())],
             }
         }
@@ -630,6 +640,7 @@ fn change(world: &mut World, track: &Track, after: Option<&Kind>, placed: &mut P
             }
         }
         (None, Some(id)) => {
+            // A deletion is scaling down to 0 here: garbage collection ends the same pods.
             if let Some(spec) = world.deployment_mut(id) {
                 spec.replicas = 0;
             }
@@ -648,6 +659,8 @@ fn switch(world: &mut World, tracks: &[Track], placed: &[Placed]) -> bool {
             continue;
         };
         let Some(StageOf::Deployment { new: counts, .. }) = world.stage_of(*new) else { continue };
+        // Knative moves the traffic when the new revision is ready, and only then lets the old one
+        // go.
         if counts.ready >= spec.replicas
             && let Some(spec) = world.deployment_mut(*old)
             && spec.replicas > 0

@@ -57,6 +57,7 @@ pub(super) fn advance(world: &mut World, ground: &Ground<'_>) -> bool {
     let template = |pod: PodId| Arc::clone(world.scheduler().template_of(pod));
     // The pods of each unit, by what they request.
     let mut units: BTreeMap<Unit, Vec<PodId>> = BTreeMap::new();
+    // Terminating pods are among them: their quota is free only when they are gone.
     for pod in world.present().filter(|pod| template(*pod).labels.get(KUEUE_QUEUE).is_some()) {
         units.entry(unit(pod)).or_default().push(pod);
     }
@@ -86,6 +87,7 @@ pub(super) fn advance(world: &mut World, ground: &Ground<'_>) -> bool {
                 let template = Arc::clone(world.scheduler().template_of(pod));
                 let flavors = sets.into_iter().find(|(set, _)| set.spec == template.spec);
                 let flavors = flavors.map(|(_, flavors)| flavors).unwrap_or_default();
+                // Pods of one template with the same flavors share the template that is admitted.
                 let template =
                     *templates.entry((id, flavors)).or_insert_with_key(|(_, flavors)| {
                         let admitted = admitted(&ground.world.catalog, &template, flavors)?;
@@ -111,11 +113,12 @@ fn ask(
 ) -> Result<Flavors, EcoString> {
     let Some(first) = pods.first().map(|pod| template(*pod)) else { return Ok(Vec::new()) };
     let mut templates: Vec<(Arc<PodTemplate>, usize)> = Vec::new();
+    // Sets are told apart by their spec, as Kueue groups the pods of a group.
     let mut add = |template: Arc<PodTemplate>, count: usize| match templates
         .iter_mut()
         .find(|(pod_template, _)| pod_template.spec == template.spec)
     {
-        Some((_, templates)) => *templates += count,
+        Some((_, pods)) => *pods += count,
         None => templates.push((template, count)),
     };
     match unit {

@@ -59,7 +59,7 @@ impl ServingKind {
     /// Sets how new pods start, for one role or for all roles.
     pub(super) fn start(&mut self, role: Option<&EcoString>, trouble: Trouble) {
         let roles = self.serving.roles.iter().map(|role| &role.name.value);
-        for role in roles.filter(|roles| role.is_none_or(|role| role == *roles)) {
+        for role in roles.filter(|name| role.is_none_or(|role| role == *name)) {
             self.starts.insert(role.clone(), trouble.into());
         }
     }
@@ -92,7 +92,7 @@ pub(super) struct Coupled {
     kind: ServingKind,
     driven: Driven,
     /// Existing pods.
-    known: BTreeMap<DrivenPod, PodId>,
+    pods: BTreeMap<DrivenPod, PodId>,
     /// Pods that were reported to the controller as ready.
     ready: BTreeSet<DrivenPod>,
     ending: Vec<(DrivenPod, PodId)>,
@@ -122,7 +122,7 @@ impl Coupled {
             driven: Driven::new(&kind.serving, kind.policy),
             gang: gang(kind),
             kind: kind.clone(),
-            known: BTreeMap::new(),
+            pods: BTreeMap::new(),
             ready: BTreeSet::new(),
             ending: Vec::new(),
             refused: Vec::new(),
@@ -151,7 +151,7 @@ impl Coupled {
     /// Deletes all its pods.
     pub(super) fn end(&mut self, world: &mut World) {
         self.refused.clear();
-        for (pod, id) in std::mem::take(&mut self.known) {
+        for (pod, id) in std::mem::take(&mut self.pods) {
             world.end(id);
             self.ending.push((pod, id));
         }
@@ -174,7 +174,7 @@ impl Coupled {
             }
         };
         let old: BTreeSet<i64> = self
-            .known
+            .pods
             .iter()
             .filter(|(pod, id)| is_old(**pod, **id))
             .map(|(pod, _)| pod.group())
@@ -197,7 +197,7 @@ impl Coupled {
             }
         }
         let there: Vec<(DrivenPod, PodId)> =
-            self.known.iter().map(|(pod, id)| (*pod, *id)).collect();
+            self.pods.iter().map(|(pod, id)| (*pod, *id)).collect();
         for (pod, id) in there {
             match world.phase(id) {
                 PodPhase::Ready => {
@@ -208,7 +208,7 @@ impl Coupled {
                 }
                 // Evicted.
                 PodPhase::Gone => {
-                    self.known.remove(&pod);
+                    self.pods.remove(&pod);
                     self.ready.remove(&pod);
                     self.driven.lost(pod);
                     changed = true;
@@ -223,14 +223,17 @@ impl Coupled {
             for (batch, _) in &mut self.refused {
                 batch.retain(|(driven_pod, _)| *driven_pod != pod);
             }
-            match self.known.remove(&pod) {
+            match self.pods.remove(&pod) {
                 Some(id) => {
                     world.end(id);
                     self.ending.push((pod, id));
                 }
+                // It was never created: its end is reported at once, or the group would wait for
+                // it.
                 None => self.driven.gone(pod),
             }
         }
+        // Refused pods are tried before new ones: quota that became free is theirs first.
         for (batch, _) in std::mem::take(&mut self.refused) {
             changed |= self.start_all(batch, world);
         }
@@ -243,10 +246,10 @@ impl Coupled {
         if batch.is_empty() {
             return false;
         }
-        let started: Vec<(TemplateId, Start)> = batch.iter().map(|(_, batch)| *batch).collect();
+        let started: Vec<(TemplateId, Start)> = batch.iter().map(|(_, pod)| *pod).collect();
         match world.start_together(&started) {
             Ok(ids) => {
-                self.known.extend(batch.into_iter().map(|(pod, _)| pod).zip(ids));
+                self.pods.extend(batch.into_iter().map(|(pod, _)| pod).zip(ids));
                 true
             }
             Err(why) => {
@@ -259,8 +262,9 @@ impl Coupled {
     fn create(&mut self, created: &[DrivenPod], world: &mut World) {
         let mut groups: BTreeMap<i64, [Batch; 2]> = BTreeMap::new();
         for pod in created {
+            // The pod runs in the input under this name: it is adopted and not created.
             if let Some(id) = self.running.remove(&self.driven.name(*pod)) {
-                self.known.insert(*pod, id);
+                self.pods.insert(*pod, id);
                 continue;
             }
             let Some(template) = self.template(*pod, world) else { continue };
@@ -315,7 +319,7 @@ impl Coupled {
                 }
                 let amounts = if group.is_new { &mut out.new } else { &mut out.old };
                 let is = |phase: PodPhase| {
-                    let pods = group.pods.iter().filter_map(|pod| self.known.get(pod));
+                    let pods = group.pods.iter().filter_map(|pod| self.pods.get(pod));
                     pods.filter(move |id| world.phase(**id) == phase)
                 };
                 amounts.total += 1;
@@ -329,7 +333,7 @@ impl Coupled {
             out.terminating = i64::try_from(groups.len()).unwrap_or(i64::MAX);
         }
         let scheduler = world.scheduler();
-        let there = self.known.values().chain(self.ending.iter().map(|(_, id)| id));
+        let there = self.pods.values().chain(self.ending.iter().map(|(_, id)| id));
         let held = there.filter(|id| scheduler.state(**id).node().is_some());
         out.gpus = held.map(|id| gpus(scheduler.template_of(*id))).sum();
         out
@@ -340,7 +344,7 @@ impl Coupled {
         if stays {
             self.driven.is_complete()
         } else {
-            self.known.is_empty() && self.ending.is_empty()
+            self.pods.is_empty() && self.ending.is_empty()
         }
     }
 
@@ -351,7 +355,7 @@ impl Coupled {
     /// The first pod without a node or that is not created, with the reason; otherwise the first pod
     /// that is not ready, without one.
     pub(super) fn waiting(&self, world: &World) -> Option<(EcoString, Option<EcoString>)> {
-        let first = |phase: PodPhase| self.known.iter().find(|(_, id)| world.phase(**id) == phase);
+        let first = |phase: PodPhase| self.pods.iter().find(|(_, id)| world.phase(**id) == phase);
         if let Some((pod, id)) = first(PodPhase::Pending) {
             let why = world.scheduler().rejection(*id).map(|rejection| rejection.message.clone());
             return Some((self.driven.name(*pod), why));
@@ -365,7 +369,7 @@ impl Coupled {
 
     /// How many of the pods that ran in the input no longer exist.
     pub(super) fn replaced(&self) -> usize {
-        let there: BTreeSet<PodId> = self.known.values().copied().collect();
+        let there: BTreeSet<PodId> = self.pods.values().copied().collect();
         self.adopted.iter().filter(|id| !there.contains(id)).count()
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct Side {
 }
 
 /// Renders a service.
-pub(super) fn made<'a>(
+pub(super) fn render<'a>(
     renderer: &Renderer<'a>,
     service: &'a Service,
     context: &PodContext,
@@ -90,6 +90,8 @@ pub(super) fn made<'a>(
         let kind = match workload.kind.clone() {
             Err(why) => Kind::Refused(why),
             Ok(WorkloadKind::Deployment { mut spec, sized }) => {
+                // Nothing in the object sets the number: it is the autoscaler's, or the API
+                // server's 1.
                 if !sized {
                     spec.replicas = replicas(workload.component);
                 }
@@ -98,6 +100,8 @@ pub(super) fn made<'a>(
             Ok(WorkloadKind::Groups(spec)) => Kind::Groups(spec),
             Ok(WorkloadKind::Ray { .. }) => Kind::Ray,
             Ok(WorkloadKind::Knative(pod)) => {
+                // The hash of the template stands for the name of the revision, which Knative
+                // derives from a generation.
                 let name = specs(&workload).first().map(revision_name).unwrap_or_default();
                 Kind::Knative(DeploymentSpec {
                     replicas: replicas(workload.component),
@@ -140,7 +144,7 @@ fn is_knative(object: &Node) -> bool {
 
 /// Indices of the running pods of each workload of a service: the workloads of `after`, then those
 /// that only `before` has.
-pub(super) fn own(
+pub(super) fn pods_by_workload(
     running: &RunningPods<'_>,
     service: &Service,
     after: &[RenderedWorkload],
@@ -160,6 +164,8 @@ pub(super) fn own(
         let pod = &running.all[at];
         let named = pod.workload();
         let place = workloads.iter().position(|workload| named.as_ref() == Some(&workload.name));
+        // A Deployment of an earlier name may have left pods: their component tells whose they
+        // are.
         let place = place.or_else(|| {
             let component = pod.component();
             workloads.iter().position(|workload| {
@@ -184,7 +190,7 @@ impl RenderedWorkload {
 }
 
 /// The tracks of a service. `before` holds the workloads that were applied before; with `None`, the
-/// running pods are the state before the change. `own` holds the running pods by workload.
+/// running pods are the state before the change. `sets` holds the running pods by workload.
 pub(super) fn tracks(
     service: usize,
     after: Vec<RenderedWorkload>,
@@ -200,13 +206,15 @@ pub(super) fn tracks(
     for mut workload in after {
         let pods = pods(&workload.name);
         workload.keep(pods.len());
-        let rendered_workload = before.as_mut().and_then(|list| {
+        let old = before.as_mut().and_then(|list| {
             let at = list
                 .iter()
                 .position(|old| old.name == workload.name && old.kind.is_like(&workload.kind));
+            // at| list.remove(at))|What is left over in the list at the end is deleted by the
+            // change.
             at.map(|at| list.remove(at))
         });
-        let begins = match (rendered_workload, &before) {
+        let begins = match (old, &before) {
             (Some(mut old), _) => {
                 old.keep(pods.len());
                 Begins::With(old.kind)
@@ -313,7 +321,7 @@ pub(super) fn serving(
     })
 }
 
-/// A track with its workload replaced by the one in `made`.
+/// A track with its workload replaced by the one of its name in `workloads`.
 pub(super) fn with(track: &Track, workloads: Vec<RenderedWorkload>) -> Option<Track> {
     let mut workload = workloads.into_iter().find(|workload| workload.name == track.name)?;
     workload.keep(track.pods.len());

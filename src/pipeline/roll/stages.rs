@@ -14,6 +14,7 @@ pub(super) struct Devices(Vec<Option<i64>>);
 impl Devices {
     fn of(&mut self, scheduler: &Scheduler, pod: PodId) -> i64 {
         let at = scheduler.template_id(pod).index();
+        // A vector by number: a fleet is counted at each of thousands of stages.
         if self.0.len() <= at {
             self.0.resize(at + 1, None);
         }
@@ -39,6 +40,8 @@ pub(super) fn stage(
             Some(StageOf::Deployment { old, new }) => {
                 // Of two Knative revisions, the first is the old one.
                 let first = knative && place == 0 && placed.ids.len() > 1;
+                // A workload that is deleted has no new pods, although its spec is the current
+                // one.
                 let gone = track.after.is_none();
                 for (counts, is_new) in [(&old, false), (&new, !first && !gone)] {
                     let amounts = if is_new { &mut out.new } else { &mut out.old };

@@ -24,6 +24,8 @@ fn after_first<'a>(ground: &Ground<'a>, tracks: &[Track]) -> Option<(Ground<'a>,
     workloads.claims.extend(ground.arriving.claims.iter().cloned());
     workloads.fleet.workloads.extend(ground.arriving.fleet.workloads.iter().cloned());
     let second = tracks.iter().map(|track| {
+        // The arriving workloads follow those before the change, so that their places shift by as
+        // many.
         let arrived = track.arrives.map(|(at, template)| (count + at, template));
         let settled = track.settled.or(arrived);
         if let Some((at, template)) = settled {
@@ -51,6 +53,7 @@ fn after_first<'a>(ground: &Ground<'a>, tracks: &[Track]) -> Option<(Ground<'a>,
 impl Kind {
     /// A workload of a fleet wants the pods of this version; `template` is the index of its template.
     fn want(&self, workload: &mut Workload, template: usize) {
+        // Flavors of the first step are not those of the second: quota is decided again.
         workload.forget_admission();
         let resize = |workload: &mut Workload, replicas: usize| {
             if let Some(last) = workload.replicas.last().cloned() {
@@ -62,6 +65,8 @@ impl Kind {
                 if let Some(template) = workload.templates.get_mut(template) {
                     template.clone_from(&spec.revision.pod);
                 }
+                // The other template is that of KServe's workers, which belong to the first
+                // replica alone.
                 if template == 0 {
                     resize(workload, usize::try_from(spec.replicas).unwrap_or(0));
                 }

@@ -25,6 +25,7 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
+            // A refused workload has no kind of its own: it may be any of the same name.
             || matches!((self, other), (Self::Refused(_), _) | (_, Self::Refused(_)))
     }
 
