@@ -24,6 +24,8 @@ pub(super) fn outcome(
     let ended = last.and_then(|id| world.ended(id));
     let old_is_there = watched.now().is_some_and(|stage| stage.old.total > 0);
     let complete = match (&track.after, &ended) {
+        // Nothing of the new state is created, however complete the old one is.
+        (Some(Kind::Refused(_)), _) => false,
         _ if let Some(servings) = &placed.coupled => servings.is_complete(track.stays()),
         (None, _) => !old_is_there,
         (Some(_), Some(ended)) => {
@@ -31,7 +33,6 @@ pub(super) fn outcome(
             // remain.
             ended.end == crate::rollout::End::Complete && !(placed.ids.len() > 1 && old_is_there)
         }
-        (Some(Kind::Refused(_)), None) => false,
         (Some(_), None) => true,
     };
     let waiting = watched.now().map_or(0, |now| now.old.pending + now.new.pending);

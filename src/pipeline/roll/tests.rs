@@ -45,6 +45,18 @@ fn a_rollout_begins_with_the_old_pods_ready() {
     }
 }
 
+/// The old pods go on running, and the update is not complete because of that.
+#[test]
+fn a_change_whose_pods_are_refused_is_stuck() {
+    let few = "minReplicas: 1, maxReplicas: 1";
+    let many = "minReplicas: 3000000, maxReplicas: 3000000";
+    let ran = roll(1, &[8], few, many);
+    assert_eq!(end(&ran), "stuck");
+    let message = ran.at("/components/0/rollout/stuck/message");
+    assert!(message.as_str().is_some_and(|text| text.starts_with("3000000 pods")), "{message}");
+    assert_eq!(ran.code, 2);
+}
+
 /// One pod more than the replicas starts before an old one stops.
 #[test]
 fn a_surge_needs_room_for_one_pod_more() {
