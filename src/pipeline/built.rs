@@ -171,6 +171,7 @@ impl PodContext {
         let wanted: Vec<&EcoString> = self.device_taints.iter().filter(requested).collect();
         for key in wanted {
             let toleration = toleration(key);
+            // A pod that states it assumes nothing, and no answer hangs on it.
             if !pod.tolerations.contains(&toleration) {
                 pod.tolerations.push(toleration);
                 pod.assumed.push(key.clone());
@@ -178,7 +179,7 @@ impl PodContext {
         }
         let mut specs = self.specs.lock().unwrap_or_else(PoisonError::into_inner);
         match specs.get(&pod.spec) {
-            Some(known) => pod.spec = Arc::clone(known),
+            Some(shared) => pod.spec = Arc::clone(shared),
             None => _ = specs.insert(Arc::clone(&pod.spec)),
         }
     }
@@ -193,6 +194,7 @@ impl PodContext {
         name: &str,
         spec: &Node,
     ) -> Result<WorkloadKind, InvalidPod> {
+        // Read before the default of 1 is filled in.
         let sized = spec.get("replicas").is_some();
         let mut spec = DeploymentSpec::read(namespace, spec, &self.classes)?.named(name);
         self.shared(&mut spec.revision.pod);
@@ -294,10 +296,11 @@ impl PodContext {
             .zip(accepted)
             .filter_map(|(object, accepted)| self.workload(object, accepted))
             .collect();
-        let is_ray = |own: &Workload| matches!(own.kind, Ok(WorkloadKind::Ray { .. }));
+        let is_ray = |workload: &Workload| matches!(workload.kind, Ok(WorkloadKind::Ray { .. }));
         let ray: Vec<ComponentKind> =
-            found.iter().filter(|own| is_ray(own)).map(|own| own.component).collect();
-        found.retain(|own| is_ray(own) || !ray.contains(&own.component));
+            found.iter().filter(|one| is_ray(one)).map(|one| one.component).collect();
+        found.retain(|one| is_ray(one) || !ray.contains(&one.component));
+        // A fleet keeps a list for each of its services.
         found.shrink_to_fit();
         found
     }

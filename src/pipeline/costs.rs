@@ -81,6 +81,7 @@ impl Costs {
         &mut self,
         classes: impl Iterator<Item = (&'c AcceleratorClass, Dollars)>,
     ) -> Option<Dollars> {
+        // None and 0 differ: a service without a price has no cost, and not a cost of nothing.
         let mut price = None;
         for (class, cost) in classes {
             *price.get_or_insert_with(Dollars::default) += cost;

@@ -14,12 +14,15 @@ impl OtherPods {
     /// The pods of `there` that differ from those of `here`; none if the workloads are other ones.
     pub(super) fn of(policy: &Policy, here: &[Workload], there: &[Workload]) -> Option<Box<Self>> {
         let mut specs = Vec::new();
+        // Workloads are compared in pairs; with another number of them there are no pairs.
         if here.len() != there.len() {
             return None;
         }
         for (workload, other) in here.iter().zip(there) {
-            let (Ok(own_kind), Ok(other_kind)) = (&workload.kind, &other.kind) else { return None };
-            let pairs = [own_kind.specs(), other_kind.specs()];
+            let (Ok(here_kind), Ok(there_kind)) = (&workload.kind, &other.kind) else {
+                return None;
+            };
+            let pairs = [here_kind.specs(), there_kind.specs()];
             if workload.component != other.component || pairs[0].len() != pairs[1].len() {
                 return None;
             }
@@ -40,6 +43,7 @@ pub(super) fn place(
     let difference = planned.controller.get_or_insert_with(|| Box::new(Difference::new(release)));
     difference.placed = placed;
     let finding = differs(difference, &planned.service);
+    // The earlier finding did not know of the pods; one finding has all differences.
     planned.diagnostics.retain(|finding| finding.code != Code::ControllerDiffers);
     planned.diagnostics.push(finding);
 }
@@ -85,6 +89,7 @@ pub(super) fn difference(
         .map(|error| (error.code, error.message.clone()));
     let modes =
         match (planned.error.is_none() && other.error.is_none(), modes(planned), modes(other)) {
+            // Without a decision on one side its modes are defaults, and no difference.
             (true, here, there) if here != there => Some(there),
             _ => None,
         };
@@ -168,6 +173,7 @@ impl std::fmt::Display for Difference {
         let all = runtime.into_iter().chain(classes).chain(modes).chain(placed);
         let all: Vec<String> = all.collect();
         if all.is_empty() {
+            // Only `healed` is left: an error of the documents that the controller does not have.
             return f.write_str("find nothing wrong");
         }
         f.write_str(&all.join("; "))

@@ -26,6 +26,7 @@ pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
     let (catalog, mut found) = (layers.catalog, Vec::new());
     let service = planned.read_in(catalog).filter(|_| planned.error.is_none());
     let Some(service) = service else { return found };
+    // The plan was built without a history; only this answer needs the overridden values.
     let mut history = History::new();
     let ask = BuildContext {
         catalog,

@@ -64,6 +64,7 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     let of_classes: Vec<&AcceleratorClass> =
         catalog.classes(semantics).filter(|class| catalog.is_candidate_class(class)).collect();
     let classes: Vec<EcoString> = of_classes.iter().map(|class| class.name().clone()).collect();
+    // Models are independent: their rows are computed in parallel and kept in order.
     let mut cells: Vec<Cell> = models
         .par_iter()
         .flat_map_iter(|model| {
@@ -154,6 +155,7 @@ impl Described<'_, '_> {
             return (Outcome::Hole(error.message.clone()), None);
         }
         let configs = &planned.resolution.configs;
+        // Without a configuration the pods are not those that would run.
         if let Some(absent) = configs.iter().find(|config| config.found.is_none()) {
             let reason = format!("the shipped configuration `{}` was not read", absent.name);
             return (Outcome::Hole(reason), None);
@@ -181,6 +183,7 @@ impl Described<'_, '_> {
             if let Some(reason) = stopped {
                 return (Outcome::Misfit(by, reason), None);
             }
+            // The engine is the first component; its cache is the one of the row.
             first = first.or(cache);
         }
         (Outcome::Winner(by), first)
@@ -213,6 +216,7 @@ fn elsewhere(component: &Component, class: &AcceleratorClass) -> Option<String> 
         _ => {}
     }
     let selector = component.pod.get("nodeSelector").map(Node::entries).into_iter().flatten();
+    // A label that the class does not list may still be on its nodes, so that it excludes nothing.
     let labels = class.discovery.node_selector.as_ref()?;
     selector.filter_map(|entry| Some((entry, labels.get(&entry.key)?))).find_map(
         |(entry, label)| {
@@ -253,6 +257,7 @@ fn outcome<'a>(
         [(runtime, rank), others @ ..] => {
             let equal: Vec<EcoString> = others
                 .iter()
+                // The list is in order of rank: equal ones follow the first.
                 .take_while(|(_, other)| other == rank)
                 .map(|(runtime, _)| name(runtime))
                 .collect();

@@ -232,6 +232,7 @@ impl<'a> Planner<'a> {
             unread: unread.into_iter().map(|finding| finding.message).collect(),
             diagnostics: outcome.diagnostics,
         };
+        // A service that was built has its error among the diagnostics already.
         if let Some(error) = planned.error.as_ref().filter(|_| !outcome.is_built) {
             let unmet = planned.unmet();
             let finding = unmet.fold(finding(error, service), |finding, (requirement, span)| {
@@ -252,6 +253,7 @@ impl<'a> Planner<'a> {
         }
         let is_read_one_way = operators::services(service.object.api)
             .is_some_and(|operator| operator.is_read_one_way(service));
+        // Only the documents are compared with a release: a release has nothing to differ from.
         if selector.policy().semantics == Semantics::Documented && !is_read_one_way {
             let other = self.outcome(&selectors.controller, &views.controller, Depth::Plan);
             let here = side(&planned.resolution, &planned.components, planned.error.as_deref());
@@ -263,6 +265,7 @@ impl<'a> Planner<'a> {
             }
             planned.other = OtherPods::of(policy, &planned.workloads, &other.workloads);
         }
+        // After the comparison, which looks at decisions; a refusal of the server is none of them.
         self.refuse(&mut planned, service);
         self.leave_out(&mut planned, service);
         let is_planned = planned.error.is_none() && planned.unplanned.is_none();
@@ -322,6 +325,7 @@ impl<'a> Planner<'a> {
         } else {
             return;
         };
+        // Errors that follow from a placeholder accuse the author of what a tool fills in later.
         planned.error = None;
         planned.controller = None;
         planned.components.clear();
@@ -368,8 +372,11 @@ impl<'a> Planner<'a> {
         let lock = || self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (namespace.clone(), queue.value.clone(), Arc::clone(question));
         if let Some(decision) = lock().get(&key) {
+            // The place of the label is that of this service, not that of the first one with such
+            // pods.
             return QueueDecision { queue, ..decision.clone() };
         }
+        // An empty ledger: whether the queue could ever admit these pods alone.
         let mut ledger = Ledger::default();
         let pods = question.sets();
         let decision =
@@ -428,6 +435,7 @@ impl<'a> Planner<'a> {
             diagnostics.extend(ask.remarks(service, components));
             let queued =
                 || components.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
+            // Shapes are read from all containers, and few fleets have queues.
             if followed && queued() {
                 pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
@@ -453,6 +461,7 @@ impl<'a> Planner<'a> {
                     component: None,
                     wave: 0,
                 };
+                // A service with a uid is counted among those that exist.
                 let new = Some(node).filter(|_| service.object.metadata("uid").is_none());
                 counted = new.iter().chain(objects()).map(CountedObject::of).collect();
             }
@@ -466,6 +475,8 @@ impl<'a> Planner<'a> {
         diagnostics.extend(built.diagnostics);
         let mut components: Vec<_> =
             built.outlines.into_iter().map(PlannedComponent::from).collect();
+        // Pods of the other mode are dropped at once: both of a large fleet would not fit into
+        // memory.
         let built = built.built.filter(|_| followed);
         if let Some(composed) = &built {
             let built = &composed.components;

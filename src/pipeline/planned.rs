@@ -113,6 +113,7 @@ impl PlannedComponent {
     /// its resources, or where its pods go is not judged.
     pub fn fits(&self) -> Option<bool> {
         let placement = self.placement.as_ref()?;
+        // Pods without a node do not fit, whatever is not judged about the others.
         (!placement.unjudged || placement.pending() > 0).then(|| placement.pending() == 0)
     }
 
@@ -296,6 +297,7 @@ impl<'a> Planned<'a> {
                 .iter()
                 .all(|rejection| rejection.reason.code().as_str() != "wrong-namespace")
         });
+        // The worst rule decides: one rule that no edit changes outweighs several cheap ones.
         let nearest = rejected.min_by_key(|candidate| {
             let worst = candidate.reasons.iter().map(|rejection| rejection.reason.cost()).max();
             (worst, candidate.runtime.object.builtin, candidate.reasons.len())

@@ -73,6 +73,7 @@ impl<'a> Server<'a> {
             accept_rendered(&object.node, followed, &self.world.sources, diagnostics);
             self.knative.judge(&object.node, diagnostics);
             diagnostics.extend(long_name(&object.node));
+            // The operator goes on without this object, so that the service runs in part.
             if operator.is_some_and(|services| services.goes_on(service, &object.node)) {
                 for found in &mut diagnostics[start..] {
                     if found.code == Code::ServerRefuses {

@@ -123,6 +123,7 @@ impl<'a> Renderer<'a> {
         mut each: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         for window in services.chunks(WINDOW * rayon::current_num_threads().max(1)) {
+            // The whole window is in memory; the next one begins when this one is written.
             let results: Vec<T> = window.par_iter().map(|service| make(service)).collect();
             results.into_iter().try_for_each(&mut each)?;
         }

@@ -52,6 +52,7 @@ impl RunningPod<'_> {
     /// A pod with a node, or one that waits for a node.
     fn of(object: &Object, waits: bool) -> Option<RunningPod<'_>> {
         let text = |path: &[&str]| object.node.at(path).and_then(Node::scalar_text);
+        // A pod that has ended keeps its nodeName, and holds nothing of the node.
         if object.id.kind != "Pod"
             || matches!(text(&["status", "phase"]).as_deref(), Some("Succeeded" | "Failed"))
         {
@@ -112,6 +113,7 @@ impl RunningPod<'_> {
                 Some((text("kind")?, text("name")?))
             });
             match owner {
+                // A ReplicaSet has the name of its Deployment and a hash.
                 Some((kind, name)) if kind == "ReplicaSet" => {
                     name.rsplit_once('-').map(|(deployment, _)| deployment.into())
                 }
@@ -134,10 +136,13 @@ impl RunningPod<'_> {
         if matches!(kind.as_str(), "DaemonSet" | "Node") {
             return Creator::Node;
         }
+        // Services before workloads: their operator makes the workload again, too.
         if let Some((_, namespace, name)) = self.owner() {
             return Creator::Workload(eco_format!("{namespace}/{name}"));
         }
         let hash = self.labels.get("pod-template-hash");
+        // Only with the hash of the label: a ReplicaSet without a Deployment may have a name with
+        // a dash.
         let deployment = hash.and_then(|hash| name.strip_suffix(hash.as_str())?.strip_suffix('-'));
         let (kind, name) = match (self.labels.get(pods::NAME), deployment) {
             (Some(name), _) => ("LeaderWorkerSet", name.as_str()),
@@ -181,15 +186,16 @@ pub struct RunningPods<'a> {
 impl<'a> RunningPods<'a> {
     /// The running pods among `objects`.
     pub fn new(objects: &'a [Object]) -> Self {
-        Self::of_pods(objects.iter().filter_map(|own| RunningPod::of(own, false)).collect())
+        Self::of_pods(objects.iter().filter_map(|object| RunningPod::of(object, false)).collect())
     }
 
     /// The pods among `objects` that have no node yet, in the order of their creation.
     pub(crate) fn waiting(objects: &'a [Object]) -> Self {
-        let waits = objects.iter().filter_map(|own| RunningPod::of(own, true));
-        let mut all: Vec<RunningPod<'a>> = waits.filter(|own| !own.ends).collect();
-        for own in &mut all {
-            own.started = own.object.created().map(Into::into);
+        let waits = objects.iter().filter_map(|object| RunningPod::of(object, true));
+        // A pod that waits and is being deleted will never start.
+        let mut all: Vec<RunningPod<'a>> = waits.filter(|pod| !pod.ends).collect();
+        for pod in &mut all {
+            pod.started = pod.object.created().map(Into::into);
         }
         Self::of_pods(all)
     }
@@ -199,15 +205,16 @@ impl<'a> RunningPods<'a> {
             let key = |pod: &RunningPod<'_>| (pod.started.is_none(), pod.started.clone());
             key(one).cmp(&key(other)).then_with(|| one.object.id.cmp(&other.object.id))
         });
-        let mut own = Self { all, ..Self::default() };
-        for (at, pod) in own.all.iter().enumerate().filter(|(_, pod)| !pod.ends) {
+        let mut pods = Self { all, ..Self::default() };
+        // A terminating pod is no replica any more: its controller creates another one.
+        for (at, pod) in pods.all.iter().enumerate().filter(|(_, pod)| !pod.ends) {
             if let Some(owner) = pod.owner() {
-                own.owned.entry(owner).or_default().push(at);
+                pods.owned.entry(owner).or_default().push(at);
             } else if let Some(workload) = pod.workload() {
-                own.workloads.entry((pod.namespace().into(), workload)).or_default().push(at);
+                pods.workloads.entry((pod.namespace().into(), workload)).or_default().push(at);
             }
         }
-        own
+        pods
     }
 
     /// Indices of the pods of a service or ModelServing that has workloads of these names.
@@ -216,15 +223,15 @@ impl<'a> RunningPods<'a> {
         owner: &Owner,
         workloads: impl IntoIterator<Item = &'w EcoString>,
     ) -> Vec<usize> {
-        let mut own = self.owned.get(owner).cloned().unwrap_or_default();
+        let mut indices = self.owned.get(owner).cloned().unwrap_or_default();
         if !self.workloads.is_empty() {
             for workload in workloads {
                 let key = (owner.1.clone(), workload.clone());
-                own.extend(self.workloads.get(&key).into_iter().flatten());
+                indices.extend(self.workloads.get(&key).into_iter().flatten());
             }
-            own.sort_unstable();
+            indices.sort_unstable();
         }
-        own
+        indices
     }
 
     /// Whether pods of a ModelServing run.
@@ -242,6 +249,8 @@ impl<'a> RunningPods<'a> {
                 context.read_running(pod.namespace(), pod.labels.clone(), spec).ok()
             });
             Arc::new(read.unwrap_or_else(|| {
+                // An unreadable pod still holds its node: its requests are what the scheduler
+                // counts.
                 let shape = spec.map(Shape::of).unwrap_or_default();
                 let requests = shape.amounts().filter(|(name, _)| *name != "pods");
                 let requests = requests.map(|(name, milli)| {
@@ -257,11 +266,12 @@ impl<'a> RunningPods<'a> {
             }))
         };
         let mut templates: Vec<Arc<PodTemplate>> = self.all.par_iter().map(read).collect();
-        let mut known: HashSet<Arc<PodTemplate>> = HashSet::new();
-        for own in &mut templates {
-            match known.get(own) {
-                Some(same) => *own = Arc::clone(same),
-                None => _ = known.insert(Arc::clone(own)),
+        let mut distinct: HashSet<Arc<PodTemplate>> = HashSet::new();
+        // Equal templates are one from here on: later steps work per template, not per pod.
+        for template in &mut templates {
+            match distinct.get(template) {
+                Some(same) => *template = Arc::clone(same),
+                None => _ = distinct.insert(Arc::clone(template)),
             }
         }
         templates

@@ -46,6 +46,7 @@ impl ServingRoom {
     /// them, and those that stay keep their nodes. `None` if a template cannot be read.
     pub fn fits(&self, trace: &Trace, scenario: &Scenario<'_>) -> Option<Vec<bool>> {
         let templates = self.templates(scenario)?;
+        // Its own pods go first: the stages have all of them, those that stay included.
         let mut scheduler = self.without(scenario.to);
         let ids: Kinds<TemplateId> =
             templates.into_iter().map(|(kind, pod)| (kind, scheduler.template(pod))).collect();
@@ -59,18 +60,20 @@ impl ServingRoom {
                     (kind, usize::try_from(*count).unwrap_or(0))
                 })
                 .collect();
-            for (kind, own) in &mut pods {
+            for (kind, running) in &mut pods {
                 let kept = wanted.iter().find(|(wanted, _)| wanted == kind);
-                let kept = kept.map_or(0, |(_, count)| *count).min(own.len());
-                own.drain(kept..).for_each(|pod| scheduler.finish(pod));
+                let kept = kept.map_or(0, |(_, count)| *count).min(running.len());
+                // The last pods go first; the others keep their nodes from one stage to the next.
+                running.drain(kept..).for_each(|pod| scheduler.finish(pod));
             }
             for (kind, count) in wanted {
                 let Some(template) = ids.get(&kind) else { continue };
-                let own = pods.entry(kind).or_default();
-                while own.len() < count {
-                    own.push(scheduler.add(*template));
+                let running = pods.entry(kind).or_default();
+                while running.len() < count {
+                    running.push(scheduler.add(*template));
                 }
             }
+            // Pods that wait are tried again with what the stage has freed.
             scheduler.time_passes();
             scheduler.schedule();
             pods.values().flatten().all(|pod| scheduler.state(*pod) != PodState::Waiting)
@@ -91,6 +94,8 @@ impl ServingRoom {
                 for (template, worker) in all {
                     let Some(template) = template else { continue };
                     let pod = serving_pod(serving, role, template, !worker, &self.context).ok()?;
+                    // Equal hashes are equal templates: the version before and after share the
+                    // pods of an unchanged role.
                     templates.entry((hash.clone(), worker)).or_insert_with(|| Arc::new(pod));
                 }
             }
@@ -103,9 +108,9 @@ impl ServingRoom {
         let placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scheduler = placed.scheduler.clone();
         let name = eco_format!("{}/{}", serving.namespace, serving.name());
-        let own =
+        let is_of_serving =
             self.claims.iter().map(|claim| claim.api == servings::API && claim.service == name);
-        for (_, slots) in own.zip(&placed.slots).filter(|(is_own, _)| *is_own) {
+        for (_, slots) in is_of_serving.zip(&placed.slots).filter(|(is_own, _)| *is_own) {
             for pod in slots.iter().flatten().filter_map(|slot| slot.pod) {
                 scheduler.finish(pod);
             }

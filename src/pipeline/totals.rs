@@ -99,6 +99,8 @@ pub fn totals(
     };
     let components = planned
         .iter()
+        // planned| planned.error.is_none() || planned.refused)|A refused service is in error and
+        // its pods are composed: the totals show what it would need.
         .filter(|planned| planned.error.is_none() || planned.refused)
         .flat_map(|planned| &planned.components);
     for component in components {
@@ -113,6 +115,7 @@ pub fn totals(
     for serving in servings.iter().filter(|serving| serving.refused.is_none()) {
         let pods = i64::try_from(serving.serving.pods()).ok().into();
         let devices = serving.gpus_by_resource.iter().flatten();
+        // The number of devices is that of all replicas already.
         totals.add(pods, devices.map(|(name, count)| (name, *count)), 1.into());
         totals.servings_not_counted += usize::from(serving.gpus_by_resource.is_none());
     }
@@ -121,6 +124,7 @@ pub fn totals(
         .into_values()
         .map(|(class, requested)| of_class(class, requested, machines, together))
         .collect();
+    // Classes already have the devices of their nodes; both tables would show them twice.
     if let Some(together) = together.filter(|_| totals.classes.is_empty()) {
         totals.resources = of_resources(&totals, machines, together);
     }
@@ -176,6 +180,7 @@ fn of_resources(totals: &Totals, machines: &[Machine], together: &Together) -> V
             }
         }
     }
+    // A requested resource that no node has is a row with 0, not a missing row.
     for name in totals.gpus.keys() {
         allocatable.entry(name.clone()).or_default();
     }

@@ -15,6 +15,7 @@ pub(crate) fn tells_why(invalid: &Diagnostic, not_counted: &Diagnostic) -> bool 
         return false;
     }
     let is_of_devices = invalid.path.as_deref().is_some_and(|path| {
+        // A dot within a key is escaped in the path; `nvidia.com/gpu` is one key.
         let path = path.replace("\\.", "\0");
         path.rsplit('.').next().is_some_and(|name| is_accelerator(&name.replace('\0', ".")))
     });

@@ -142,6 +142,7 @@ impl Upgrades {
         let stages = capacity.len();
         let fits = self.room.as_ref().and_then(|room| room.fits(&outcome.trace, &scenario));
         let short = fits.as_ref().and_then(|fits| fits.iter().position(|fits| !fits));
+        // The first stage that does not fit ends the update: later ones are not reached.
         let stops = short.map(|at| {
             let stage = &outcome.trace.capacity[at];
             let pods =

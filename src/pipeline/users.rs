@@ -56,6 +56,7 @@ pub fn users_of_runtime<'a>(
     };
     let mut users: Vec<User<'a>> =
         planner.plan_all(&services, Depth::Explain).into_iter().map(user).collect();
+    // A stable sort: within a part the order of the input stays.
     users.sort_by_key(|user| match user.verdict {
         Verdict::Chosen => 0,
         Verdict::Eligible => 1,

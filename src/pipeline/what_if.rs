@@ -81,6 +81,7 @@ pub fn flip<'a>(
         });
     }
     let explicit = service.runtime.is_some();
+    // The service as it would be with the edit above; the caller's stays as it is.
     let mut renamed = service.clone();
     if let Some(named) = &mut renamed.runtime {
         named.name.value = name.clone();
@@ -110,6 +111,7 @@ pub fn flip<'a>(
         };
         if runtime.object.builtin {
             match of_service(policy, candidate, &mut renamed) {
+                // The same edit again: the rounds go in a circle.
                 Ok(edit) if edits.contains(&edit) => {
                     return impossible("no edit of the service changes the decision".to_owned());
                 }
@@ -131,6 +133,7 @@ pub fn flip<'a>(
                         &path.0,
                         (!to.is_null()).then(|| Node::from_json(&to, Origin::Flag(&EDIT))),
                     );
+                    // A later round may set the same field to another value; the last one counts.
                     edits.retain(|earlier: &Edit| {
                         earlier.path != path || earlier.object != edit.object
                     });
@@ -275,6 +278,7 @@ fn of_service(
                 service.protocol = Some(set(first));
                 return Ok(edit);
             }
+            // Naming the runtime, as below, makes this rule void.
             Reason::AutoSelectOff { .. } => {}
             reason => return Err(lacks(reason)),
         }
@@ -318,7 +322,7 @@ fn outrank(
             .and_then(|entry| entry.priority.as_ref())
             .map(|priority| priority.value)
     });
-    let own_priority = rank.priority.or_else(|| {
+    let candidate_priority = rank.priority.or_else(|| {
         candidate
             .runtime
             .formats
@@ -327,7 +331,9 @@ fn outrank(
             .map(|priority| priority.value)
     });
     let floor = priority.unwrap_or(0).max(
-        own_priority.filter(|own_priority| *own_priority > priority.unwrap_or(0)).unwrap_or(0),
+        candidate_priority
+            .filter(|candidate_priority| *candidate_priority > priority.unwrap_or(0))
+            .unwrap_or(0),
     );
     let Some(next) = floor.checked_add(1) else {
         return Err("the winner has the highest priority there is".into());

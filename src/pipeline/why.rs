@@ -166,6 +166,7 @@ impl<'a> Layers<'a> {
             blocks.into()
         });
         let blocks = blocks.clone();
+        // Released before the search: many threads ask for layers of one object.
         drop(by_key);
         blocks.iter().any(|(name, block)| names.contains(name) && block.contains(span))
     }
@@ -232,6 +233,7 @@ impl<'h> Overrides<'h> {
         let all = history.all();
         let mut winners: HashMap<Writer, Vec<(usize, FieldPath)>> = HashMap::new();
         for (index, entry) in all.iter().enumerate() {
+            // A removed value was overridden by nothing, so that no leaf leads to it.
             let Some(winner) = &entry.winner else { continue };
             if !matches!(winner.value, Value::Map(_) | Value::List(_)) {
                 let writer = Writer::of(winner.origin, entry.path.0.last());
@@ -254,6 +256,7 @@ impl<'h> Overrides<'h> {
         let places = self.winners.get(&Writer::of(leaf.origin, path.0.last()))?;
         places.iter().rev().find_map(|(index, place)| {
             let loser = *self.all[*index].loser.select(place).first()?;
+            // A mapping in this place was replaced by the leaf; it has no single value to show.
             is_scalar(loser).then_some(loser)
         })
     }
@@ -315,6 +318,7 @@ impl Losers for OfObject<'_> {
         let place = positions(object, path);
         let mut found = self.replaced.at(&place);
         // The oldest of the values is the one that overrides the default.
+        // The default is overridden by the first layer above it, which is the last in the list.
         let oldest = found.last().copied().unwrap_or(leaf).origin.span();
         let default = oldest.and_then(|span| {
             self.history.defaults.binary_search_by_key(&span, |(span, _)| *span).ok()
@@ -352,6 +356,8 @@ fn positions(object: &Node, path: &FieldPath) -> FieldPath {
             }
             _ => segment.clone(),
         };
+        // node| node.select(&FieldPath(vec![step|Each step is looked up from where the last one
+        // led, so that keys are found in their own list.
         node = node.and_then(|node| node.select(&FieldPath(vec![step.clone()])).first().copied());
         at.0.push(step);
     }

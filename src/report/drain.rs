@@ -63,11 +63,11 @@ impl View<'_> {
         let position = self.drain.nodes.len();
         // A bound is worth a word only where the search stopped below it, or reached it.
         match self.drain.bound {
-            Some(bound) if self.drain.asked == Drained::Most && bound > position => {
+            Some(bound) if self.drain.drained == Drained::Most && bound > position => {
                 format!("; no more than {bound} could")
             }
             Some(bound)
-                if self.drain.asked == Drained::Most && bound == position && position > 0 =>
+                if self.drain.drained == Drained::Most && bound == position && position > 0 =>
             {
                 "; no more could".to_owned()
             }
@@ -100,7 +100,7 @@ impl View<'_> {
             1 => "; 1 pod waits as before".to_owned(),
             many => format!("; {many} pods wait as before"),
         };
-        let sentence = match &drain.asked {
+        let sentence = match &drain.drained {
             // A drain that was asked for by name must place every pod; others choose their nodes.
             Drained::Named(_) => {
                 let placed = match (drain.moves.len(), waiting) {

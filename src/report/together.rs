@@ -76,7 +76,7 @@ pub(super) fn json(together: &Together) -> Value {
         "verdict": together.verdict_word(),
         "nodes": together.nodes,
         "order": "priority, running before new, namespace/name",
-        "pods": { "running": pods.running, "own": pods.own, "wanted": pods.wanted, "placed": pods.placed, "pending": pods.pending },
+        "pods": { "running": pods.running, "own": pods.of_services, "wanted": pods.wanted, "placed": pods.placed, "pending": pods.pending },
         "pending": together
             .pending
             .iter()

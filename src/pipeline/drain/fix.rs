@@ -23,6 +23,7 @@ pub(super) fn find(site: &Site<'_>, nodes: &[NodeId], played: &Played) -> Option
             "delete pod {}, which nothing creates again, or drain with --force",
             blocked.pod
         ),
+        // Better places cost nothing; more nodes are the last resort.
         _ => return place(site, nodes).or_else(|| add(site, nodes)),
     };
     Some(DrainFix { edit, moves: Vec::new() })
@@ -37,7 +38,7 @@ fn budgets(site: &Site<'_>, nodes: &[NodeId], first: &EcoString) -> Option<EcoSt
         let at = guarding(site, &budgets, &pod)?;
         let (relaxed, edit) = relaxed(&budgets[at])?;
         // The same budget may have to give way more than once.
-        edits.retain(|own| !own.ends_with(&subject(&budgets[at])));
+        edits.retain(|edit| !edit.ends_with(&subject(&budgets[at])));
         edits.push(edit);
         budgets[at] = relaxed;
         let played = play(site, &site.world, nodes, &budgets, None);
@@ -53,24 +54,26 @@ fn budgets(site: &Site<'_>, nodes: &[NodeId], first: &EcoString) -> Option<EcoSt
 /// The only budget that guards a pod.
 fn guarding(site: &Site<'_>, budgets: &[DrainBudget], pod: &EcoString) -> Option<usize> {
     let scheduler = site.world.scheduler();
-    let all = scheduler.pods().find(|own| site.name(&site.world, *own) == *pod)?;
+    let all = scheduler.pods().find(|id| site.name(&site.world, *id) == *pod)?;
     let template = scheduler.template_of(all);
-    let mut own = (0..budgets.len()).filter(|at| budgets[*at].budget.guards(template));
-    let first = own.next()?;
-    own.next().is_none().then_some(first)
+    let mut guards = (0..budgets.len()).filter(|at| budgets[*at].budget.guards(template));
+    let first = guards.next()?;
+    // With two budgets the API server refuses every eviction, whatever their limits.
+    guards.next().is_none().then_some(first)
 }
 
-fn subject(own: &DrainBudget) -> String {
-    format!(" in PodDisruptionBudget {}/{}", own.budget.namespace, own.name)
+fn subject(budget: &DrainBudget) -> String {
+    format!(" in PodDisruptionBudget {}/{}", budget.budget.namespace, budget.name)
 }
 
 /// A budget that allows one more pod, and the edit.
-fn relaxed(own: &DrainBudget) -> Option<(DrainBudget, EcoString)> {
-    let (limit, edit) = match own.budget.limit {
+fn relaxed(budget: &DrainBudget) -> Option<(DrainBudget, EcoString)> {
+    let (limit, edit) = match budget.budget.limit {
         Limit::MinAvailable(IntOrPercent::Int(number)) if number > 0 => (
             Limit::MinAvailable(IntOrPercent::Int(number - 1)),
             format!("set spec.minAvailable to {}", number - 1),
         ),
+        // A percentage of few pods rounds up to all of them; a lower one may still do so.
         Limit::MinAvailable(IntOrPercent::Percent(_)) => (
             Limit::MaxUnavailable(IntOrPercent::Int(1)),
             "set spec.maxUnavailable to 1 instead of spec.minAvailable".to_owned(),
@@ -85,11 +88,12 @@ fn relaxed(own: &DrainBudget) -> Option<(DrainBudget, EcoString)> {
                 format!("set spec.maxUnavailable to {number}"),
             )
         }
+        // minAvailable 0 allows everything already.
         Limit::MinAvailable(_) => return None,
     };
-    let mut next = own.clone();
+    let mut next = budget.clone();
     next.budget.limit = limit;
-    let edit = eco_format!("{edit}{}", subject(own));
+    let edit = eco_format!("{edit}{}", subject(budget));
     Some((next, edit))
 }
 
@@ -97,17 +101,21 @@ fn relaxed(own: &DrainBudget) -> Option<(DrainBudget, EcoString)> {
 fn place(site: &Site<'_>, nodes: &[NodeId]) -> Option<DrainFix> {
     let (yard, pods) = site.yard(None, &BTreeSet::new());
     let places: Vec<usize> =
-        nodes.iter().filter_map(|node| site.nodes.iter().position(|own| own == node)).collect();
+        nodes.iter().filter_map(|node| site.nodes.iter().position(|id| id == node)).collect();
     let to = yard.place(&places)?;
     let found = Vacated { nodes: places, to, bound: 0 };
     let guide = Guide::new(site, &found, &pods);
     let played = play(site, &site.world, nodes, &site.budgets, Some(&guide));
+    // A budget may block on the way, although each pod has a place.
     if played.blocked.is_some() {
         return None;
     }
     let moves: Vec<Move> = site.moves(&played.world, nodes).pods;
-    let words: Vec<String> =
-        moves.iter().take(MOST_EDITS).map(|own| format!("{} to {}", own.pod, own.to)).collect();
+    let words: Vec<String> = moves
+        .iter()
+        .take(MOST_EDITS)
+        .map(|moved| format!("{} to {}", moved.pod, moved.to))
+        .collect();
     let more = match moves.len().saturating_sub(MOST_EDITS) {
         0 => String::new(),
         more => format!(" and {more} more"),

@@ -88,7 +88,7 @@ pub struct DrainFix {
 #[derive(Clone, Debug)]
 pub struct Drain {
     /// What was asked for.
-    pub asked: Drained,
+    pub drained: Drained,
     /// The nodes, in order.
     pub nodes: Vec<EcoString>,
     /// Those of `nodes` that are drained.
@@ -122,7 +122,7 @@ pub struct Drain {
 impl Drain {
     /// Whether all nodes that were asked for are drained, and every pod that had a node has one.
     pub fn is_complete(&self) -> bool {
-        let enough = match &self.asked {
+        let enough = match &self.drained {
             Drained::Count(wanted) => self.nodes.len() >= *wanted,
             Drained::Named(_) | Drained::Most => true,
         };
@@ -180,6 +180,7 @@ fn planned(
     for _ in 0..MOST_TRIES {
         let (yard, pods) = site.yard(within, &excluded);
         let found = chosen(&yard, wanted);
+        // The first search excludes nothing, so that its bound is the one of the whole cluster.
         bound = bound.or(Some(found.bound));
         if found.nodes.is_empty() {
             break;
@@ -191,6 +192,7 @@ fn planned(
         }
         let guide = Guide::new(site, &found, &pods);
         let played = play::play(site, &site.world, &nodes, &site.budgets, Some(&guide));
+        // Guided pods go where the search put them; what still blocks is not capacity.
         let Some(at) = played.blocked_at else {
             return answer(site, drained, &nodes, played, bound, Some(()));
         };
@@ -219,7 +221,7 @@ fn answer(
         nodes.iter().map(|node| site.world.scheduler().node(*node).name.clone()).collect();
     let Moves { pods: moves, restarts, preempted } = site.moves(&played.world, nodes);
     Drain {
-        asked: drained.clone(),
+        drained: drained.clone(),
         done: played.done,
         moves,
         restarts,

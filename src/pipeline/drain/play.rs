@@ -54,10 +54,12 @@ pub(super) fn play(
         played.world.cordon(*node);
     }
     for node in nodes {
+        // kubectl looks at all pods first and evicts none if one has no controller.
         let blocked = bare(site, &played.world, *node).or_else(|| match guide {
             Some(guide) => guided(site, &mut played, *node, budgets, guide),
             None => natural(site, &mut played, *node, budgets),
         });
+        // Pods of this node must run elsewhere before budgets of the next one are asked.
         rest(&mut played.world);
         let blocked = blocked.or_else(|| no_room(site, &played.world, *node));
         if blocked.is_some() {
@@ -104,6 +106,7 @@ fn natural(
     node: NodeId,
     budgets: &[DrainBudget],
 ) -> Option<DrainBlocked> {
+    // Each drain counts its ticks from 0; the stages of all nodes make one sequence.
     let from = played.stages.last().map_or(0, |stage| stage.tick + 1);
     let stages = &mut played.stages;
     let ends = played.world.drain(&[node], budgets, &mut First, |world, step| {
@@ -157,6 +160,7 @@ fn guided(
             break;
         }
         done.push((pod, owner));
+        // Its next pod takes its node before the next eviction frees another one.
         rest(world);
         if site.displaced(world).is_some() {
             break;
@@ -176,6 +180,7 @@ fn evict(world: &mut World, pod: PodId, budgets: &[DrainBudget]) -> Result<(), E
     for _ in 0..MOST_RETRIES {
         match world.evict(pod, budgets) {
             Ok(()) => return Ok(()),
+            // Nothing moves any more, so that no later try would succeed.
             Err(why) if world.is_quiet() => return Err(why),
             Err(_) => {
                 world.advance(&mut First);

@@ -110,6 +110,8 @@ impl<'a> Site<'a> {
         let mut workloads = Vec::new();
         let mut place = HashMap::new();
         for (at, workload) in today.fleet.workloads.iter().enumerate() {
+            // Pods of a DaemonSet end with their node; `kubectl drain --ignore-daemonsets` leaves
+            // them.
             if today.is_of_node(at) {
                 let pods = slots[at].iter().flatten().filter_map(|slot| slot.pod);
                 world.fix(pods.collect());
@@ -119,6 +121,7 @@ impl<'a> Site<'a> {
             let mut keeping = keeping(&today.owners[at]);
             for (replica, slots) in slots[at].iter().enumerate() {
                 let wanted = &workload.replicas[replica];
+                // Pods that a queue holds have no node to lose.
                 if wanted.held {
                     continue;
                 }
@@ -133,6 +136,8 @@ impl<'a> Site<'a> {
                         names.push(pod.name().into());
                         if let Some((pod, _)) = pod.group() {
                             group = pod;
+                            // Pods of a LeaderWorkerSet have fixed names, and its default policy
+                            // restarts the group.
                             (keeping.named, keeping.whole_groups) = (true, true);
                         }
                         if pod.serving_role().is_some() {
@@ -163,6 +168,7 @@ impl<'a> Site<'a> {
             }
         }
         world.fix(fixed);
+        // What the input has in motion ends before the drain, and is not counted as its work.
         rest(&mut world);
         Self {
             budgets: budgets(catalog),
@@ -224,6 +230,7 @@ impl<'a> Site<'a> {
                 let id = scheduler.template_id(*pod);
                 let next = shapes.len();
                 let shape = *shapes.entry(scheduler.alike(id)).or_insert(next);
+                // Equal pods are one shape: the search is over kinds of pods, not over pods.
                 if shape == next {
                     let template = scheduler.template_of(*pod);
                     // Devices are the scarcest, then processors.
@@ -243,6 +250,7 @@ impl<'a> Site<'a> {
                 all - used
             });
             let held = i64::try_from(scheduler.pods_on(*node).len()).unwrap_or(i64::MAX);
+            // The limit on the number of pods is one more resource, of which each pod takes 1.
             names.chain([slots(machine).saturating_sub(held)]).collect()
         });
         let request = templates.iter().map(|template| {

@@ -78,6 +78,7 @@ impl Devices {
 pub(super) fn of_container(container: &Node) -> Vec<Devices> {
     let mut found: Vec<Devices> = Vec::new();
     let Some(resources) = container.get("resources") else { return found };
+    // Limits first: their place is the one that is shown for a number that both sides set.
     for side in ["limits", "requests"] {
         for entry in resources.get(side).map(Node::entries).into_iter().flatten() {
             if !is_accelerator(&entry.key)
@@ -85,6 +86,7 @@ pub(super) fn of_container(container: &Node) -> Vec<Devices> {
             {
                 continue;
             }
+            // 0 devices are none: a chart may leave the resource in with 0.
             if let Some(count @ 1..) = gpus::of_container(container, |name| name == entry.key) {
                 let origin = entry.node.origin;
                 let resource = entry.key.clone();
@@ -152,6 +154,7 @@ pub(super) fn nodes(
             && selector.is_none_or(|selector| selector_mismatch(selector, machine).is_none())
             && affinity.is_none_or(|affinity| affinity_matches(affinity, machine))
     };
+    // A node with too few devices says still what one of them is, so that memory is judged.
     let has_enough = machines.iter().any(|machine| offers(machine, devices.count));
     let least = if has_enough { devices.count } else { 1 };
     let mut out = Nodes::default();
@@ -161,6 +164,7 @@ pub(super) fn nodes(
     for machine in machines.iter().filter(|machine| offers(machine, least)) {
         out.count += 1;
         let shares = shares(machine, resource);
+        // Nodes that share in different ways are no common answer.
         if sharing.is_some_and(|sharing| sharing != shares) {
             sharing = Some(None);
         } else {
@@ -180,6 +184,7 @@ pub(super) fn nodes(
             continue;
         };
         is_measured &= measured;
+        // Shares of a device have no memory of their own: each gets an equal part at best.
         let shares = shares.map_or(1, |(_, shares)| shares.unsigned_abs().max(1));
         let memory = Memory(memory.0 / shares);
         let from = || {
@@ -217,6 +222,7 @@ pub(super) fn nodes(
 }
 
 fn shares(machine: &Machine, resource: &str) -> Option<(Sharing, i64)> {
+    // The device plugin splits whole devices alone; a MIG slice has its own resource.
     if !matches!(resource, "nvidia.com/gpu" | "nvidia.com/gpu.shared") {
         return None;
     }
@@ -251,6 +257,7 @@ impl Device {
                 None => !sighting.is_own_resource(),
             })
             .collect();
+        // Two products on one node: which of them a pod gets is not known.
         let [one] = seen.as_slice() else { return Self::default() };
         let label = one.memory_label.as_ref();
         let labeled = label

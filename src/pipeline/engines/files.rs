@@ -32,6 +32,7 @@ impl Engines<'_> {
         if let Some(node) = lock().get(&file) {
             return node.clone();
         }
+        // Not under the lock: parsing is slow, and another thread may compute the same once more.
         let found = read(self.catalog, &file).map(Arc::new);
         lock().insert(file, found.clone());
         found
@@ -79,6 +80,7 @@ fn source_of(pod: &Node, container: &Node, path: &str) -> Option<(EcoString, Eco
         return Some((config_map.get("name")?.as_str()?.into(), key_of(config_map, &inner)?));
     }
     let sources = volume.at(&["projected", "sources"]).map(Node::items)?;
+    // A Secret may have the same path, and what it holds is not read.
     if sources.iter().any(|source| source.get("secret").is_some()) {
         return None;
     }
@@ -94,6 +96,7 @@ fn only<'p>(
         Some((config_map.get("name")?.as_str()?.into(), key_of(config_map, path)?))
     });
     let first = found.next()?;
+    // With two the order of the sources decides, and a later one hides the other: not judged.
     found.next().is_none().then_some(first)
 }
 
@@ -114,6 +117,7 @@ fn read(catalog: &Catalog, file: &File) -> Option<Node> {
     let source = object.span.source;
     let tree = parse(source, inner, 0..inner.len(), &Limits::default()).value?;
     let outer = catalog.text_of_config_maps(source).zip(value.origin.span());
+    // With the text of the file, places of the inner tree point into the ConfigMap.
     Some(match outer {
         Some((text, span)) => InnerText::new(text, span, inner).node(tree),
         None => Node::from_json(&tree.to_json(), value.origin),

@@ -19,6 +19,7 @@ impl Server<'_, '_> {
     /// Memory of one device of the server.
     fn device_memory(&self) -> Option<DeviceMemory> {
         let nodes = self.nodes.as_deref();
+        // The memory of a class is that of a whole device.
         let is_part = nodes.is_some_and(|nodes| nodes.sharing.is_some())
             || self.devices.is_some_and(Devices::is_slice);
         let of_nodes = || nodes.and_then(|nodes| nodes.memory.clone());
@@ -66,6 +67,7 @@ impl Server<'_, '_> {
         }
         let draft = self.draft(engines);
         if let (Some(operand), Some(draft)) = (&mut weights, &draft) {
+            // The model that proposes tokens is loaded beside the served one.
             operand.value = operand.value.saturating_add(draft.value);
             operand.from = eco_format!("{}; {}", operand.from, draft.from);
         }
@@ -77,6 +79,7 @@ impl Server<'_, '_> {
                 // Nominal sizes of cards with error correction are up to a sixteenth too large.
                 found.low -= found.share * gib(bytes.0) / 16.0;
             }
+            // Weights of an unknown draft model: what is left may be less by as much as they take.
             if self.settings.speculative.set().is_some() && draft.is_none() {
                 found.low -= 2.0;
             }
@@ -94,8 +97,10 @@ impl Server<'_, '_> {
         if let (Some(memory), Some(weights)) = (&memory, &weights) {
             self.misfit(memory, weights, copy, share.as_ref(), out);
         }
+        // Where the weights do not fit nothing is left for a cache, and one finding says so.
         let is_misfit = out.findings.iter().any(|finding| finding.code == Code::GpuMisfit);
         if let Some(mut fit) = fit {
+            // Judged by the largest node first: a finding for it holds for all the others.
             if let Some(most) = most.filter(|_| !is_misfit) {
                 fit.estimate = Some(most);
                 let cheaper = memory.as_ref().zip(weights.as_ref());
@@ -112,6 +117,7 @@ impl Server<'_, '_> {
                     self.context(&fit, None, Some(smallest), out);
                 }
             }
+            // What is shown is the estimate of the smallest node, which a pod may get.
             fit.estimate = least;
             out.cache = Some(fit);
         }
@@ -284,6 +290,8 @@ impl Server<'_, '_> {
         let engine = self.engine();
         match &self.settings.share {
             Known::Set(share) if share.value > 0.0 && share.value <= 1.0 => Some(operand(share)),
+            // Known::Unknown|A share out of range is a finding of its form; nothing is computed
+            // with it.
             Known::Set(_) | Known::Unknown => None,
             Known::Default => used.map(|value| Operand {
                 value,
@@ -321,6 +329,7 @@ impl Server<'_, '_> {
                     ..operand_of(setting, value)
                 }
             }
+            // A flag wins over the model, and the model over the type of the weights.
             _ if cache.in_8_bits => {
                 Operand { value: 1, from: "8 bits by the model's quantization".into(), span: None }
             }
@@ -401,6 +410,7 @@ impl Server<'_, '_> {
             clippy::cast_sign_loss,
             reason = "a small number of devices"
         )]
+        // A twentieth more for what a device needs besides weights.
         let needed = (gib(weights.value) * 1.05 / per_device.max(0.01)).ceil() as u64;
         out.stop(
             self.finding(
@@ -419,6 +429,7 @@ impl Server<'_, '_> {
             .at(self.pods.object.name_span())
             .help(format!(
                 "split the model over {} of them, or take devices with more memory",
+                // Tensor parallelism has to divide the heads, which powers of two do.
                 needed.next_power_of_two()
             )),
         );
@@ -443,6 +454,7 @@ impl Server<'_, '_> {
         };
         let mut found = Vec::new();
         if self.engine() == Engine::VLlm {
+            // From many to few: the first that is enough costs the least throughput.
             let fewer = [256, 128, 64, 32, 16].into_iter().find_map(|sequences| {
                 let gained = frees(&Load { sequences: Some(sequences), ..load.clone() })?;
                 Some(format!("`--max-num-seqs={sequences}` (frees {gained:.1} GiB on each device)"))
@@ -488,6 +500,7 @@ impl Server<'_, '_> {
         }
         let longest = fit.longest().unwrap_or(0);
         let positions = self.dimensions().and_then(|dimensions| dimensions.positions);
+        // More positions than the model has are refused for another reason.
         let longest = positions.map_or(longest, |most| longest.min(most));
         let end = match (refuses, smallest) {
             (true, None) => "the server does not start".to_owned(),
@@ -503,6 +516,7 @@ impl Server<'_, '_> {
                 Engine::TensorRtLlm => "--max_seq_len",
                 _ => "--max-model-len",
             };
+            // Blocks of the cache have 16 tokens: a multiple wastes none.
             ways.push(format!("set `{flag}={}`", longest / 16 * 16));
         }
         ways.extend(cheaper.map(|cheaper| format!("set {cheaper}")));

@@ -218,6 +218,7 @@ impl<'a> Engines<'a> {
         let model =
             resolution.model.map(|model| Arc::new(ServedModel::of(selector.policy(), model)));
         let model = model.or_else(inline);
+        // A router serves no model.
         for engine in built.iter().filter(|engine| engine.kind != ComponentKind::Router) {
             let Some(component) = components.iter_mut().find(|other| other.kind == engine.kind)
             else {
@@ -229,12 +230,12 @@ impl<'a> Engines<'a> {
                 .and_then(|class| Some((class.name().clone(), selector.memory_of(class.name())?)));
             let judged = self.judge(&Pods::of(service, engine, model.clone(), class));
             // The choice of the class reports the same with its own arithmetic.
-            let is_known = |finding: &Diagnostic| {
+            let is_reported = |finding: &Diagnostic| {
                 finding.code == Code::GpuMisfit
                     && findings.iter().any(|finding| finding.code == Code::GpuMisfit)
             };
             let new: Vec<Diagnostic> =
-                judged.findings.into_iter().filter(|finding| !is_known(finding)).collect();
+                judged.findings.into_iter().filter(|finding| !is_reported(finding)).collect();
             let misfit = findings.iter().find(|finding| finding.code == Code::GpuMisfit);
             component.stopped =
                 misfit.map(|finding| finding.message.as_str().into()).or(judged.stop);
@@ -303,6 +304,8 @@ impl<'a> Engines<'a> {
     /// Judges the engines of plain workloads, those that no controller owns.
     pub(crate) fn of_workloads(&self, catalog: &Catalog) -> JudgedWorkloads {
         let mut out = JudgedWorkloads::default();
+        // Objects of a read-only copy, such as a dump beside the input, are not the reader's to
+        // mend.
         for object in catalog.others().iter().filter(|object| object.reported) {
             let Some((main, worker, pods)) = surroundings::pods_of(object) else { continue };
             let namespace = object.id.scope.namespace().map_or("default", EcoString::as_str);

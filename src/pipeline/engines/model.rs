@@ -84,6 +84,7 @@ impl ServedModel {
     /// Whether a command line names another model: a repository, no path in the container.
     pub(super) fn is_other(&self, argument: &str) -> bool {
         let id = argument.strip_prefix("hf://").unwrap_or(argument);
+        // A path in the container names no repository, so that it may be the served model.
         HubId::parse(&format!("hf://{id}")).is_some_and(|named| {
             let repository = self.repository.as_deref();
             repository.is_none_or(|name| !name.eq_ignore_ascii_case(named.id))
@@ -93,6 +94,8 @@ impl ServedModel {
     /// Whether an engine quantizes its weights to 8 bits when it loads them.
     pub(super) fn is_quantized_by(&self, quantization: Option<&str>) -> bool {
         quantization == Some("fp8")
+            // The text tells how the bytes were counted: weights of another width are quantized
+            // already.
             && self.weights.as_ref().is_some_and(|operand| operand.from.contains("× 2 bytes"))
     }
 

@@ -17,6 +17,7 @@ impl Judged {
 
     /// Adds a finding after which the server does not run.
     pub(super) fn stop(&mut self, finding: Diagnostic) {
+        // The first finding says why: what comes after it may follow from it.
         self.stop.get_or_insert_with(|| finding.message.as_str().into());
         self.findings.push(finding);
     }
@@ -44,6 +45,8 @@ impl Engines<'_> {
         for (index, container) in containers.iter().enumerate() {
             let devices = self.devices_of(pods.namespace, pods.main, container);
             two_vendors(pods, &devices, &mut out);
+            // Without a main container any with devices may be the engine; a sidecar requests
+            // none.
             let is_server = match pods.container {
                 Some(main) => main == index,
                 None => !devices.is_empty(),
@@ -66,6 +69,7 @@ impl Engines<'_> {
             form(pods, fault, out);
         }
         let ranks = Ranks::of(&settings);
+        // Of two resources it is not known which one the ranks use.
         let devices = match all {
             [one] => Some(one),
             _ => None,
@@ -143,6 +147,7 @@ fn form(pods: &Pods<'_>, fault: &Fault, out: &mut Judged) {
                 pods.what
             ),
             match text.parse::<f64>() {
+                // The reader meant percent: `90` is 0.9.
                 Ok(percent) if (10.0..=100.0).contains(&percent) && expected.ends_with("at most 1") => {
                     format!("set a share such as `{flag}={}`", (percent / 100.0).min(0.95))
                 }
@@ -241,6 +246,7 @@ impl Server<'_, '_> {
         };
         let env = self.container.get("env").map(Node::items).unwrap_or_default();
         let sets = |entry: &Node| entry.get("name").and_then(Node::as_str) == Some(variable);
+        // What the container sets itself wins over the variables of Services.
         if env.iter().any(sets) {
             return;
         }
@@ -291,6 +297,7 @@ impl Server<'_, '_> {
         }
         let Some(ranks) = self.ranks else { return };
         let is_part = sharing.is_some() || devices.is_slice();
+        // Shares and slices cannot talk to each other: NCCL refuses two ranks on one device.
         if is_part && ranks.all > 1 && count > 1 {
             let span = ranks.origin().and_then(crate::yaml::Origin::span);
             out.stop(
@@ -328,6 +335,8 @@ impl Server<'_, '_> {
                 .filter(|other| other.resource == devices.resource)
                 .map(|devices| devices.count)
                 .sum();
+            // Without Ray or ranks of its own a worker pod may be anything; its devices then count
+            // as possible only.
             let joins = containers.iter().any(|container| {
                 matches!(EngineSettings::container(container), Container::RayMember)
             });
@@ -335,6 +344,7 @@ impl Server<'_, '_> {
         });
         // Ranks of one pod, or of all pods of a group, against the same devices.
         let (needed, given, scope, is_exact) = if let Some(nodes) = &ranks.nodes {
+            // The engine refuses it for another reason, which is not about devices.
             if !ranks.all.is_multiple_of(nodes.value) {
                 return;
             }
@@ -349,6 +359,7 @@ impl Server<'_, '_> {
             let scope = format!(" in {} pods", self.pods.size);
             (ranks.all, count.saturating_add(others), scope, joins || is_ray)
         };
+        // Ranks of Ray run wherever its cluster has devices, which may be other pods.
         let is_elsewhere = is_ray && self.pods.size == 1;
         let subject = format!(
             "the {} requests {} ({}){scope}",
@@ -460,6 +471,8 @@ impl Server<'_, '_> {
             Engine::LmDeploy | Engine::LlamaCpp => return,
         };
         let name = self.model.as_ref().map(|model| model.name.clone()).unwrap_or_default();
+        // These two replicate heads of keys and values or divide them, and refuse anything
+        // between.
         let groups = dimensions
             .kv_heads
             .filter(|_| self.engine() == Engine::VLlm || self.engine() == Engine::SGLang);
@@ -470,6 +483,7 @@ impl Server<'_, '_> {
         {
             Some(("heads of keys and values", groups))
         } else if self.engine() == Engine::SGLang
+            // SGLang pads the vocabulary to a multiple of 64 before it divides it.
             && dimensions.vocabulary.div_ceil(64) * 64 % ways != 0
         {
             Some(("tokens of the vocabulary", dimensions.vocabulary))
@@ -513,6 +527,7 @@ impl Server<'_, '_> {
         let Some(most) = self.dimensions().and_then(|dimensions| dimensions.positions) else {
             return;
         };
+        // Overrides may change the positions, so that nothing is certain then.
         if !counts || context.value <= most || !matches!(self.settings.overrides, Known::Default) {
             return;
         }

@@ -40,6 +40,7 @@ impl Links {
         }
         for object in catalog.others().iter().filter(|object| object.id.kind == "Service") {
             let text = |path: &[&str]| object.node.at(path).and_then(Node::as_str);
+            // The kubelet sets variables only for Services with an address of the cluster.
             let has_address = text(&["spec", "clusterIP"]) != Some("None")
                 && text(&["spec", "type"]) != Some("ExternalName");
             if object.node.get("apiVersion").and_then(Node::as_str) == Some("v1") && has_address {
@@ -72,6 +73,7 @@ pub(super) fn has_shared_memory(pod: &Node, container: &Node) -> bool {
     let path = |mount: &Node| mount.get("mountPath").and_then(Node::as_str).map(str::to_owned);
     is_host
         || mounts.iter().filter_map(path).any(|path| {
+            // A path with a variable may be the one that is needed.
             matches!(path.trim_end_matches('/'), "/dev/shm" | "/dev") || path.contains("$(")
         })
 }
@@ -83,6 +85,7 @@ pub(super) fn pods_of(object: &Object) -> Option<(&Node, Option<&Node>, i64)> {
     let version = node.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
     let group = version.split_once('/').map_or("", |(group, _)| group);
     let spec = |path: &[&str]| node.at(path);
+    // Its owner is judged, and one finding is enough.
     if owned {
         return None;
     }

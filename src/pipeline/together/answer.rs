@@ -81,7 +81,7 @@ pub struct PodCounts {
     /// Pods of the input that hold a node.
     pub running: usize,
     /// Those of `running` that belong to planned services.
-    pub own: usize,
+    pub of_services: usize,
     /// Pods that planned services and ModelServings need.
     pub wanted: usize,
     /// Those of `wanted` with a node.

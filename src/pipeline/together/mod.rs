@@ -373,7 +373,7 @@ fn place<'a>(
         nodes: fleet.machines.len(),
         pods: PodCounts {
             running: running.all.iter().filter(is_there).count(),
-            own: of_services,
+            of_services,
             ..PodCounts::default()
         },
         pending: Vec::new(),

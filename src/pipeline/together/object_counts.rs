@@ -46,13 +46,13 @@ impl ObjectCounts {
                 let charged = all.ledger.charge_object(&namespace, resource);
                 charged.map_err(|why| eco_format!("{resource} \"{name}\" is forbidden: {why}"))
             };
-            let made = charge(&resource, name).and_then(|()| match object.id.kind.as_str() {
+            let charged = charge(&resource, name).and_then(|()| match object.id.kind.as_str() {
                 // "Rollout"|Its ReplicaSet counts too, and the controller creates it under a name
                 // with a hash.
                 "Deployment" | "Rollout" => charge("replicasets.apps", &format!("{name}-*")),
                 _ => Ok(()),
             });
-            if let Err(why) = made {
+            if let Err(why) = charged {
                 all.refused.insert(object.span, why);
             }
         }
