@@ -62,6 +62,7 @@ impl DeviceTolerations {
             for pod in pods {
                 let Some(spec) = pod.get("spec") else { continue };
                 for key in keys.iter().filter(|key| requests(spec, key)) {
+                    // One pod without it is proof: the plugin adds it to every pod that it admits.
                     if !has(spec, &toleration(key)) {
                         return Self { on: false, shown: true };
                     }

@@ -37,22 +37,23 @@ const KEPT: usize = 10;
 impl BlockedNodes {
     /// Of these machines.
     pub fn new(all: impl IntoIterator<Item = Blocked>) -> Self {
-        let mut known: HashMap<(&'static str, EcoString), usize> = HashMap::new();
+        let mut by_reason: HashMap<(&'static str, EcoString), usize> = HashMap::new();
         let mut out = Self::default();
-        for own in all {
-            *out.counts.entry(own.code).or_default() += 1;
-            let next = known.len();
-            let kind = *known.entry((own.code, own.detail.clone())).or_insert(next);
+        for blocked in all {
+            *out.counts.entry(blocked.code).or_default() += 1;
+            let next = by_reason.len();
+            let kind = *by_reason.entry((blocked.code, blocked.detail.clone())).or_insert(next);
+            // Only the first kinds are kept; later ones are counted by the size of the index.
             if let Some((_, count)) = out.kinds.get_mut(kind) {
                 *count += 1;
             } else if kind < KEPT {
-                out.kinds.push((own.clone(), 1));
+                out.kinds.push((blocked.clone(), 1));
             }
             if out.first.len() < KEPT {
-                out.first.push(own);
+                out.first.push(blocked);
             }
         }
-        out.all_kinds = known.len();
+        out.all_kinds = by_reason.len();
         out
     }
 
@@ -91,25 +92,27 @@ pub fn short_of<'a>(
         _ => "resource",
     };
     let order = ["gpu", "cpu", "memory", "resource", "pods"];
-    let lacking = lacking.into_iter().map(|(name, asked, left)| (code(name), name, asked, left));
-    let (code, name, asked, left) =
-        lacking.min_by_key(|(code, ..)| order.iter().position(|known| known == code))?;
-    let (asked, left) = (amount(name, asked), amount(name, left.max(0)));
-    Some((code, eco_format!("{name}: {asked} requested, {left} free")))
+    let lacking =
+        lacking.into_iter().map(|(name, requested, left)| (code(name), name, requested, left));
+    let (code, name, requested, left) =
+        lacking.min_by_key(|(code, ..)| order.iter().position(|other| other == code))?;
+    let (requested, left) = (amount(name, requested), amount(name, left.max(0)));
+    Some((code, eco_format!("{name}: {requested} requested, {left} free")))
 }
 
 /// An amount of a resource as manifests have it: bytes in binary units.
 fn amount(name: &str, milli: Milli) -> EcoString {
     let whole = u64::try_from(milli / 1000).ok().filter(|_| milli % 1000 == 0);
+    // Only amounts of bytes get binary units: 1024 devices are not 1Ki.
     let bytes = whole.filter(|_| is_native(name) && !matches!(name, "cpu" | PODS));
     bytes.map_or_else(|| Quantity::from_milli(milli), Quantity::from_bytes).canonical()
 }
 
 /// The required and the actual value of a node label that differs.
 pub fn mismatch(key: &str, required: &str, machine: &Machine) -> EcoString {
-    let own = machine.label(key).map(|own| eco_format!("{own} found"));
-    let own = own.unwrap_or_else(|| "label absent".into());
-    eco_format!("{key}: {required} required, {own}")
+    let found = machine.label(key).map(|found| eco_format!("{found} found"));
+    let found = found.unwrap_or_else(|| "label absent".into());
+    eco_format!("{key}: {required} required, {found}")
 }
 
 /// Whether any machine has allocatable amounts.

@@ -58,6 +58,7 @@ fn pci_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
         let vendor_fits =
             vendor.as_ref().is_none_or(|vendor| parts.iter().any(|part| part == vendor.as_str()));
         let devices = &class.discovery.device_ids;
+        // The last part is a device only if there is another one and it is not the vendor.
         let known_device = parts.last().filter(|last| {
             parts.len() > 1 && vendor.as_ref().is_none_or(|vendor| *last != vendor.as_str())
         });
@@ -99,6 +100,7 @@ impl<'m> Matcher<'m> {
         let json = |node: &Option<Node>| node.as_ref().map(Node::to_json);
         let ids: Vec<&str> = discovery.device_ids.iter().map(|id| id.value.as_str()).collect();
         let pci = discovery.pci_vendor.as_ref().map(|vendor| vendor.value.as_str());
+        // The key has all that `class_matches` reads, so that equal keys mean equal machines.
         let key = serde_json::json!([
             json(&discovery.node_selector),
             json(&discovery.terms),
@@ -110,6 +112,7 @@ impl<'m> Matcher<'m> {
         if let Some(nodes) = self.by_labels.get(&key) {
             return nodes.clone();
         }
+        // With terms a machine may match without any label of the selector.
         let first = discovery.node_selector.as_ref().filter(|_| discovery.terms.is_none());
         let first = first.and_then(|selector| selector.entries().next());
         let found: Arc<[&Machine]> = match first {

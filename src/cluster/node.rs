@@ -131,6 +131,7 @@ pub struct Machine {
 /// Returns the labels as text; an unquoted number becomes its digits.
 fn labels(object: &Object) -> Map {
     let mut labels = object.labels();
+    // Labels are copied only where one is no text.
     if labels.iter().any(|entry| entry.node.as_str().is_none()) {
         for entry in &mut labels {
             if let (None, Some(text)) = (entry.node.as_str(), entry.node.scalar_text()) {
@@ -150,6 +151,8 @@ impl Machine {
                 stated
                     .entries()
                     .filter_map(|entry| {
+                        // An amount out of range is left out, as if the node did not have the
+                        // resource.
                         let range = Range::of_resource(&entry.key);
                         Some((entry.key.clone(), range.read(&entry.node.scalar_text()?)?))
                     })
@@ -166,6 +169,7 @@ impl Machine {
         Self {
             name: object.id.name.clone(),
             labels: labels(object),
+            // Manifests of nodes have no status; such a node counts as ready.
             ready: ready.is_none_or(|ready| text(ready, "status") == "True"),
             cordoned: object
                 .node

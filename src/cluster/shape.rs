@@ -52,8 +52,10 @@ impl Shape {
     /// Returns the requests of a pod spec.
     pub fn of(pod: &Node) -> Self {
         let mut unknown = false;
-        let mut asked = |container: &Node| -> BTreeMap<EcoString, Milli> {
-            let mut own = BTreeMap::new();
+        let mut requested = |container: &Node| -> BTreeMap<EcoString, Milli> {
+            let mut found = BTreeMap::new();
+            // Requests come last and override: a limit is the request only where no request is
+            // stated.
             for side in ["limits", "requests"] {
                 for entry in
                     container.at(&["resources", side]).map(Node::entries).into_iter().flatten()
@@ -63,45 +65,46 @@ impl Shape {
                         .read(&text)
                         .and_then(|amount| amount.milli())
                     {
-                        Some(amount) => _ = own.insert(entry.key.clone(), amount),
+                        Some(amount) => _ = found.insert(entry.key.clone(), amount),
                         None => unknown = true,
                     }
                 }
             }
-            own
+            found
         };
         let containers = |key: &str| pod.get(key).map(Node::items).unwrap_or_default();
-        let add = |sums: &mut BTreeMap<EcoString, Milli>, own: BTreeMap<EcoString, Milli>| {
-            for (name, amount) in own {
+        let add = |sums: &mut BTreeMap<EcoString, Milli>, container: BTreeMap<EcoString, Milli>| {
+            for (name, amount) in container {
                 *sums.entry(name).or_default() += amount;
             }
         };
         let mut amounts: BTreeMap<EcoString, Milli> = BTreeMap::new();
         for container in containers("containers") {
-            add(&mut amounts, asked(container));
+            add(&mut amounts, requested(container));
         }
         // An init container that restarts runs beside all that follow it, and beside the
         // containers; any other one only beside those of the first kind before it
         // (k8s.io/component-helpers/resource/helpers.go, PodRequests).
-        let (mut beside, mut most) = (BTreeMap::new(), BTreeMap::new());
+        let (mut sidecars, mut most) = (BTreeMap::new(), BTreeMap::new());
         for container in containers("initContainers") {
-            let mut own = asked(container);
+            let mut step = requested(container);
             if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {
-                add(&mut amounts, own.clone());
-                add(&mut beside, own);
-                own = beside.clone();
+                add(&mut amounts, step.clone());
+                add(&mut sidecars, step);
+                step = sidecars.clone();
             } else {
-                add(&mut own, beside.clone());
+                add(&mut step, sidecars.clone());
             }
-            for (name, amount) in own {
-                let known: &mut Milli = most.entry(name).or_default();
-                *known = amount.max(*known);
+            for (name, amount) in step {
+                let largest: &mut Milli = most.entry(name).or_default();
+                *largest = amount.max(*largest);
             }
         }
         for (name, amount) in most {
-            let known = amounts.entry(name).or_default();
-            *known = amount.max(*known);
+            let total = amounts.entry(name).or_default();
+            *total = amount.max(*total);
         }
+        // A request of 0 asks nothing of a node; two pods that differ in it are alike.
         amounts.retain(|_, amount| *amount > 0);
         amounts.insert(PODS.into(), 1000);
         Self {

@@ -146,6 +146,8 @@ pub(crate) fn sightings<'m>(machine: &'m Machine, devices: &[NodeDevice]) -> Vec
     let later =
         device_ids(machine).into_iter().chain(cloud_labels(machine)).chain(instance_type(machine));
     for sighting in later.collect::<Vec<_>>() {
+        // Stronger evidence of a vendor makes the weaker one void, even if they name different
+        // products.
         if !found.iter().any(|other: &Sighting<'_>| other.vendor == sighting.vendor) {
             found.push(sighting);
         }
@@ -249,6 +251,8 @@ fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>
     let profiles = profiles(machine);
     let devices =
         offered(machine).any(|name| facts::vendor_of(name) == "nvidia" && facts::is_device(name));
+    // | profiles.is_empty()|With MIG of the mixed strategy the product label alone stands for no
+    // whole device.
     if devices || profiles.is_empty() {
         let mut marks = vec![(EcoString::from(NVIDIA_PRODUCT), EcoString::from(label))];
         let mut word = EcoString::from(label);
@@ -295,6 +299,7 @@ fn profiles(machine: &Machine) -> Vec<EcoString> {
     let resources = offered(machine).filter_map(|name| name.strip_prefix(MIG));
     let mut profiles: Vec<EcoString> = labels.chain(resources).map(EcoString::from).collect();
     profiles.sort();
+    // A profile may be in a label and a resource.
     profiles.dedup();
     profiles
 }
@@ -303,6 +308,7 @@ fn profiles(machine: &Machine) -> Vec<EcoString> {
 fn device_ids(machine: &Machine) -> Vec<Sighting<'_>> {
     let mut found = Vec::new();
     let mut take = |vendor: &str, id: &str, mark: Mark| {
+        // Ids of two vendors may be equal; the label says which vendor is meant.
         if let Some(product) = facts::by_device(id).filter(|product| product.vendor == vendor) {
             found.push(Sighting::new(machine, vendor, product.id, Some(product), mark));
         }

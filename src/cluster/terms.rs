@@ -27,6 +27,7 @@ pub fn terms_match(terms: &[Node], machine: &Machine) -> bool {
 fn term_matches(term: &Node, machine: &Machine) -> bool {
     let expressions = term.get("matchExpressions").map(Node::items).unwrap_or_default();
     let fields = term.get("matchFields").map(Node::items).unwrap_or_default();
+    // A term without conditions matches no object, unlike an empty selector.
     if expressions.is_empty() && fields.is_empty() {
         return false;
     }
@@ -108,6 +109,7 @@ fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bo
         let (Some(integer), [bound]) =
             (label.and_then(|integer| integer.parse::<i64>().ok()), values.as_slice())
         else {
+            // A label that is no integer meets no comparison, as in Kubernetes.
             return false;
         };
         number(&key, bound).is_some_and(|bound| fits(integer, bound))
@@ -160,6 +162,7 @@ fn plain_expression(expression: &mut Node) {
     }
     if let (Some(bound), Some(slot)) = (bound, map.get_mut("values")) {
         let origin = slot.items().first().map_or(slot.origin, |value| value.origin);
+        // Labels are integers, so that >= X and > X-1 are the same.
         let text = eco_format!("{}", bound.saturating_add(step));
         *slot = Node::list([Node::str(text, origin)], slot.origin);
     }

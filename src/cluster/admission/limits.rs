@@ -42,6 +42,7 @@ impl Item {
                     into.entry(name.clone()).or_insert_with(|| amount.clone());
                 }
             };
+            // In this order, as upstream: what one line fills in is the default of the next.
             fill(&mut limit.limits, &limit.max);
             fill(&mut limit.requests, &limit.limits);
             fill(&mut limit.requests, &limit.min);
@@ -55,6 +56,8 @@ impl Item {
         let mut broken = Vec::new();
         for (name, least) in &self.min {
             let head = eco_format!("minimum {name} usage per {kind} is {}", least.canonical());
+            // A request that is in range hides a limit that is not; the server reports one
+            // sentence for each bound.
             match (requests.get(name), limits.get(name)) {
                 (None, _) => broken.push(eco_format!("{head}.  No request is specified")),
                 (Some(quantity), _) if quantity < least => {
@@ -104,6 +107,7 @@ pub(super) struct Limits(BTreeMap<EcoString, Vec<Vec<Item>>>);
 
 fn sentence(mut broken: Vec<EcoString>) -> Option<EcoString> {
     let mut name = Vec::new();
+    // Two containers may break a rule with one sentence; an aggregate error has it once.
     broken.retain(|one| {
         let new = !name.contains(one);
         name.push(one.clone());
@@ -156,6 +160,7 @@ impl Limits {
                 item.kind == "Container" && !(item.limits.is_empty() && item.requests.is_empty())
             })
             .collect();
+        // Without defaults the spec is neither copied nor checked again.
         if defaults.is_empty() {
             return false;
         }
@@ -163,12 +168,16 @@ impl Limits {
             let count = spec.items_of(key).len();
             for at in 0..count {
                 for item in &defaults {
+                    // Read before the list is borrowed to be changed, and again for each item: an
+                    // earlier item may have filled in what a later one has.
                     let Some(resources) = spec.items_of(key).get(at).map(Resources::of) else {
                         break;
                     };
                     let list = spec.to_mut().as_map_mut().and_then(|map| map.get_mut(key));
                     let Some(Value::List(list)) = list.map(|list| &mut list.value) else { break };
                     let Some(container) = list.make_mut().get_mut(at) else { break };
+                    // The limits that the container states become its requests first, as the
+                    // decoder's defaults do.
                     fill(
                         container,
                         "requests",

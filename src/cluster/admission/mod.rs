@@ -119,6 +119,8 @@ impl Admission {
         match text(object.get("kind")).as_str() {
             "PriorityClass" => {
                 self.priorities.add(object);
+                // One class in the input means that its kind was read: a class that is missing
+                // does not exist.
                 self.priorities.complete();
             }
             "RuntimeClass" => {
@@ -159,6 +161,7 @@ impl Admission {
     }
 
     fn change(&self, namespace: &str, spec: &mut Cow<'_, Node>) -> Result<(), Refused> {
+        // NamespaceLifecycle is first in the order of the plugins.
         if let Some(why) = self.ends(namespace) {
             return Err(Refused::Forbidden(why));
         }
@@ -179,6 +182,7 @@ impl Admission {
             tolerations::extended(spec);
         }
         self.runtime_classes.apply(spec).map_err(Refused::Forbidden)?;
+        // Without filled in values the spec was valid as it was written.
         if limited { resources::checked(spec).map_err(Refused::Invalid) } else { Ok(()) }
     }
 

@@ -75,6 +75,7 @@ impl Quota {
 
     /// What an object counts in it; empty where it is none of its business.
     fn share<'u>(&self, usage: &'u Usage) -> Vec<(&'u EcoString, &'u Quantity)> {
+        // Scopes are about pods: a quota with one counts no other object.
         let selected = match &usage.pod {
             Some(pod) => self.scopes.iter().all(|scope| scope.selects(pod)),
             None => self.scopes.is_empty(),
@@ -89,6 +90,8 @@ impl Quota {
         if !self.scopes.iter().all(|scope| scope.selects(pod)) {
             return None;
         }
+        // The server sorts the names (`sets.String.List`), so that its sentence is always the
+        // same.
         let mut demanded = DEMANDED;
         demanded.sort_unstable();
         let missing = demanded.into_iter().filter(|name| self.hard.contains_key(*name));
@@ -114,6 +117,8 @@ impl Quota {
         let zero = Quantity::from_integer(0);
         let over: Vec<_> = share
             .into_iter()
+            // (_, amount)| !amount|An object that requests nothing of a resource is created even
+            // if the quota is exceeded.
             .filter(|(_, amount)| !amount.is_zero())
             .filter_map(|(name, amount)| {
                 let used = self.used.get(name).unwrap_or(&zero);
@@ -139,6 +144,7 @@ impl Quota {
     }
 
     fn change(&mut self, usage: &Usage, amounts: &Amounts, adds: bool) {
+        // Copied: the loop below borrows what is used to change it.
         let names: Vec<EcoString> =
             self.share(usage).into_iter().map(|(name, _)| name.clone()).collect();
         for (name, amount) in amounts.iter().filter(|(name, _)| names.contains(name)) {
@@ -193,6 +199,8 @@ impl Ledger {
     /// The first quota that refuses it; which of several a server names is chance.
     pub fn charge(&mut self, namespace: &str, usage: &Arc<Usage>) -> Result<Receipt, Refused> {
         let quotas = self.quotas.get(namespace).map(Vec::as_slice).unwrap_or_default();
+        // All quotas are asked for what must be stated before any is asked for room, as upstream
+        // does.
         let why = quotas.iter().find_map(|quota| quota.missing(usage));
         let why = why.or_else(|| quotas.iter().find_map(|quota| quota.exceeded(usage)));
         match why {
@@ -273,6 +281,7 @@ impl Ledger {
     /// The pod has ended and still exists.
     pub fn finish(&mut self, receipt: &mut Receipt) {
         self.release(receipt);
+        // Before the second charge: a later release takes off what a finished pod counts.
         receipt.finished = true;
         for quota in self.quotas.get_mut(&receipt.namespace).into_iter().flatten() {
             quota.change(&receipt.usage, &receipt.usage.finished, true);

@@ -77,6 +77,7 @@ pub(crate) fn total(spec: &Node, side: impl Fn(&Resources) -> &Amounts) -> Amoun
     }
     for resources in containers(spec, "initContainers") {
         if resources.sidecar {
+            // A sidecar runs beside the containers and beside the init containers that follow it.
             add(&mut sum, side(&resources));
             add(&mut sidecars, side(&resources));
             raise(&mut step, &sidecars);
@@ -87,9 +88,10 @@ pub(crate) fn total(spec: &Node, side: impl Fn(&Resources) -> &Amounts) -> Amoun
         }
     }
     raise(&mut sum, &step);
-    let own = |key: &str| amounts(spec.at(&["resources", key]));
-    let requests = pod_level(own("limits"), own("requests"), &sum);
-    let pod = Resources { requests, limits: own("limits"), ..Resources::default() };
+    let of_pod = |key: &str| amounts(spec.at(&["resources", key]));
+    let requests = pod_level(of_pod("limits"), of_pod("requests"), &sum);
+    let pod = Resources { requests, limits: of_pod("limits"), ..Resources::default() };
+    // Amounts of the pod replace the sum; they are not added to it.
     for (name, amount) in side(&pod).iter().filter(|(name, _)| is_pod_level(name)) {
         sum.insert(name.clone(), amount.clone());
     }
@@ -110,6 +112,7 @@ pub(crate) fn pod_level(
     mut requests: Amounts,
     containers: &Amounts,
 ) -> Amounts {
+    // A pod that states nothing for itself gets no defaults, and the sum of its containers counts.
     if limits.is_empty() && requests.is_empty() {
         return requests;
     }

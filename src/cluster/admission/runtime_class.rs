@@ -48,6 +48,8 @@ impl RuntimeClasses {
         if let Some(overhead) = class.at(&["overhead", "podFixed"])
             && let Some(map) = spec.to_mut().as_map_mut()
         {
+            // The server refuses pods that state an overhead of their own, so that nothing is lost
+            // here.
             map.insert("overhead", overhead.clone());
         }
         for wanted in

@@ -60,6 +60,8 @@ impl Enforced {
         let policy = self.0.get(namespace)?;
         let pod = Pod::of(spec, policy.minor());
         let checks: Vec<&Check> = CHECKS.iter().filter(|check| check.applies(policy)).collect();
+        // A restricted check includes the baseline check that it replaces: one fault is reported
+        // once.
         let replaced = |id: &str| checks.iter().any(|check| check.replaces == id);
         let broken: Vec<String> = checks
             .iter()
@@ -215,6 +217,7 @@ impl<'n> Pod<'n> {
 
     /// The containers that set nothing themselves where the pod sets nothing good either.
     fn unset(&self, value: impl Fn(&Node) -> Option<EcoString>) -> Option<String> {
+        // Containers inherit what the pod sets, and a bad value of the pod is reported elsewhere.
         if value(self.spec).is_some() {
             return None;
         }
@@ -290,6 +293,7 @@ fn added_capabilities(pod: &Pod<'_>) -> Option<String> {
 }
 
 fn dropped_capabilities(pod: &Pod<'_>) -> Option<String> {
+    // Linux fields have no effect on Windows; since v1.25 the checks leave such pods out.
     if pod.minor >= 25 && pod.on_windows() {
         return None;
     }
@@ -376,6 +380,7 @@ fn privileged(pod: &Pod<'_>) -> Option<String> {
 }
 
 fn proc_mount(pod: &Pod<'_>) -> Option<String> {
+    // Inside a user namespace an unmasked /proc shows nothing of the host.
     if pod.minor >= 35 && pod.in_user_namespace() { None } else { unmasked_proc(pod) }
 }
 

@@ -40,11 +40,11 @@ fn put(amounts: &mut Amounts, name: impl Into<EcoString>, amount: &Quantity) {
 }
 
 /// The part of [`DEMANDED`] that a container or a pod states.
-fn stated(own: &Resources) -> Vec<&'static str> {
+fn stated(resources: &Resources) -> Vec<&'static str> {
     let has = |name: &&str| match name.split_once('.') {
-        Some(("limits", resource)) => own.limits.contains_key(resource),
-        Some((_, resource)) => own.requests.contains_key(resource),
-        None => own.requests.contains_key(*name),
+        Some(("limits", resource)) => resources.limits.contains_key(resource),
+        Some((_, resource)) => resources.requests.contains_key(resource),
+        None => resources.requests.contains_key(*name),
     };
     DEMANDED.into_iter().filter(has).collect()
 }
@@ -53,86 +53,92 @@ impl Usage {
     /// What a pod counts.
     pub fn of_pod(spec: &Node) -> Self {
         let one = Quantity::from_integer(1);
-        let mut own = Amounts::new();
-        put(&mut own, "pods", &one);
-        put(&mut own, "count/pods", &one);
+        let mut counted = Amounts::new();
+        put(&mut counted, "pods", &one);
+        put(&mut counted, "count/pods", &one);
         let overhead = amounts(spec.get("overhead"));
-        let mut requests = total(spec, |own| &own.requests);
+        let mut requests = total(spec, |resources| &resources.requests);
         super::resources::add(&mut requests, &overhead);
         for (name, amount) in &requests {
             match name.as_str() {
+                // "memory"|These have two names in a quota; extended resources have only the one
+                // with `requests.`.
                 "cpu" | "memory" | "ephemeral-storage" => {
-                    put(&mut own, name.clone(), amount);
-                    put(&mut own, eco_format!("requests.{name}"), amount);
+                    put(&mut counted, name.clone(), amount);
+                    put(&mut counted, eco_format!("requests.{name}"), amount);
                 }
                 name if name.starts_with("hugepages-") => {
-                    put(&mut own, name, amount);
-                    put(&mut own, eco_format!("requests.{name}"), amount);
+                    put(&mut counted, name, amount);
+                    put(&mut counted, eco_format!("requests.{name}"), amount);
                 }
-                name if !is_native(name) => put(&mut own, eco_format!("requests.{name}"), amount),
+                name if !is_native(name) => {
+                    put(&mut counted, eco_format!("requests.{name}"), amount)
+                }
                 _ => {}
             }
         }
-        let mut limits = total(spec, |own| &own.limits);
+        let mut limits = total(spec, |resources| &resources.limits);
         for (name, amount) in &mut limits {
+            // Overhead has no limits of its own: it is added to a limit that is set.
             if let Some(more) = overhead.get(name).filter(|_| !amount.is_zero()) {
                 *amount += more;
             }
         }
         for (name, amount) in &limits {
             if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") {
-                put(&mut own, eco_format!("limits.{name}"), amount);
+                put(&mut counted, eco_format!("limits.{name}"), amount);
             }
         }
+        // A pod that has ended still exists as an object, and uses nothing else.
         let mut finished = Amounts::new();
         put(&mut finished, "count/pods", &one);
-        Self { amounts: own, finished, pod: Some(ScopedPod::of(spec)) }
+        Self { amounts: counted, finished, pod: Some(ScopedPod::of(spec)) }
     }
 
     /// What a claim of a storage class counts.
     pub fn of_claim(claim: &Node) -> Self {
         let one = Quantity::from_integer(1);
-        let mut own = Amounts::new();
-        put(&mut own, "persistentvolumeclaims", &one);
-        put(&mut own, "count/persistentvolumeclaims", &one);
+        let mut counted = Amounts::new();
+        put(&mut counted, "persistentvolumeclaims", &one);
+        put(&mut counted, "count/persistentvolumeclaims", &one);
         let class = text(claim.at(&["spec", "storageClassName"]));
         let of_class = |what: &str| eco_format!("{class}.storageclass.storage.k8s.io/{what}");
         if !class.is_empty() {
-            put(&mut own, of_class("persistentvolumeclaims"), &one);
+            put(&mut counted, of_class("persistentvolumeclaims"), &one);
         }
         let mut requests = amounts(claim.at(&["spec", "resources", "requests"]));
         if let Some(storage) = requests.remove("storage") {
-            put(&mut own, "requests.storage", &storage);
+            put(&mut counted, "requests.storage", &storage);
             if !class.is_empty() {
-                put(&mut own, of_class("requests.storage"), &storage);
+                put(&mut counted, of_class("requests.storage"), &storage);
             }
         }
-        Self { amounts: own, ..Self::default() }
+        Self { amounts: counted, ..Self::default() }
     }
 
     /// What a claim for devices counts: the number that it requests of each class; of alternatives
     /// the greatest.
     pub fn of_devices(requests: &[(EcoString, i64)]) -> Self {
-        let mut own = Amounts::new();
-        put(&mut own, "count/resourceclaims.resource.k8s.io", &Quantity::from_integer(1));
+        let mut counted = Amounts::new();
+        put(&mut counted, "count/resourceclaims.resource.k8s.io", &Quantity::from_integer(1));
         for (class, count) in requests {
             let name = eco_format!("{class}.deviceclass.resource.k8s.io/devices");
             let count = Quantity::from_integer(*count);
-            match own.get_mut(&name) {
-                Some(known) => *known += &count,
-                None => put(&mut own, name, &count),
+            match counted.get_mut(&name) {
+                Some(sum) => *sum += &count,
+                None => put(&mut counted, name, &count),
             }
         }
-        Self { amounts: own, ..Self::default() }
+        Self { amounts: counted, ..Self::default() }
     }
 
     /// What an object counts that is no pod. `kind` is the plural name with the group.
     pub fn of_made(kind: &str, object: &Node) -> Self {
-        let mut own = match kind {
+        let mut usage = match kind {
             "persistentvolumeclaims" => Self::of_claim(object),
             _ => Self::of_object(kind),
         };
-        let mut one = |name: &str| put(&mut own.amounts, name, &Quantity::from_integer(1));
+        let mut one = |name: &str| put(&mut usage.amounts, name, &Quantity::from_integer(1));
         match kind {
             // pkg/quota/v1/evaluator/core/services.go
             "services" => {
@@ -147,15 +153,15 @@ impl Usage {
             "configmaps" | "secrets" | "replicationcontrollers" | "resourcequotas" => one(kind),
             _ => {}
         }
-        own
+        usage
     }
 
     /// What any other object counts: itself. `kind` is the plural name with the group,
     /// `deployments.apps`.
     pub fn of_object(kind: &str) -> Self {
-        let mut own = Amounts::new();
-        put(&mut own, eco_format!("count/{kind}"), &Quantity::from_integer(1));
-        Self { amounts: own, ..Self::default() }
+        let mut counted = Amounts::new();
+        put(&mut counted, eco_format!("count/{kind}"), &Quantity::from_integer(1));
+        Self { amounts: counted, ..Self::default() }
     }
 }
 
@@ -181,8 +187,8 @@ impl ScopedPod {
         let pod = Resources::of(spec);
         let all: Vec<Resources> =
             ["containers", "initContainers"].iter().flat_map(|key| containers(spec, key)).collect();
-        let counts = |own: &Resources| {
-            let sides = own.requests.iter().chain(&own.limits);
+        let counts = |resources: &Resources| {
+            let sides = resources.requests.iter().chain(&resources.limits);
             sides.into_iter().any(|(name, amount)| {
                 matches!(name.as_str(), "cpu" | "memory") && !amount.is_zero()
             })
@@ -206,8 +212,9 @@ impl ScopedPod {
             across_namespaces: terms.into_iter().any(across),
             stated: all
                 .iter()
-                .map(|own| {
-                    let mut names = stated(own);
+                .map(|resources| {
+                    let mut names = stated(resources);
+                    // What the pod states as a whole counts as stated by each container.
                     names.extend(
                         of_pod
                             .iter()
@@ -215,7 +222,7 @@ impl ScopedPod {
                             .copied()
                             .collect::<Vec<_>>(),
                     );
-                    (own.name.clone(), names)
+                    (resources.name.clone(), names)
                 })
                 .collect(),
         }

@@ -62,6 +62,7 @@ impl Fleet {
             }
             // What waits now may need another kind than what waited before.
             for more in grown.guess(&after)? {
+                // The guess may name a copy; its name leads back to the node that exists.
                 let like = placed.scheduler.node_id(&after.scheduler.node(more.like).name)?;
                 match found.iter_mut().find(|own| own.like == like) {
                     Some(own) => own.nodes += more.nodes,
@@ -101,6 +102,7 @@ impl Fleet {
     /// Nodes that hold all pending pods if the others stay where they are.
     fn guess(&self, placed: &Placed) -> Option<Vec<Growth>> {
         let mut seen = HashSet::new();
+        // A node that takes no pods would give copies that take none.
         let kinds: Vec<NodeId> = placed
             .scheduler
             .nodes()
@@ -138,6 +140,7 @@ impl Fleet {
     fn enough(&self, now: &Placed, like: NodeId) -> Option<(usize, Placed)> {
         let waiting = now.pending().count();
         let most = waiting.min(MOST_NODES);
+        // With the most nodes first: where these do not help, no smaller number does.
         let full = self.with(now, like, most);
         let least = full.pending().count();
         if least >= waiting {
@@ -164,6 +167,7 @@ impl Fleet {
         let mut grown = now.clone();
         let machine = Arc::clone(grown.scheduler.node(like));
         let names = (1..).map(|number| eco_format!("{}+{number}", machine.name));
+        // Copies of an earlier round are there already under such names.
         let free: Vec<EcoString> =
             names.filter(|name| grown.scheduler.node_id(name).is_none()).take(nodes).collect();
         grown.scheduler.add_nodes(free.into_iter().map(|name| Arc::new(named(&machine, name))));

@@ -49,6 +49,7 @@ impl Fleet {
                 continue;
             };
             let workload = &mut self.workloads[workload];
+            // A pod that kept its node is in the list of running pods already.
             if !slot.kept {
                 workload.running.push(Running {
                     node: placed.scheduler.node(node).name.clone(),
@@ -65,6 +66,7 @@ impl Fleet {
     /// with their nodes.
     pub fn lose(&mut self, lost: &BTreeSet<EcoString>, is_of_node: impl Fn(usize) -> bool) {
         self.machines.retain(|machine| !lost.contains(&machine.name));
+        // Pods that run elsewhere are not moved to make room: that would be a second disruption.
         self.stays = true;
         for (_, workload) in self.workloads.iter_mut().enumerate().filter(|(at, _)| is_of_node(*at))
         {
@@ -93,6 +95,7 @@ impl Fleet {
                 continue;
             }
             let slots = &placed.slots[at];
+            // A replica that is held was not started, so that nothing of it ran on the node.
             let is_missing = |replica: &usize| {
                 let is_empty = |slots: &Vec<Slot>| slots.iter().any(|slot| slot.pod.is_none());
                 !workload.replicas[*replica].held && slots.get(*replica).is_some_and(is_empty)
@@ -107,6 +110,7 @@ impl Fleet {
             }
         }
         let mut seen = HashSet::new();
+        // A replica is wanted again once, however many of its pods were lost.
         found.retain(|one| seen.insert(*one));
         found
     }
@@ -164,6 +168,7 @@ impl Standing {
         if again.is_empty() {
             return Lost::default();
         }
+        // In the order in which controllers would create them: it decides who gets the last nodes.
         again.sort_by_key(|[workload, replica, at]| (self.rank[*workload], *replica, *at));
         let mut placed = self.placed.clone();
         for node in nodes {
@@ -183,6 +188,7 @@ impl Standing {
         placed.settle(fleet);
         let refused = placed.refused.keys().copied();
         let pending = placed.pending().map(|(at, _)| at).chain(refused);
+        // A pod that waited before is not the loss's fault.
         let pending = pending.filter(|at| !self.waiting.contains(at)).collect();
         Lost { pods: again.len(), pending }
     }
@@ -191,6 +197,7 @@ impl Standing {
 /// A node on which nothing runs any more: it has no labels, so it is in no zone, and no room.
 fn gone(machine: &Machine) -> Machine {
     Machine {
+        // The node stays under its number, because pods and caches of the scheduler refer to it.
         name: machine.name.clone(),
         labels: Map::default(),
         ready: true,

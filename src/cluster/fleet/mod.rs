@@ -115,6 +115,7 @@ impl Workload {
 
     /// The template that was wanted, of one that a queue may have admitted.
     pub fn wanted(&self, template: usize) -> usize {
+        // Admitted templates follow the wanted ones, in the order of `admitted`.
         let admitted = template.checked_sub(self.kinds()).and_then(|at| self.admitted.get(at));
         admitted.copied().unwrap_or(template)
     }

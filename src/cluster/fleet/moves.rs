@@ -40,6 +40,8 @@ pub(super) fn moves(
     may_move: impl Fn(usize) -> bool,
 ) -> Option<Vec<Moved>> {
     let pending: Vec<PodId> = placed.pending().map(|(_, pod)| pod).collect();
+    // The search grows with each waiting pod, and moves for many are no remedy that a user would
+    // make.
     if pending.len() > MOST_WAITING {
         return None;
     }
@@ -56,6 +58,7 @@ pub(super) fn moves(
     let mut state = placed.scheduler.clone();
     let mut all = Vec::new();
     for pod in pending {
+        // An earlier move may have made room for this pod as well.
         if state.state(pod).node().is_none() {
             all.extend(moved(fleet, &mut state, pod, &mut owners)?);
         }
@@ -87,9 +90,11 @@ fn moved(
         let name = |node: NodeId| state.node(node).name.clone();
         moved.push(Moved { holder, number, from: name(from), to: name(nodes[to]), guarded });
     }
+    // Pods that were rejected before wait in the queue for an event, which moves are none of.
     state.retry_all();
     state.schedule();
     state.state(pod).node()?;
+    // A pod that got its node by eviction was not helped by the moves.
     (state.evictions().len() == before).then_some(moved)
 }
 
@@ -120,6 +125,7 @@ fn board(state: &Scheduler, pod: PodId, owners: &Movable) -> (Board, Vec<PodId>,
             continue;
         }
         let mut spec = PodSpec::clone(&template.spec);
+        // Bound pods differ in their node alone; without it equal pods are one shape.
         spec.node = None;
         let next = specs.len();
         let shape = *shapes.entry(Arc::new(spec)).or_insert(next);
@@ -218,7 +224,9 @@ impl Board {
         goals.sort_unstable();
         goals.truncate(MOST_GOALS);
         search.goals = goals.into_iter().map(|(_, node)| node).collect();
+        // Iterative deepening: the first solution has the fewest moves.
         for most in 0..=MOST_MOVES {
+            // A position without a solution in few moves may have one in more.
             search.seen.clear();
             match search.within(most) {
                 Some(true) => return Some(search.moves),
@@ -256,6 +264,7 @@ impl Search<'_> {
             let pods = self.by_node[node].iter();
             let mut held: Vec<i64> =
                 pods.map(|pod| self.request(*pod)[resource]).filter(|held| *held > 0).collect();
+            // The largest pods first: no smaller number of pods frees as much.
             held.sort_unstable_by(|one, other| other.cmp(one));
             let mut count = 0;
             for amount in held {
@@ -288,6 +297,7 @@ impl Search<'_> {
         if nearest == 0 {
             return Some(true);
         }
+        // Sorted: the same moves in another order lead to the same position.
         let mut key = self.moves.clone();
         key.sort_unstable();
         if nearest > left || !self.seen.insert((left, key)) {
@@ -307,6 +317,7 @@ impl Search<'_> {
             let mut pods = self.by_node[node].clone();
             pods.retain(|pod| {
                 let has_moved = self.moves.iter().any(|(moved, _)| moved == pod);
+                // Of equal pods on a node one is enough; none moves twice.
                 !has_moved && shapes.insert(self.board.pods[*pod].shape)
             });
             pods.sort_by(|one, other| self.request(*other).cmp(self.request(*one)));
@@ -335,6 +346,7 @@ impl Search<'_> {
             .filter(|to| has(&self.free[*to], request))
             .collect();
         nodes.sort_by(|one, other| self.free[*one].cmp(&self.free[*other]).then(one.cmp(other)));
+        // On many nodes only one of those with equal room is tried.
         if self.free.len() > MOST_SHUFFLED {
             let mut seen = HashSet::new();
             nodes.retain(|to| seen.insert(&self.free[*to]));

@@ -104,6 +104,8 @@ impl Fleet {
             self.machines.iter().flat_map(|node| node.allocatable.iter().flatten())
         {
             let units = if name == "cpu" { amount.milli() } else { amount.value().map(i128::from) };
+            // An unreadable amount counts as endless: only what is certain proves that nothing
+            // fits.
             *left.entry(name).or_default() += units.unwrap_or(i128::from(i64::MAX));
         }
         let mut take = |template: &PodTemplate| {
@@ -139,6 +141,8 @@ impl Fleet {
             let record: &Workload = &self.workloads[workload];
             let template = record.replicas[replica].pods[at];
             let id = empty.template(workload, template);
+            // A pod that needs others may fit after they are placed, so that the empty nodes prove
+            // nothing.
             !needs_others(&record.templates[template])
                 && ids.insert(id)
                 && empty.scheduler.fitting(id).is_empty()
@@ -174,6 +178,7 @@ impl Fleet {
                 return false;
             }
             let other = empty.template(other.0, other.1);
+            // Templates of one key fit on the same nodes: the filters run once for each key.
             !keys.insert(empty.scheduler.alike(other)) || {
                 let nodes = nodes.get_or_insert_with(|| empty.scheduler.fitting(id));
                 *nodes == empty.scheduler.fitting(other)
@@ -276,6 +281,7 @@ impl Search<'_> {
         let mut tried: HashSet<(EcoString, Vec<usize>)> = HashSet::new();
         for node in self.scheduler.fitting(template) {
             let machine = self.scheduler.node(node);
+            // Two nodes are alike if they are of one kind and hold the same kinds of pods.
             let alike = if self.names_nodes { machine.name.clone() } else { kind(machine) };
             if !tried.insert((alike, self.on(node))) {
                 continue;

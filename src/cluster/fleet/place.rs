@@ -98,6 +98,7 @@ impl Placed {
             Holder::Other(at) => Some((*pod, *at)),
             Holder::Wanted(..) => None,
         };
+        // Sorted: the order of a hash map must not reach the output.
         let mut all: Vec<(PodId, usize)> = self.holders.iter().filter_map(other).collect();
         all.sort_unstable();
         all
@@ -123,6 +124,7 @@ impl Placed {
     /// Running pods keep their nodes while these pass the filters.
     pub(super) fn keep_all(&mut self, fleet: &Fleet) {
         let sequence = fleet.sequence();
+        // Pods that did not change run already and cannot be displaced by those that do.
         for changed in [false, true] {
             for at in sequence.iter().filter(|at| fleet.workloads[**at].changed == changed) {
                 self.keep(fleet, *at);
@@ -291,6 +293,7 @@ impl Placed {
                 return;
             }
             for eviction in new {
+                // Grace periods are left out: the node is free at once.
                 self.scheduler.finish(eviction.victim);
                 let holder = |pod: PodId| self.holders.get(&pod).copied();
                 let (Some(victim), Some(cause)) =
@@ -305,6 +308,7 @@ impl Placed {
                     if self.slots[workload][replica][at].kept {
                         self.displaced.push((workload, replica));
                     }
+                    // Before the answer, which may find that a quota refuses the new pod.
                     *self.slot_mut([workload, replica, at]) = Slot::default();
                     self.answered([workload, replica, at], new);
                 }
@@ -322,12 +326,14 @@ impl Fleet {
         if !manner.moves {
             placed.keep_all(self);
         }
+        // After running pods have their nodes: the preference is about new ones only.
         placed.scheduler.set_preference(manner.preference);
         let mut order = self.arrivals();
         // What ran comes before what is new.
         placed.lost = self.lost(&placed);
         order.splice(0..0, placed.lost.iter().copied());
         if manner.largest_first {
+            // The sort is stable: equal replicas stay in the order of arrival.
             order.sort_by_key(|(workload, replica)| Reverse(self.size(*workload, *replica)));
         }
         placed.want_all(self, &order);
@@ -357,6 +363,8 @@ impl Fleet {
         let mut holders = HashMap::with_capacity(self.others.len() + wanted);
         for (at, other) in self.others.iter().enumerate() {
             let template = *by_key
+                // By address: pods of others share their templates, and comparing pointers costs
+                // nothing.
                 .entry(Arc::as_ptr(&other.template))
                 .or_insert_with(|| scheduler.template(Arc::clone(&other.template)));
             let pod = scheduler.run(template, &other.node, other.started.as_deref());

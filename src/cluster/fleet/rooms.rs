@@ -81,6 +81,7 @@ impl Rooms {
     ) -> usize {
         let scratch = self.scratch.get_or_insert_with(|| {
             let mut scratch = Box::new(placed.scheduler.clone());
+            // Pods that wait would take the room that is to be counted.
             scratch.forget_waiting();
             scratch
         });
@@ -122,6 +123,7 @@ impl Rooms {
             }
             count += 1;
         }
+        // The same fleet serves the next workload.
         running.workloads[at].replicas.truncate(before);
         count
     }

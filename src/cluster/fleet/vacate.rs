@@ -78,6 +78,7 @@ impl Yard {
 
     fn candidates(&self) -> Vec<usize> {
         let mut all: Vec<usize> = (0..self.free.len()).filter(|at| self.candidate[*at]).collect();
+        // Nodes with the fewest pods first: emptying them moves the least.
         all.sort_by_key(|at| (self.pods[*at].len(), self.load(*at), *at));
         all
     }
@@ -111,6 +112,8 @@ impl Yard {
                     i128::from(free) + i128::from(self.load(*at)[resource])
                 })
                 .collect();
+            // The cheapest nodes first give the largest number, so that no other choice exceeds
+            // it.
             costs.sort_unstable();
             let mut left = room;
             let fits = costs.iter().take_while(|cost| {
@@ -155,6 +158,8 @@ impl Yard {
             if let Some((_, found)) = best {
                 return Vacated { bound, ..found };
             }
+            // Every set of this size was looked at without a placement, so that the bound is one
+            // lower.
             if proven && size == bound {
                 bound = bound.saturating_sub(1);
             }
@@ -175,6 +180,7 @@ impl Yard {
             let nodes = nodes.iter().flat_map(|node| &self.pods[*node]);
             let requested: i128 =
                 nodes.map(|index| i128::from(self.request[*index][resource])).sum();
+            // The sums alone prove it, without a search.
             if requested > room {
                 return Packed::Impossible;
             }
@@ -186,6 +192,7 @@ impl Yard {
         if pods.len() > MOST_PODS {
             return Packed::GivenUp;
         }
+        // Large pods first: a placement that fails does so early.
         pods.sort_by_key(|(place, at, shape)| (Reverse(self.size(*shape)), *shape, *place, *at));
         let kinds = self.kinds();
         let mut search = Packing {
@@ -253,6 +260,7 @@ impl Yard {
             if nodes.len() == most {
                 break;
             }
+            // Pods that came here from nodes emptied before have to go on.
             let mut pods = moved[*node].clone();
             let on_node = self.pods[*node].iter().enumerate();
             pods.extend(on_node.map(|(at, shape)| (nodes.len(), at, *shape)));
@@ -331,6 +339,7 @@ impl Packing<'_> {
         let mut nodes: Vec<usize> = (0..self.free.len())
             .filter(|at| self.left[*at] && self.yard.allowed[shape][*at])
             .filter(|at| has(&self.free[*at], request))
+            // at| tried.insert|Nodes of one kind with equal room give equal searches.
             .filter(|at| tried.insert((self.kinds[*at], self.free[*at].clone())))
             .collect();
         // The fullest node first.
@@ -386,6 +395,7 @@ impl Iterator for Sets<'_> {
         self.left = self.left.checked_sub(1)?;
         let now = self.next.take()?;
         let (all, size) = (self.all.len(), now.len());
+        // The last member that can still grow; those behind it follow it without gaps.
         let grows = (0..size).rev().find(|at| now[*at] < all - size + at);
         self.next = grows.map(|at| {
             let first = now[at] + 1;
