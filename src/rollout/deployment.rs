@@ -208,7 +208,7 @@ impl Deployment {
         if let Some(only) = only {
             return self.resize(only, self.spec.replicas);
         }
-        // `IsSaturated`: the new version has all replicas ready, so that the old ones need none.
+        // The new version has all replicas ready, so that the old ones need none.
         let saturated = new.is_some_and(|new| {
             let set = &self.sets[new];
             set.wanted == self.spec.replicas
@@ -313,7 +313,7 @@ impl Deployment {
             return true;
         };
         let wanted = self.sets[new].wanted;
-        // `reconcileNewReplicaSet` scales down first, after the Deployment was made smaller.
+        // Upstream scales down first, after the Deployment was made smaller.
         if wanted > replicas {
             return self.resize(new, replicas);
         }

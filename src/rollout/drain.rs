@@ -100,7 +100,7 @@ impl World {
                 (scale, (scale - amount.scaled(scale, Rounding::Up)).max(0))
             }
         };
-        // A budget without pods allows nothing, as in `updatePdbStatus`.
+        // A budget without pods allows nothing, as upstream.
         let allowed = if expected <= 0 { 0 } else { (healthy - desired).max(0) };
         BudgetStatus { healthy, desired, allowed, expected }
     }
@@ -120,7 +120,7 @@ impl World {
     /// The answer of the API server.
     pub fn evict(&mut self, pod: PodId, budgets: &[DrainBudget]) -> Result<(), EcoString> {
         let phase = self.phase(pod);
-        // `canIgnorePDB`: pods that are pending or already terminate are no disruption.
+        // Pods that are pending or already terminate are no disruption.
         let is_guarded = self.has_started(pod) && phase != PodPhase::Terminating;
         if is_guarded {
             let template = Arc::clone(self.scheduler().template_of(pod));

@@ -243,7 +243,7 @@ impl Job {
             }
         }
         self.refused = None;
-        // A failure delays the next pod (`backoff.getRemainingTime`), here until the next tick.
+        // A failure delays the next pod, here until the next tick.
         if self.backs_off.is_some_and(|tick| tick == pods.tick) {
             return changed;
         }

@@ -141,8 +141,7 @@ impl StatefulWorkload {
         let changed = set.sync(pods, |pods, ordinal, revision| {
             // Ordinals below the partition come back from the spec of their own revision.
             let version = versions.get(revision)?;
-            // Claims come first: without them the controller creates no pod
-            // (`createPersistentVolumeClaims`).
+            // Claims come first: without them the controller creates no pod.
             if let Err(why) = claim_all(pods, version, ordinal) {
                 problem = Some(why);
                 return None;

@@ -90,8 +90,7 @@ impl Quota {
         if !self.scopes.iter().all(|scope| scope.selects(pod)) {
             return None;
         }
-        // The server sorts the names (`sets.String.List`), so that its sentence is always the
-        // same.
+        // The server sorts the names, so that its sentence is always the same.
         let mut demanded = DEMANDED;
         demanded.sort_unstable();
         let missing = demanded.into_iter().filter(|name| self.hard.contains_key(*name));

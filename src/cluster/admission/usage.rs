@@ -72,7 +72,7 @@ impl Usage {
                     put(&mut counted, eco_format!("requests.{name}"), amount);
                 }
                 name if !is_native(name) => {
-                    put(&mut counted, eco_format!("requests.{name}"), amount)
+                    put(&mut counted, eco_format!("requests.{name}"), amount);
                 }
                 _ => {}
             }

@@ -113,6 +113,8 @@ impl Scheduler {
                     placed.push(*pod);
                 }
                 Try::Nowhere(rejection, _) => {
+                    // In part is worse than not at all: the bound pods would hold devices that
+                    // nothing uses.
                     for pod in placed {
                         self.unbind(pod);
                     }
@@ -145,6 +147,7 @@ impl Scheduler {
 
     fn evict(&mut self, pod: PodId, node: NodeId, victims: &[PodId]) {
         for victim in victims {
+            // A victim may have ended since the node was looked at.
             if let PodState::Bound(_) = self.pods[victim.index()].state {
                 self.pods[victim.index()].preempted = true;
                 self.delete(*victim);
@@ -189,11 +192,13 @@ impl Scheduler {
             return Try::Nowhere(Arc::new(rejection), None);
         }
         let spec = Arc::clone(&self.compiled(pod).pod);
+        // One look at the index of priorities spares the whole search for victims.
         let any_lower = may_evict && self.priorities.range(..spec.priority).next().is_some();
         let kept = self.pods[pod.index()].nominated;
         let template = self.pods[pod.index()].template;
         let preference = self.preference;
         let looked = self.parts().look(template, Some(pod));
+        // Refusals before the filters come first, in the order of the plugins upstream.
         if looked.judged.selection.contradicts {
             return self.prefilter("pod affinity terms conflict", Plugins::NODE_AFFINITY);
         }
@@ -210,6 +215,7 @@ impl Scheduler {
             return Try::Nowhere(Arc::new(Rejection { message, counts, plugins }), None);
         }
         let claims = looked.claims().map(Rc::clone);
+        // The node that victims were evicted from is taken without scoring the others.
         if let Some(node) = kept.filter(|node| looked.view.codes[node.index()] == FITS) {
             return self.found(node, claims);
         }
@@ -228,6 +234,8 @@ impl Scheduler {
                         node = tied[choice];
                     }
                 }
+                // Counted even without a tie breaker: the caller asks later whether another choice
+                // exists.
                 self.ties += usize::from(best.tied > 1);
                 return self.found(node, claims);
             }
@@ -253,10 +261,12 @@ impl Scheduler {
             .devices
             .as_ref()
             .map_or((NO_CLAIMS, None), |(devices, own)| own.borrow().post_filter(devices));
+        // Counts by code are a key only if no node has reasons of its own.
         let counts =
             (claims.is_none() && looked.view.more.is_empty()).then(|| looked.view.counts.to_vec());
         let (reasons, plugins) = looked.reasons();
         self.ties += usize::from(tied);
+        // Thousands of equal pods are rejected alike; the message is composed once.
         if let Some(counts) = &counts
             && let Some((known, known_post, rejection)) = self.known.get(&class)
             && (known, known_post) == (counts, &post)
@@ -269,6 +279,8 @@ impl Scheduler {
         if let Some(counts) = counts {
             self.known.insert(class, (counts, post, Arc::clone(&rejection)));
         }
+        // The plugin's PostFilter gives back a claim that is allocated and not reserved, so that
+        // other devices can be tried.
         if let Some(claim) = unused {
             self.devices.take_back(claim);
             // The pod itself is the one that waits for it.

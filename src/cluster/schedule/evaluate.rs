@@ -81,6 +81,7 @@ impl<'a> Parts<'a> {
         });
         let devices = (!own.pod.claims.is_empty()).then(|| {
             let mut claims = things.map(|own| own.devices.clone()).unwrap_or_default();
+            // A template has no claims of its own yet: they are judged as they would be created.
             if pod.is_none() {
                 claims = self.devices.example(&own.pod.namespace, &own.pod.name, &own.pod.claims);
             }
@@ -90,6 +91,7 @@ impl<'a> Parts<'a> {
         let filters = Filters::new(own, ground, terms, key, volumes, devices);
         let mut view = View::of(judged);
         view.beside(judged, &filters);
+        // Nominated pods count as if they ran there, if their priority is not lower.
         for node in nominated.keys() {
             let priority = own.pod.priority;
             let kept = Preemption::kept_for(nominated, pods, templates, *node, pod, priority);

@@ -115,6 +115,7 @@ impl<'a> Filters<'a> {
         let nodes = self.ground.nodes;
         let volumes =
             self.volumes.as_ref().and_then(|volumes| volumes.refuses(nodes, node, others));
+        // The order of the plugins: the first that refuses gives the reason.
         let refused = volumes.or_else(|| self.refuses_neighbors(node));
         refused.or_else(|| {
             let (devices, shared_devices) = self.devices.as_ref()?;
@@ -136,6 +137,7 @@ impl<'a> Filters<'a> {
 
     /// All filters in their order.
     fn refuses(&self, node: NodeId, freed: &Freed, others: &Others) -> Option<Refusal> {
+        // Selection first: it is known for the class, and excludes most nodes for nothing.
         match self.ground.selection.code(node) {
             0 => {
                 let mut lacking = Lacking::default();
@@ -184,6 +186,7 @@ impl<'a> Trial<'a> {
 
     /// Removes (`sign` -1) or adds (1) a pod.
     pub(super) fn change(&mut self, pod: PodId, other: &Compiled, sign: i64) {
+        // A pod that is put back after it was taken away is neither removed nor added.
         let position = self.others.removed.iter().position(|removed| *removed == pod);
         match position {
             Some(at) if sign > 0 => _ = self.others.removed.swap_remove(at),
@@ -197,6 +200,7 @@ impl<'a> Trial<'a> {
             *freed -= sign * held.map_or(0, |(_, amount)| *amount);
         }
         self.freed.pods -= sign;
+        // Ports of others matter only to a pod that wants one itself.
         if !self.filters.key.ports.is_empty() {
             for port in &other.pod.ports {
                 if sign > 0 {
@@ -294,6 +298,8 @@ impl<'j> View<'j> {
             return;
         }
         for node in filters.ground.nodes.ids() {
+            // A node that the class refuses is refused for that reason, which comes before these
+            // filters.
             if self.codes[node.index()] == FITS
                 && let Some(refusal) = filters.refuses_beside(node, &Others::default())
             {

@@ -101,6 +101,7 @@ fn amount(machine: &Machine, name: &str) -> i64 {
             quantity.value()
         }
     };
+    // (_, quantity)|An amount beyond 64 bits is more than any pod requests.
     stated.map_or(0, |(_, quantity)| exact(quantity).unwrap_or(i64::MAX))
 }
 
@@ -140,6 +141,7 @@ impl Nodes {
             return None;
         }
         self.by_name.insert(machine.name.clone(), id);
+        // New resources first: the loop below fills a column for each that any node has.
         for (name, _) in machine.allocatable.iter().flatten() {
             self.resource(name);
         }
@@ -175,6 +177,7 @@ impl Nodes {
         }
         self.slots[node] = slots(&machine);
         self.guards[node] = self.guard(&machine);
+        // The columns of images are over all nodes, and images seldom change.
         let same_images = self.machines[node].images == machine.images;
         self.machines[node] = machine;
         if !same_images {
@@ -183,6 +186,7 @@ impl Nodes {
                 self.images.push(id, &machine.images);
             }
         }
+        // A value may be new or gone, so that the numbers of a column are computed again.
         for number in 0..self.topologies.len() {
             self.topologies[number] = self.column(&self.topology_keys[number]);
         }
@@ -196,6 +200,7 @@ impl Nodes {
             taints: machine.taints.iter().filter(keeps_away).cloned().collect(),
             soft: machine.soft_taints.clone(),
         };
+        // A fleet has few guards: taints are judged once for each of them, not for each node.
         self.known_guards.iter().position(|known| *known == guard).unwrap_or_else(|| {
             self.known_guards.push(guard);
             self.known_guards.len() - 1
@@ -372,6 +377,7 @@ impl Nodes {
         } else {
             self.pods[node].retain(|known| *known != pod);
             for port in &template.ports {
+                // One of several equal ports: another pod may hold the same one.
                 if let Some(at) = self.ports[node].iter().position(|known| known == port) {
                     self.ports[node].remove(at);
                 }

@@ -64,6 +64,7 @@ impl<'a> Preemption<'a> {
         }
         let node = self.pods[pod.index()].nominated?;
         let code = usize::from(self.view.codes[node.index()]);
+        // Where eviction no longer helps, the pod may look at other nodes.
         if code != usize::from(FITS) && !self.view.refusal(self.judged, code).curable {
             return None;
         }
@@ -139,6 +140,7 @@ impl<'a> Preemption<'a> {
             }
         }
         let (_, mut candidates) = best.ok_or(PostFilter::Useless(counts))?;
+        // By the rank of the nodes, so that a tie breaker sees them in a fixed order.
         candidates.sort_by_key(|candidate| rank[candidate.node.index()]);
         Ok(candidates)
     }
@@ -148,6 +150,7 @@ impl<'a> Preemption<'a> {
     fn preference(&self, candidate: &Candidate) -> Preference {
         let priorities = || candidate.victims.iter().map(|pod| self.priority(*pod));
         let highest = priorities().max().unwrap_or(i32::MIN);
+        // Priorities are shifted to be positive, or negative ones would favor more victims.
         let sum = priorities().map(|priority| i64::from(priority) + (1 << 31)).sum();
         let highest_of = candidate.victims.iter().filter(|pod| self.priority(**pod) == highest);
         let started =
@@ -183,6 +186,8 @@ impl<'a> Preemption<'a> {
         let broken = self.budgets.broken(self.filters.ground.index, &labels);
         let mut order: Vec<(bool, PodId)> =
             broken.into_iter().zip(potential).map(|(broken, pod)| (!broken, pod)).collect();
+        // Stable: within both parts the most important stay first. Pods whose budget would break
+        // are tried first, so that they are kept if any is.
         order.sort_by_key(|(keeps, _)| *keeps);
         let mut victims = Vec::new();
         let mut breaking = 0;

@@ -56,6 +56,7 @@ impl Queue {
 
     pub(super) fn park(&mut self, pod: PodId, plugins: Plugins) {
         self.unschedulable.insert(pod);
+        // Binding a pod takes room and can help only these; all others are spared the look.
         if plugins.has(Plugins::SPREAD.with(Plugins::POD_AFFINITY)) {
             self.crowded.insert(pod);
         }
@@ -236,6 +237,8 @@ impl Hints<'_> {
         let template = &*pod.pod;
         let tolerates =
             |machine: &Machine| machine.taints.iter().all(|taint| template.tolerates(taint));
+        // Each condition has to change from bad to good: what was good before did not keep the pod
+        // away.
         let uncordoned = || !now.cordoned && before.is_none_or(|before| before.cordoned);
         let untainted = || tolerates(now) && before.is_none_or(|before| !tolerates(before));
         let selects = |machine: &Machine| template.selects(machine);

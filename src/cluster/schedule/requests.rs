@@ -166,11 +166,14 @@ pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]),
         let of = |name: &str| amounts.get(name).map_or(0, |amount| units(name, amount));
         Scored { cpu: of("cpu"), memory: of("memory") }
     };
+    // Of a new pod the scorer assumes defaults for each container; of one that runs it reads what
+    // the node cache holds.
     let scored = [scored(&asked.total(&assumed, false)), scored(&asked.total(&missing, true))];
     let requests = total
         .iter()
         .filter(|(name, _)| is_counted(name))
         .map(|(name, amount)| (name.clone(), units(name, amount)))
+        // (_, amount)| *amount > 0)|A request of 0 fits even on a node without the resource.
         .filter(|(_, amount)| *amount > 0)
         .collect();
     Ok((requests, scored))

@@ -52,6 +52,7 @@ impl Options {
             !text(&["metadata", "uid"]).is_empty() || !text(&["status", "phase"]).is_empty();
         let bound = "pv.kubernetes.io/bind-completed";
         if exists || object.at(&["metadata", "annotations", bound]).is_some() {
+            // What exists is counted even beyond the quota, and no LimitRange is asked again.
             self.quotas.take(&namespace, &usage);
             self.storage.set(object);
             return;
@@ -240,6 +241,7 @@ impl Scheduler {
         if let Some(started) = started {
             self.pods[pod.index()].started = Started::At(started.into());
         }
+        // What ran before is no event: no pod was tried yet that it could wake.
         self.events.clear();
         Some(pod)
     }
@@ -268,6 +270,7 @@ impl Scheduler {
             return;
         }
         let spec = &self.compiled(pod).pod;
+        // A pod with nodeName passes the scheduler by: the kubelet of that node takes it.
         if let Some(node) = spec.node.clone() {
             if let Some(node) = self.nodes.id(&node) {
                 self.bind(pod, node);
@@ -298,6 +301,7 @@ impl Scheduler {
     pub fn gated(&self) -> Vec<PodId> {
         let waits = |pod: &PodId| self.pods[pod.index()].state == PodState::Waiting;
         let mut all: Vec<PodId> = self.gated.iter().copied().filter(waits).collect();
+        // A stable sort: within a priority the order of creation stays.
         all.sort_by_key(|pod| std::cmp::Reverse(self.compiled(*pod).pod.priority));
         all
     }
@@ -327,6 +331,8 @@ impl Scheduler {
             match self.charge(*template) {
                 Ok(receipt) => receipts.push(receipt),
                 Err(refused) => {
+                    // The pods before it are not created either, so that their quota is free
+                    // again.
                     for receipt in receipts.into_iter().flatten() {
                         self.quotas.release(&receipt);
                     }
@@ -349,6 +355,7 @@ impl Scheduler {
         for pod in &pods {
             self.pods[pod.index()].gang = Some(gang);
         }
+        // One entry of the queue stands for the gang; all members are tried with it.
         if let Some(first) = pods.first() {
             self.enqueue(*first, Place::Active);
         }
@@ -367,6 +374,7 @@ impl Scheduler {
     pub(super) fn next(&mut self) -> Option<PodId> {
         while let Some((place, pod)) = self.queue.pop() {
             let own = &mut self.pods[pod.index()];
+            // Entries are not removed when a pod moves; one that does not match is stale.
             if own.place == place && own.state == PodState::Waiting {
                 own.place = Place::Nowhere;
                 return Some(pod);
@@ -379,6 +387,8 @@ impl Scheduler {
     pub(super) fn reject(&mut self, pod: PodId, rejection: Arc<Rejection>) {
         let since = self.tick();
         let own = &mut self.pods[pod.index()];
+        // The time of the last try sorts pods that wait, and the period tells whether they back
+        // off.
         (own.since, own.tried) = (since, self.period);
         own.place = Place::Unschedulable;
         self.queue.park(pod, rejection.plugins);
@@ -406,6 +416,7 @@ impl Scheduler {
     /// Adds (`sign` 1) or removes the resources of a pod on a node.
     fn hold(&mut self, pod: PodId, node: NodeId, sign: i32) {
         let own = &self.pods[pod.index()];
+        // Spreading ignores terminating pods, which still hold resources.
         let live = if matches!(own.state, PodState::Terminating(_)) { 0 } else { sign };
         let template = &self.templates[own.template.index()];
         self.nodes.take(node, pod, &template.pod, &template.requests, i64::from(sign));
@@ -432,6 +443,7 @@ impl Scheduler {
     pub fn delete(&mut self, pod: PodId) {
         match self.pods[pod.index()].state {
             PodState::Bound(node) => {
+                // Before the state changes: only bound pods count as ready in budgets.
                 self.set_ready(pod, false);
                 self.pods[pod.index()].state = PodState::Terminating(node);
                 let labels = self.compiled(pod).labels;
@@ -451,6 +463,7 @@ impl Scheduler {
                 self.queue.unpark(pod);
                 self.release_nominated(pod);
                 self.leave(pod, false);
+                // A pod that held no node frees nothing that others wait for.
                 if reserved.is_some() {
                     let template = self.pods[pod.index()].template;
                     self.happens(Event::Deleted(vec![template], None));
@@ -516,6 +529,7 @@ impl Scheduler {
         self.forget_nominated(pod);
         let priority = self.compiled(pod).pod.priority;
         let kept = self.nominated.get(&node).cloned().unwrap_or_default();
+        // As upstream: they look for another node before this one is free.
         for other in kept {
             if self.compiled(other).pod.priority < priority {
                 self.release_nominated(other);
@@ -567,6 +581,7 @@ impl Scheduler {
 
     fn wake(&mut self, pod: PodId) {
         let own = &self.pods[pod.index()];
+        // In the period of its last try a pod waits in backoff, as upstream for some seconds.
         let place = if own.tried == self.period { Place::Backoff } else { Place::Active };
         self.queue.unpark(pod);
         self.enqueue(pod, place);

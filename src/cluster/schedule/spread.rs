@@ -43,6 +43,7 @@ impl Domains {
         };
         let of = |constraint: &Spread| {
             let mut list = vec![None; nodes.topology_of(constraint.key).len()];
+            // A domain without pods counts with 0: it may be the least one.
             for node in nodes.ids().filter(|node| counted(constraint, *node)) {
                 list[value(nodes, constraint, node) as usize] = Some(0);
             }
@@ -86,9 +87,12 @@ impl Domains {
     pub(super) fn least(&self, pod: &Compiled) -> Vec<i64> {
         let least = |(constraint, list): (&Spread, &Vec<Option<i64>>)| {
             let domains = list.iter().flatten();
+            // With fewer domains than minDomains the least count is 0, so that pods wait for new
+            // domains.
             if domains.clone().count() < constraint.min_domains {
                 return 0;
             }
+            // Without any domain nothing exceeds the skew, as with the start value upstream.
             domains.copied().min().unwrap_or(i64::from(i32::MAX))
         };
         pod.hard.iter().zip(&self.counts).map(least).collect()
@@ -104,6 +108,7 @@ impl Domains {
     ) -> Option<Refusal> {
         for ((constraint, list), least) in pod.hard.iter().zip(&self.counts).zip(least) {
             let value = value(nodes, constraint, node);
+            // Not curable: no eviction gives the node a label.
             if value == MISSING {
                 return Some(Refusal::of(Reason::SpreadLabel, false, Plugins::SPREAD));
             }
@@ -194,6 +199,8 @@ pub(super) fn score(
     let mut weights = Vec::new();
     let mut counts_by_value = Vec::new();
     for (at, constraint) in pod.soft.iter().enumerate() {
+        // Each node is a domain of its own: their number is that of the nodes, and no column is
+        // needed.
         if constraint.is_hostname {
             let size: usize = present.iter().map(|profile| fitting[*profile] as usize).sum();
             weights.push(weight(size));
@@ -238,6 +245,7 @@ pub(super) fn score(
             (node, raw.of(layout.profile[node.index()] as usize, on_host))
         })
         .collect();
+    // One score for each profile: all its nodes without pods of the selectors are alike.
     let plain: Vec<Option<i64>> =
         (0..layout.profiles.len()).map(|profile| raw.of(profile, |_| 0)).collect();
     let mut others = fitting.to_vec();

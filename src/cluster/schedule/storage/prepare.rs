@@ -94,6 +94,7 @@ impl Storage {
         for volume in volumes {
             match volume {
                 PodVolume::Disk(disk) => own.disks.push(disk.clone()),
+                // The claim does not exist yet; it is judged as the one that would be made.
                 PodVolume::Ephemeral(name, spec) if !made => {
                     let class = self.class_of(spec).filter(|class| class.provisions());
                     let driver = class.map(|class| class.provisioner.clone());
