@@ -245,6 +245,14 @@ impl Run<'_> {
         };
         let out = out.join().unwrap_or_default();
         let err = err.join().unwrap_or_default();
+        // Before its exit code: a program that nobody reads further ends with an error of its own.
+        if out.len() as u64 > limits.document_size {
+            let finding = files::too_large(limits);
+            return Err(because(
+                "printed more than `--max-file-size`",
+                &finding.help.unwrap_or_default(),
+            ));
+        }
         if !status.success() {
             let message = without_warnings(&String::from_utf8_lossy(&err));
             let message = without_clock(&message);
@@ -254,13 +262,6 @@ impl Run<'_> {
                 format!("failed: {message}")
             };
             return Err(because(&why, "correct what it reports; nothing else was read"));
-        }
-        if out.len() as u64 > limits.document_size {
-            let finding = files::too_large(limits);
-            return Err(because(
-                "printed more than `--max-file-size`",
-                &finding.help.unwrap_or_default(),
-            ));
         }
         files::decode_bytes(out)
             .map_err(|_| because("printed bytes that are not UTF-8", "save the files as UTF-8"))
@@ -474,6 +475,17 @@ mod tests {
             ]
         );
         assert_eq!(trees, ["r/over"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn output_beyond_the_limit_is_named_as_why_a_build_failed() {
+        let limits = Limits { document_size: 1000, ..Limits::default() };
+        let run = Run::requested(Some("yes"), &limits);
+        let Err(Failed::Because(why, _)) = run.run(&["yes"], Path::new("x")) else {
+            panic!("`yes` prints without end");
+        };
+        assert_eq!(why, "printed more than `--max-file-size`");
     }
 
     #[test]
