@@ -192,6 +192,13 @@ fn in_yaml(body: &str) -> Option<Found> {
         let content = &text[blank..];
         let is_dash = content == "-" || content.starts_with("- ");
         if content.is_empty() || content.starts_with('#') {
+            // It may be the last line of a block scalar, which ends the item.
+            if is_within
+                && indent.is_some_and(|indent| content.is_empty() || blank > indent)
+                && let Some(last) = items.last_mut()
+            {
+                last.end = at;
+            }
             continue;
         }
         // The first item sets the indentation of all: kubectl writes the dashes in column 0.
@@ -241,6 +248,9 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert!(found[0].starts_with("- apiVersion") && found[0].ends_with("kind: ConfigMap\n"));
         assert_eq!((found[1], typed), ("- kind: Pod\n", None));
+        let script = "apiVersion: v1\nitems:\n- a: |+\n    x\n    # y\n\n# of the list\n- b: 1\nkind: List\n";
+        let (found, _) = texts(script).expect("a list");
+        assert_eq!(found, ["- a: |+\n    x\n    # y\n\n", "- b: 1\n"]);
         let json = r#"{"kind": "PodList", "apiVersion": "v1", "metadata": {"items": [1]}, "items": [ {"a": "]}\""}, {"b": [{}]} ] }"#;
         let (found, typed) = texts(json).expect("a list");
         assert_eq!(found, [r#"{"a": "]}\""}"#, r#"{"b": [{}]}"#]);
