@@ -51,8 +51,17 @@ fn is_upper(text: &str) -> bool {
             .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
+/// Most bytes of a placeholder. Without an end, a text of signs that are never closed would be
+/// searched once for each of them.
+const LONGEST: usize = 1024;
+
 /// The placeholder that begins at the start of a text, by its length.
 fn at_start(text: &str) -> Option<(usize, Style)> {
+    let text = match text.len() {
+        0..=LONGEST => text,
+        // Within a character nothing can be cut.
+        _ => (LONGEST - 3..=LONGEST).rev().find_map(|end| text.get(..end)).unwrap_or(text),
+    };
     let closed = |open: &str, close: &str| {
         let rest = text.strip_prefix(open)?;
         let end = rest.find(close)?;
@@ -574,6 +583,15 @@ mod tests {
             assert_eq!(found("InferenceService", text), expected, "{text}");
         }
         assert!(found("ServingRuntime", "args: [\"{{.Name}}\"]").is_empty());
+    }
+
+    #[test]
+    fn signs_that_are_never_closed_are_not_searched_to_the_end() {
+        let long = format!("<{}>", "a".repeat(1000));
+        assert!(matches!(at_start(&long), Some((1002, Style::Word))));
+        let text = "é<".repeat(1 << 18) + &long;
+        let begins = text.char_indices().filter(|(at, _)| at_start(&text[*at..]).is_some());
+        assert_eq!(begins.count(), 1);
     }
 
     #[test]
