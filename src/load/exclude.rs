@@ -25,8 +25,8 @@ fn matcher(globs: &[String]) -> Gitignore {
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// Takes out the files that are excluded.
-pub(super) fn retain(inputs: &mut Vec<Input>, exclude: &Exclude) {
+/// Takes out the files that are excluded, of files or of what holds one each.
+pub(super) fn retain<T>(inputs: &mut Vec<T>, input: impl Fn(&T) -> &Input, exclude: &Exclude) {
     if exclude.flags.is_empty() && exclude.settings.is_empty() {
         return;
     }
@@ -41,12 +41,19 @@ pub(super) fn retain(inputs: &mut Vec<Input>, exclude: &Exclude) {
         let relative = path.is_relative() && !path.starts_with("..");
         relative && globs.matched_path_or_any_parents(path, false).is_ignore()
     };
-    inputs.retain(|input| {
+    let here = std::env::current_dir().unwrap_or_default();
+    inputs.retain(|one| {
+        let input = input(one);
         // A file that is named with `-f` is wanted, as git adds an ignored file that is named.
         let Some(path) = input.path.as_deref().filter(|_| !input.named) else { return true };
-        let plain = path.strip_prefix(".").unwrap_or(path);
+        let plain = path.strip_prefix(".").or_else(|_| path.strip_prefix(&here)).unwrap_or(path);
         let root = input.root.as_deref().unwrap_or(".");
-        let below = plain.strip_prefix(root).unwrap_or(plain);
+        // A file of a revision has the revision before both of its names.
+        let of_revision = input.name.strip_prefix(root).filter(|_| path.is_absolute());
+        let below = match of_revision {
+            Some(below) => Path::new(below.trim_start_matches('/')),
+            None => plain.strip_prefix(root).unwrap_or(plain),
+        };
         let of_settings = settings.iter().any(|(directory, globs)| {
             full(path).strip_prefix(directory).is_ok_and(|path| is_left_out(globs, path))
         });

@@ -115,6 +115,24 @@ fn names(group: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn files_that_are_excluded_are_left_out_of_a_revision_as_well() {
+    let scratch = Scratch::new("exclude");
+    scratch
+        .write("deploy/catalog.yaml", CATALOG)
+        .write("deploy/a.yaml", &service("team", "a"))
+        .write("deploy/old/b.yaml", &service("team", "b"));
+    scratch.git(&["init", "-q"]).git(&["add", "."]).git(&["commit", "-qm", "one"]);
+    let cases: [(&str, &[&str]); 4] =
+        [("old", &[]), ("/deploy/old", &[]), ("/old", &["-f", "deploy"]), ("b.yaml", &[])];
+    for (glob, paths) in cases {
+        let (exit, _) = scratch.diff(&[&["--base", "HEAD", "--exclude", glob], paths].concat());
+        assert_eq!(exit, Some(0), "{glob}: nothing was edited");
+    }
+    std::fs::remove_file(scratch.0.join("deploy/old/b.yaml")).expect("it was written");
+    assert_eq!(scratch.diff(&["--base", "HEAD"]).0, Some(2), "without the flag it is compared");
+}
+
+#[test]
 fn a_git_revision_is_read_like_the_directory_at_that_commit() {
     let scratch = Scratch::new("revision");
     scratch

@@ -140,7 +140,7 @@ fn read_all(
         None => (find(), Vec::new()),
     };
     if let Some(exclude) = request.exclude {
-        exclude::retain(&mut found.inputs, exclude);
+        exclude::retain(&mut found.inputs, |input| input, exclude);
     }
     if found.missing {
         // A plan of the rest would look like a plan of everything.
@@ -235,10 +235,14 @@ pub fn load_revision(
     limits: &Limits,
 ) -> Result<Loaded, Box<Diagnostic>> {
     let (found, texts) = revision::texts(&request.paths_or_here(), revision, limits)?;
+    let mut read: Vec<_> = found.inputs.into_iter().zip(texts).collect();
+    if let Some(exclude) = request.exclude {
+        exclude::retain(&mut read, |(input, _)| input, exclude);
+    }
     let checkout = checkout(request.kustomize, revision)?;
     let built = build(&checkout.trees, request, limits)?;
-    let texts = texts.into_iter().map(|text| Some(text.map(Arc::from)));
-    let inputs: Vec<_> = found.inputs.into_iter().zip(texts).chain(built).collect();
+    let read = read.into_iter().map(|(input, text)| (input, Some(text.map(Arc::from))));
+    let inputs: Vec<_> = read.chain(built).collect();
     let missing = checkout.missing.iter().cloned();
     let diagnostics = found.diagnostics.into_iter().chain(missing).collect();
     let whole;
