@@ -275,6 +275,8 @@ fn features_of_two_layers_have_the_place_of_the_named_layer() {
         ("nvlink", "service", true, false),
         ("fp8, nvlink", "service", true, true),
         ("fp8", "runtime", false, true),
+        // The runtime's first one.
+        ("tensor-cores", "runtime", false, false),
     ] {
         let text = text(own);
         let line =

@@ -238,7 +238,7 @@ pub fn merged<'a, R: Record>(
         components.push(component);
     }
     if !is_virtual {
-        super::no_effect::of_modes(policy, service, &components, &mut findings);
+        super::no_effect::of_modes(policy, service, runtime, &components, &mut findings);
     }
     Ok(Checked { value: Merged { components }, diagnostics: findings })
 }

@@ -1,11 +1,12 @@
 //! Annotations with a deployment mode that decide nothing.
 //!
-//! In: a service and its components with the modes that were decided. Out: a finding for each
-//! annotation that is written in the service and that no component follows.
+//! In: a service, its runtime and its components with the modes that were decided. Out: a finding
+//! for each annotation of the service that no component follows, and for each one of the runtime
+//! that names no mode.
 
 use super::MergedComponent;
-use super::mode::MODE_ANNOTATION;
-use crate::api::{ComponentKind, DeploymentMode, Service};
+use super::mode::{MODE_ANNOTATION, is_known};
+use crate::api::{ComponentKind, DeploymentMode, Object, Runtime, Service};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
@@ -18,14 +19,15 @@ const DISAGGREGATED: &str = "PDDisaggregated";
 pub(super) fn of_modes(
     policy: &Policy,
     service: &Service,
+    runtime: Option<&Runtime>,
     components: &[MergedComponent<'_>],
     findings: &mut Vec<Diagnostic>,
 ) {
-    let finding = |node: &Node, path: String, message: String, help: String| {
+    let finding = |object: &Object, node: &Node, path: String, message: String, help: String| {
         Diagnostic::new(Code::NoEffect, message)
             .at(node.origin.span())
             .path(path)
-            .object(service.object.id.to_string())
+            .object(object.id.to_string())
             .help(help)
     };
     // pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile: the components decide.
@@ -40,6 +42,7 @@ pub(super) fn of_modes(
     {
         let modes: Vec<String> = components.iter().map(described).collect();
         findings.push(finding(
+            &service.object,
             node,
             format!("metadata.annotations.{MODE_ANNOTATION}"),
             format!(
@@ -51,16 +54,25 @@ pub(super) fn of_modes(
     }
     for component in components {
         let kind = component.kind.as_str();
-        let node =
-            // The service's own object: annotations of the runtime are not of this file.
-            service.object.spec(kind).and_then(|spec| spec.at(&["annotations", MODE_ANNOTATION]));
-        let Some((node, word)) = node.and_then(|node| Some((node, node.as_str()?))) else {
-            continue;
+        let at = ["annotations", MODE_ANNOTATION];
+        let of_service = service.object.spec(kind).and_then(|spec| spec.at(&at));
+        let of_runtime = || runtime.zip(component.spec.at(&at));
+        let (object, part, node) = match (of_service, of_runtime()) {
+            (Some(node), _) => (&service.object, kind.to_owned(), node),
+            (None, Some((runtime, node))) => (&runtime.object, format!("{kind}Config"), node),
+            (None, None) => continue,
         };
-        if word != component.mode.as_str() {
+        let Some(word) = node.as_str() else { continue };
+        // A runtime serves components of several shapes: only a word that is no mode is a mistake.
+        let is_followed = match of_service {
+            Some(_) => word == component.mode.as_str(),
+            None => word == DISAGGREGATED || modes(policy).any(|mode| mode.as_str() == word),
+        };
+        if !is_followed {
             findings.push(finding(
+                object,
                 node,
-                format!("spec.{kind}.annotations.{MODE_ANNOTATION}"),
+                format!("spec.{part}.annotations.{MODE_ANNOTATION}"),
                 format!(
                     "the annotation `{MODE_ANNOTATION}: {word}` has no effect: {}",
                     described(component)
@@ -82,18 +94,25 @@ fn described(component: &MergedComponent<'_>) -> String {
     format!("the {} is {}{why}", component.kind.as_str(), component.mode.as_str())
 }
 
-/// What to write instead.
-fn remedy(policy: &Policy, word: &str, components: &[MergedComponent<'_>]) -> String {
-    let modes = [
+/// The modes of a release.
+fn modes(policy: &Policy) -> impl Iterator<Item = DeploymentMode> {
+    [
         DeploymentMode::RawDeployment,
         DeploymentMode::Serverless,
         DeploymentMode::MultiNode,
         DeploymentMode::MultiNodeRayVllm,
         DeploymentMode::VirtualDeployment,
-    ];
-    if DeploymentMode::from_annotation(word).is_none() {
-        let modes = modes.map(DeploymentMode::as_str);
-        return match nearest(word, modes) {
+        DeploymentMode::OmeNative,
+    ]
+    .into_iter()
+    .filter(|mode| is_known(policy, *mode))
+}
+
+/// What to write instead.
+fn remedy(policy: &Policy, word: &str, components: &[MergedComponent<'_>]) -> String {
+    let modes: Vec<&str> = modes(policy).map(DeploymentMode::as_str).collect();
+    if !modes.contains(&word) {
+        return match nearest(word, modes.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("write one of {}", modes.join(", ")),
         };

@@ -8,7 +8,9 @@ use super::testing::{Fixture, flow, losers, node};
 use crate::api::DeploymentMode;
 use crate::diag::Checked;
 use crate::merge::history::History;
-use crate::operators::ome::releases::{DOCUMENTED as OME_DOCUMENTED, V0_1_5 as OME_V0_1_5};
+use crate::operators::ome::releases::{
+    DOCUMENTED as OME_DOCUMENTED, HEAD as OME_HEAD, V0_1_5 as OME_V0_1_5, V1_2_2 as OME_V1_2_2,
+};
 use crate::pods::built::{Built, Component};
 use crate::policy::Policy;
 use crate::yaml::{Map, Node, Value};

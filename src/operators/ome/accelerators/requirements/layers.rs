@@ -182,9 +182,10 @@ pub(super) fn effective<'r>(
         // Features of both layers are required: neither overrides the other.
         let is_union = key == "features";
         let mut node = node;
-        if let Some((upper, _)) = upper.as_ref().filter(|_| is_union && tightened) {
-            // The place is one of the layer that is named.
-            node.origin = upper.origin;
+        // The place is one of the layer that is named, also where both set the first feature.
+        let named = if tightened { &upper } else { &lower };
+        if let Some((named, _)) = named.as_ref().filter(|_| is_union) {
+            node.origin = named.origin;
         }
         // The side that lost; where only one side sets the key there is none.
         let other = if tightened { lower } else { upper }.filter(|_| !is_union);
