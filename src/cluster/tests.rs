@@ -209,6 +209,13 @@ fn a_class_has_the_nodes_that_its_discovery_names() {
             &format!("nodeSelector: {{a: x}}, {terms}"),
             [false, true, true, false, false, false, true],
         ),
+        // The affinity narrows the terms.
+        (&format!("{terms}, {affinity}"), [false, false, true, false, false, false, false]),
+        (
+            &format!("{terms}, {}", affinity.replace("key: b", "key: a")),
+            [false, false, true, false, false, false, false],
+        ),
+        (&format!("{terms}, {}", affinity.replace("key: b", "key: c")), [false; 7]),
         ("pciVendorID: 10DE", [false, false, false, true, false, true, false]),
         ("pciVendorID: 10de, deviceIDs: ['2330']", [false, false, false, true, false, true, false]),
         (

@@ -346,12 +346,12 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
 fn selector(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let selector_at = at.field("selector");
     let by_hand = spec.get("manualSelector").and_then(Node::as_bool) == Some(true);
-    if let Some(selector) = spec.get("selector") {
-        metadata::selector(judge, &selector_at, Some(selector), true);
-    }
+    let chosen = spec.get("selector");
+    let is_valid = metadata::selector(judge, &selector_at, chosen, true);
     if by_hand {
-        return match spec.get("selector") {
-            Some(selector) => of_template(judge, at, spec, selector),
+        return match chosen {
+            Some(selector) if is_valid => of_template(judge, at, spec, selector),
+            Some(_) => {}
             None => judge.required(&selector_at, spec, ""),
         };
     }

@@ -235,10 +235,21 @@ pub(super) fn seccomp(judge: &mut Judge<'_>, at: &At<'_>, annotations: Option<&N
 }
 
 /// Judges a label selector; in a `strict` one values have to be valid values of labels.
-pub(super) fn selector(judge: &mut Judge<'_>, at: &At<'_>, selector: Option<&Node>, strict: bool) {
-    let Some(selector) = selector else { return };
-    labels(judge, &at.field("matchLabels"), selector.get("matchLabels"));
-    expressions(judge, at, selector, &Operators::SETS, strict);
+///
+/// Returns whether it is valid: a server compares no labels with another one
+/// (LabelSelectorAsSelector).
+pub(super) fn selector(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    selector: Option<&Node>,
+    strict: bool,
+) -> bool {
+    let before = judge.findings.len();
+    if let Some(selector) = selector {
+        labels(judge, &at.field("matchLabels"), selector.get("matchLabels"));
+        expressions(judge, at, selector, &Operators::SETS, strict);
+    }
+    judge.findings.len() == before
 }
 
 /// What `operator` may say.

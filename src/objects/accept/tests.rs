@@ -436,3 +436,58 @@ fn a_repeated_element_is_reported_once() {
         "{found:?}"
     );
 }
+
+/// A selector is compared with the labels of the template only where both can be read
+/// (pkg/apis/apps/validation/validation.go, ValidateStatefulSetSpec and its like).
+#[test]
+fn an_invalid_selector_is_compared_with_no_labels() {
+    let (template, selector) = ("spec.template.metadata.labels", "spec.selector");
+    for kind in ["StatefulSet", "Deployment", "DaemonSet", "ReplicaSet"] {
+        for (chosen, labels, expected) in [
+            (r#"{"matchLabels":{"a":"b"}}"#, r#"{"a":"b","c":"d"}"#, ""),
+            (r#"{"matchLabels":{"a":"b"}}"#, r#"{"a":"c"}"#, template),
+            (r#"{"matchLabels":{"a":"b"}}"#, "{}", template),
+            (r#"{"matchLabels":{"a":"b"}}"#, r#"{"a":null}"#, template),
+            ("{}", r#"{"a":"b"}"#, selector),
+            (r#"{"matchLabels":{}}"#, r#"{"a":"b"}"#, selector),
+            (r#"{"matchLabels":{"a":"b c"}}"#, r#"{"a":"b"}"#, "spec.selector.matchLabels"),
+            (
+                r#"{"matchExpressions":[{"key":"a","operator":"In","values":["b","c"]}]}"#,
+                r#"{"a":"c"}"#,
+                "",
+            ),
+            (
+                r#"{"matchExpressions":[{"key":"a","operator":"DoesNotExist"}]}"#,
+                r#"{"a":"c"}"#,
+                template,
+            ),
+            (
+                r#"{"matchExpressions":[{"key":"a","operator":"In"}]}"#,
+                r#"{"b":"c"}"#,
+                "spec.selector.matchExpressions[0].values",
+            ),
+            (
+                r#"{"matchExpressions":[{"key":"a","operator":"Exists","values":["b"]}]}"#,
+                r#"{"b":"c"}"#,
+                "spec.selector.matchExpressions[0].values",
+            ),
+            (
+                r#"{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"a","operator":"Is"}]}"#,
+                r#"{"b":"c"}"#,
+                "spec.selector.matchExpressions[0].operator",
+            ),
+        ] {
+            let service = if kind == "StatefulSet" { r#""serviceName":"s","# } else { "" };
+            let text = format!(
+                r#"{{"apiVersion":"apps/v1","kind":"{kind}","metadata":{{"name":"a"}},"spec":{{{service}"selector":{chosen},"template":{{"metadata":{{"labels":{labels}}},"spec":{{"containers":[{{"name":"c","image":"i"}}]}}}}}}}}"#
+            );
+            let object: Json = serde_json::from_str(&text).expect("JSON");
+            let paths: Vec<String> = judge(&object)
+                .into_iter()
+                .filter(|finding| finding.severity == Severity::Error)
+                .filter_map(|finding| finding.path)
+                .collect();
+            assert_eq!(paths.join(" "), expected, "{text}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::judge::Judge;
 use super::{claim, metadata, pod};
 use crate::quantity::names;
-use crate::yaml::{At, Node, Segment};
+use crate::yaml::{At, Entry, Node, Segment};
 use std::collections::HashSet;
 
 /// Judges the spec of a Deployment.
@@ -59,7 +59,7 @@ fn chosen(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, kind: &str) {
     let Some(selector) = spec.get("selector") else {
         return judge.required(&at.field("selector"), spec, "");
     };
-    metadata::selector(judge, &at.field("selector"), Some(selector), true);
+    let is_valid = metadata::selector(judge, &at.field("selector"), Some(selector), true);
     // An empty selector would match every pod of the namespace.
     if !metadata::holds_something(selector.get("matchLabels"))
         && !metadata::holds_something(selector.get("matchExpressions"))
@@ -71,14 +71,19 @@ fn chosen(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, kind: &str) {
             &message,
             "select the labels of the template",
         );
-    } else {
+    } else if is_valid {
         of_template(judge, at, spec, selector);
     }
 }
 
-/// Judges whether a selector matches the labels of the template.
+/// Judges whether a selector, which is valid, matches the labels of the template.
 pub(super) fn of_template(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, selector: &Node) {
     let labels = spec.at(&["template", "metadata", "labels"]);
+    // An object with a label that is no text is not decoded, so that no labels are compared.
+    let is_text = |label: &Entry| label.node.is_null() || label.node.as_str().is_some();
+    if !labels.into_iter().flat_map(Node::entries).all(is_text) {
+        return;
+    }
     if !metadata::selects(selector, labels) {
         let place = at.field("template");
         let place = place.field("metadata");

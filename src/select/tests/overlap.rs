@@ -101,6 +101,13 @@ fn versions_overlap_where_a_model_has_one_that_both_admit() {
     let entries =
         [of("modelFormat", &["1", "1.0", "1.1", "1.1.1", "2"], &["Equal"]), legacy.to_vec()];
     holds(&DOCUMENTED, &of("modelFormat", &parts, &["Equal"]), &entries.concat());
+    // In v0.1.5, an order compares versions with as many parts only, and equality ignores zeros.
+    let models = ["0", "0.5", "0.5.0", "1", "1.0", "1.0.0", "2", "2.0", "2.0.0"];
+    holds(
+        &V0_1_5,
+        &of("modelFormat", &models, &["Equal"]),
+        &of("modelFormat", &["1", "1.0", "1.0.0", "2", "2.0.0"], &operators),
+    );
     // In v0.1.4, a version that is not three numbers matches nothing.
     let two = of("modelFormat", &["1.0", "2.0"], &["Equal", "GreaterThan"]);
     let scene =
