@@ -72,6 +72,10 @@ pub(super) struct Question<'q, 'c, 'a> {
     pub(super) objects: &'q [ObjectChange],
     /// The service is refused on one side only, or for different reasons.
     pub(super) refused: bool,
+    /// The sides are two releases of its operator. Their inputs differ only in fields that one
+    /// release drops, and a change that no location and no decision leads back to is made by a
+    /// rule of the release.
+    pub(super) is_upgrade: bool,
 }
 
 /// A field that may be a cause, and whether it is one.
@@ -127,6 +131,9 @@ pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candida
     }
     explain(&mut candidates, &mut leaves);
     through_rules(question, &mut candidates, &leaves);
+    if question.is_upgrade {
+        return candidates;
+    }
     // No place and no rule decides between them: each may be the cause.
     if !candidates.iter().any(|candidate| candidate.counts) {
         for candidate in &mut candidates {
@@ -309,12 +316,13 @@ fn through_rules(
     let another_model = both && id(before.model) != id(after.model);
     let selected = both && (id(before.runtime) != id(after.runtime) || question.refused);
     let accelerated = both && before.accelerators != after.accelerators;
-    let built = both
+    let by_rules = both && !question.is_upgrade;
+    let built = by_rules
         && question
             .objects
             .iter()
             .any(|object| matches!(object.action, Action::Create | Action::Delete));
-    let unexplained = both && leaves.iter().any(|leaf| !leaf.explained && !leaf.whole);
+    let unexplained = by_rules && leaves.iter().any(|leaf| !leaf.explained && !leaf.whole);
     for candidate in candidates {
         let whole = candidate.field.path.0.is_empty();
         let kind = candidate.input.id().map_or("", |id| id.kind.as_str());

@@ -149,6 +149,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 decided: [was, is],
                 objects: &group.objects,
                 refused: was.error != is.error,
+                is_upgrade: self.upgrades_services,
             };
             let candidates = candidates(&question);
             let keys =

@@ -286,3 +286,33 @@ fn a_change_that_keeps_the_numbers_of_another_workload_is_placed() {
         assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
     }
 }
+
+/// Both sides read one input: a field that only the older release drops is a cause only where what
+/// it says is in what changes.
+#[test]
+fn a_field_that_a_release_drops_causes_only_what_it_reaches() {
+    let run = |engine: &str, more: &str, from: &str, to: &str| {
+        let service = service("a", engine).replace("engine:", &format!("{more}engine:"));
+        let class = "---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: h}\nspec: {vendor: nvidia, discovery: {nodeSelector: {a: b}}, capabilities: {}, resources: [{name: nvidia.com/gpu, quantity: '1'}]}\n";
+        let ran = ome_on(
+            &format!(
+                "diff --no-builtin -o json --from-release ome={from} --to-release ome={to} -f {{in.yaml}}"
+            ),
+            &[("in.yaml", &(catalog(1) + &service + class))],
+        );
+        assert_eq!(ran.at("/summary/changed"), 1, "{more}{engine}: {}{}", ran.out, ran.err);
+        causes(&ran).into_iter().map(|(_, path)| path).collect::<Vec<_>>().join(" ")
+    };
+    let policy = "acceleratorSelector: {policy: BestFit}, ";
+    let class = "acceleratorSelector: {acceleratorClass: h}, ";
+    for (engine, more, expected) in [
+        // No runtime has requirements: the policy chooses nothing.
+        ("minReplicas: 1", policy, ""),
+        ("minReplicas: 1, minAvailable: 1", "", "spec.engine.minAvailable"),
+        ("minReplicas: 1, minAvailable: 1", policy, "spec.engine.minAvailable"),
+        ("minReplicas: 1", class, "spec.acceleratorSelector"),
+    ] {
+        assert_eq!(run(engine, more, "v0.1.3", "v0.1.5"), expected, "{more}{engine}");
+    }
+    assert_eq!(run("minReplicas: 1", policy, "v0.1.5", "v0.1.3"), "");
+}
