@@ -100,6 +100,7 @@ fn by_kind(judge: &mut Judge<'_>) {
         }
         ("v1", "ResourceQuota") => quota::quota(judge, &at, spec.unwrap_or(object)),
         ("v1", "LimitRange") => quota::limits(judge, &at, spec.unwrap_or(object)),
+        ("scheduling.k8s.io/v1", "PriorityClass") => quota::priority_class(judge, object),
         ("v1", "PersistentVolume") => storage::volume(judge, &at, spec.unwrap_or(object)),
         ("autoscaling/v2", "HorizontalPodAutoscaler") => {
             autoscaler::autoscaler(judge, &at, spec.unwrap_or(object));

@@ -224,7 +224,7 @@ pub(super) fn amount(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node
 }
 
 /// Resources of Kubernetes itself that come in whole numbers (`IsIntegerResourceName`).
-const WHOLE: [&str; 9] = [
+pub(super) const WHOLE: [&str; 9] = [
     "pods",
     "services",
     "replicationcontrollers",
