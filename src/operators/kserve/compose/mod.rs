@@ -402,7 +402,7 @@ fn lints(
     pod: &Node,
     findings: &mut Vec<Diagnostic>,
 ) {
-    // A release that renders faulty pods leaves the judgement to the API server.
+    // A release that renders faulty pods leaves the judgment to the API server.
     if facts.policy.kserve().pod_faults == FaultRule::Print {
         return;
     }
