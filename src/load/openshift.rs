@@ -56,14 +56,45 @@ fn filled(node: &Node, values: &BTreeMap<&str, String>) -> Node {
                     _ => Value::Str(value.as_str().into()),
                 };
             } else {
-                let mut out = text.to_string();
-                for (name, value) in values {
-                    out = out.replace(&format!("${{{name}}}"), value);
-                }
-                *text = out.into();
+                *text = with_values(text, values).into();
             }
         }
         _ => {}
     }
     node
+}
+
+/// A text with `${NAME}` filled in. Once: a value that looks like a parameter stays as it is.
+fn with_values(text: &str, values: &BTreeMap<&str, String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        let (before, parameter) = rest.split_at(start);
+        out.push_str(before);
+        let name = parameter.find('}').map(|end| &parameter[2..end]);
+        match name.and_then(|name| Some((name, values.get(name)?))) {
+            Some((name, value)) => {
+                out.push_str(value);
+                rest = &parameter[name.len() + "${}".len()..];
+            }
+            None => {
+                out.push_str("${");
+                rest = &parameter[2..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_filled_in_once() {
+        let values = BTreeMap::from([("A", "${B}".to_owned()), ("B", "b".to_owned())]);
+        assert_eq!(with_values("x-${A}-${B}-${C}-${", &values), "x-${B}-b-${C}-${");
+        assert_eq!(with_values("${ ${A}}", &values), "${ ${B}}");
+    }
 }

@@ -204,7 +204,14 @@ impl Report {
                 escaped(&case.file)
             );
             let Some(first) = case.failures.first() else {
-                let _ = writeln!(out, "{head}/>");
+                let _ = if case.incomplete {
+                    writeln!(
+                        out,
+                        "{head}>\n      <skipped message=\"incomplete: a part of the input was not read\"/>\n    </testcase>"
+                    )
+                } else {
+                    writeln!(out, "{head}/>")
+                };
                 continue;
             };
             let mut lines = Vec::new();

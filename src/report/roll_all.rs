@@ -178,14 +178,17 @@ impl All<'_> {
         self.changed().map(row).collect()
     }
 
+    fn sentences(&self, component: &ComponentRollout) -> Vec<String> {
+        let sentences = roll::sentences(component, self.sources).into_iter();
+        sentences.map(|sentence| self.unconfirmed(sentence)).collect()
+    }
+
     /// The stuck components: their names, and the sentences about each.
     fn sentences_of_each(&self) -> Vec<(String, Vec<String>)> {
         let is_said = |end| matches!(end, RollEnd::Stuck | RollEnd::Depends);
         let stuck = self.changed().filter(|(_, component)| is_said(component.end));
         let sentences = |(service, component): (&ServiceRollout, &ComponentRollout)| {
-            let sentences = roll::sentences(component, self.sources).into_iter();
-            let sentences = sentences.map(|sentence| self.unconfirmed(sentence)).collect();
-            (format!("{} {}", name(service), component.component), sentences)
+            (format!("{} {}", name(service), component.component), self.sentences(component))
         };
         stuck.map(sentences).collect()
     }
@@ -295,7 +298,7 @@ impl Answer for All<'_> {
     }
 
     fn html(&self) -> Result<String, String> {
-        let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", name(service), roll::title(rollout)), "titles": roll::TITLES, "rows": roll::rows(rollout), "said": roll::sentences(rollout, self.sources), "stuck": rollout.end == RollEnd::Stuck });
+        let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", name(service), roll::title(rollout)), "titles": roll::TITLES, "rows": roll::rows(rollout), "said": self.sentences(rollout), "stuck": rollout.end == RollEnd::Stuck });
         fill(
             "roll_all.html",
             include_str!("page/roll_all.html"),

@@ -3,7 +3,9 @@
 use super::MASK;
 use super::names::{self, Doubt, is_reference};
 use std::borrow::Cow;
-use std::ops::Range;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::ops::{Deref, Range};
 
 /// Tokens that are known by how they begin, and whether that is enough: the rest of the others must
 /// have a digit or a capital.
@@ -161,6 +163,7 @@ const STARTS: [u128; 256] = {
 
 /// Where secrets are in a text, in order.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
+    let text = &Searched { text, closings: OnceCell::new() };
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     // Of `name: X` and `value: Y` beside each other, X is what names Y.
@@ -206,7 +209,7 @@ fn is_token(word: &str) -> bool {
 }
 
 /// The value before its name, as in `{"value": "Y", "name": "X"}`.
-fn named_after(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+fn named_after(text: &Searched<'_>, word: &Range<usize>) -> Option<Range<usize>> {
     let value = after(text, word, Separator::Colon)?;
     let next = next_word(text, value.end)?;
     // Anything else between the two means that they are of different objects.
@@ -221,7 +224,7 @@ fn named_after(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
 
 /// The credentials behind a word of a header or a command: `Bearer X`, `curl -u me:X`,
 /// `machine h login u password X`.
-fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+fn credentials(text: &Searched<'_>, word: &Range<usize>) -> Option<Range<usize>> {
     let name = &text[word.clone()];
     let behind = || after(text, word, Separator::Blank);
     let before = || &text[..word.start];
@@ -308,7 +311,7 @@ enum Separator {
 
 /// The value that belongs to a name, when the name is that of a secret: `NAME=value`,
 /// `"name": "value"`, `--name value`.
-fn value(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+fn value(text: &Searched<'_>, word: &Range<usize>) -> Option<Range<usize>> {
     let name = text[word.clone()].trim_matches(['-', '.']);
     let is_flag = text[word.clone()].starts_with("--");
     let hidden = |value: Range<usize>, doubt: Doubt| {
@@ -335,7 +338,7 @@ fn value(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
 }
 
 /// The value behind a name and its separator.
-fn after(text: &str, word: &Range<usize>, separator: Separator) -> Option<Range<usize>> {
+fn after(text: &Searched<'_>, word: &Range<usize>, separator: Separator) -> Option<Range<usize>> {
     let run =
         |from: usize, of: &[char]| text[from..].len() - text[from..].trim_start_matches(of).len();
     let mut spaced = false;
@@ -376,7 +379,7 @@ fn after(text: &str, word: &Range<usize>, separator: Separator) -> Option<Range<
             at += text[at..].find('\n')? + 1;
             end_of_block(text, word.start, at)
         }
-        open @ ('[' | '{') if separator == Separator::Colon => end_of_brackets(text, at, open),
+        '[' | '{' if separator == Separator::Colon => text.end_of_brackets(at),
         // A plain scalar may have blanks; one in a flow mapping ends at the next entry.
         _ if separator == Separator::Colon => end_before(text, at, &['\n', '\r', ',', '}', '"']),
         _ if spaced => end_before(text, at, &['\n', '\r', ',', ';', '}', ']', '"', '\'']),
@@ -406,21 +409,48 @@ fn end_of_block(text: &str, name: usize, start: usize) -> usize {
     start + inside.map(str::len).sum::<usize>()
 }
 
-/// Where a bracket is closed, else the end of its line.
-fn end_of_brackets(text: &str, start: usize, open: char) -> usize {
-    let close = if open == '[' { ']' } else { '}' };
-    let mut depth = 0;
-    for (at, c) in text[start..].char_indices() {
-        if c == open {
-            depth += 1;
-        } else if c == close {
-            depth -= 1;
-        }
-        if depth == 0 {
-            return start + at + 1;
-        }
+/// A text whose brackets are paired once: many names may have brackets behind them that are never
+/// closed.
+struct Searched<'t> {
+    text: &'t str,
+    closings: OnceCell<HashMap<usize, usize>>,
+}
+
+impl Deref for Searched<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text
     }
-    end_before(text, start, &['\n'])
+}
+
+impl Searched<'_> {
+    /// Where a bracket is closed, else the end of its line.
+    fn end_of_brackets(&self, start: usize) -> usize {
+        let closings = self.closings.get_or_init(|| {
+            let (mut lists, mut mappings) = (Vec::new(), Vec::new());
+            let mut closings = HashMap::new();
+            for (at, byte) in self.text.bytes().enumerate() {
+                // Each kind is paired by itself: a text need not be well formed.
+                let closed = match byte {
+                    b'[' => {
+                        lists.push(at);
+                        None
+                    }
+                    b'{' => {
+                        mappings.push(at);
+                        None
+                    }
+                    b']' => lists.pop(),
+                    b'}' => mappings.pop(),
+                    _ => None,
+                };
+                closings.extend(closed.map(|open| (open, at + 1)));
+            }
+            closings
+        });
+        closings.get(&start).copied().unwrap_or_else(|| end_before(self.text, start, &['\n']))
+    }
 }
 
 /// Where a quoted value ends: at the next quote that is escaped as the first one is.

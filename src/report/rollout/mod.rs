@@ -12,7 +12,7 @@ use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::servings::Profile;
 use crate::operators::servings::rollout::{Capacity, Cell, GroupStatus, Kind, Outcome, Row, Trace};
-use crate::pipeline::ComponentRollout;
+use crate::pipeline::{ComponentRollout, RollEnd};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
@@ -408,7 +408,18 @@ impl Rollout<'_> {
             Some(stuck) => format!("✗ {name} is stuck: {} does not run", self.group(stuck)),
             None if short => format!("✗ {name}: not all stages fit the nodes"),
             None if self.trace().rows.is_empty() => format!("{name}: nothing to do"),
-            None => format!("✓ {name}: the update completes"),
+            // A placement with everything else may end otherwise than the groups alone.
+            None => match self.components.and_then(unfinished) {
+                Some(RollEnd::Stuck) => format!("✗ {name} is stuck: a pod has no node"),
+                Some(RollEnd::Displaced) => format!("✗ {name} no longer fits its nodes"),
+                Some(RollEnd::Waits) => format!("! {name}: pods wait as before"),
+                Some(RollEnd::Depends) => {
+                    format!("! {name}: whether it completes hangs on a choice among equals")
+                }
+                Some(RollEnd::Complete | RollEnd::NothingToDo) | None => {
+                    format!("✓ {name}: the update completes")
+                }
+            },
         }
     }
 
@@ -439,6 +450,12 @@ impl Rollout<'_> {
         });
         fill("rollout.html", include_str!("../page/rollout.html"), &data)
     }
+}
+
+/// How a component ends that does not complete.
+fn unfinished(components: &[ComponentRollout]) -> Option<RollEnd> {
+    let mut ends = components.iter().map(|component| component.end);
+    ends.find(|end| !matches!(end, RollEnd::Complete | RollEnd::NothingToDo))
 }
 
 /// Rows with more groups are shown as counted runs.
