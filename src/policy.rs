@@ -282,7 +282,7 @@ pub struct Policy {
     /// See [`QuantizationRule`].
     pub quantization: QuantizationRule,
     /// Rules that only the operator's own module reads.
-    pub own: &'static dyn Own,
+    pub operator_rules: &'static dyn OperatorRules,
 }
 
 /// What a release of ModelServings supports for a service that is written as one.
@@ -295,9 +295,9 @@ pub struct ServingFeatures {
 }
 
 /// Rules that are specific to one operator: the struct of its `rules.rs`.
-pub trait Own: Any + Debug + Sync {}
+pub trait OperatorRules: Any + Debug + Sync {}
 
-impl<T: Any + Debug + Sync> Own for T {}
+impl<T: Any + Debug + Sync> OperatorRules for T {}
 
 /// A field that only some releases support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,7 +307,7 @@ pub struct Unknown {
     /// The field path; `*` matches every key, `[]` every element.
     pub path: &'static str,
     /// Releases that support it.
-    pub known: &'static str,
+    pub supported: &'static str,
 }
 
 impl Owned for &'static Policy {
@@ -321,13 +321,13 @@ impl Owned for &'static Policy {
 pub struct Releases {
     by_api: [Option<PerReading<&'static Policy>>; Api::COUNT],
     /// The rules of ModelServings, which nothing is decided about.
-    servings: Option<&'static dyn Own>,
+    servings: Option<&'static dyn OperatorRules>,
 }
 
 impl Releases {
     /// Sets the documents and the release of an operator, replacing earlier ones.
     pub fn add(&mut self, views: PerReading<&'static Policy>) {
-        // The release knows its operator; documents and release of a pair are always of one.
+        // The documents and the release of a pair are always of one operator.
         self.by_api[views.controller.api as usize] = Some(views);
     }
 
@@ -340,7 +340,7 @@ impl Releases {
 
     /// Sets the document or the release of ModelServings.
     #[must_use]
-    pub fn with_servings(mut self, rules: &'static dyn Own) -> Self {
+    pub fn with_servings(mut self, rules: &'static dyn OperatorRules) -> Self {
         self.servings = Some(rules);
         self
     }
@@ -358,8 +358,8 @@ impl Releases {
 
 impl Policy {
     /// Returns the rules of its operator; `None` when they are of another type.
-    pub fn own<T: Any>(&self) -> Option<&'static T> {
-        (self.own as &dyn Any).downcast_ref()
+    pub fn operator_rules<T: Any>(&self) -> Option<&'static T> {
+        (self.operator_rules as &dyn Any).downcast_ref()
     }
 
     /// Returns the quantization of a model as this policy compares it.
@@ -456,8 +456,8 @@ mod tests {
     fn a_policy_has_the_rules_of_its_own_operator_only() {
         let newest = operators::newest();
         let ome = newest.policy(Api::Ome, Semantics::Controller).expect("it decides");
-        assert!(ome.own::<crate::operators::ome::rules::OmeRelease>().is_some());
-        assert!(ome.own::<crate::operators::kserve::rules::KServeRelease>().is_none());
+        assert!(ome.operator_rules::<crate::operators::ome::rules::OmeRelease>().is_some());
+        assert!(ome.operator_rules::<crate::operators::kserve::rules::KServeRelease>().is_none());
     }
 
     #[test]

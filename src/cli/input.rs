@@ -477,7 +477,7 @@ impl Session {
             let (api, seen, followed) = (release.api.as_str(), &release.seen, release.followed);
             // A newer release may have other rules, so the distance is shown.
             if release.newer {
-                let name = release.known.as_str();
+                let name = release.knowledge.as_str();
                 let _ = write!(
                     out,
                     " · rules of {api} {followed} ({name}), cluster runs {seen} ({})",

@@ -110,7 +110,7 @@ pub struct KnownCapability {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
     /// The candidate's value.
-    pub own: f64,
+    pub value: f64,
     /// The largest value.
     pub most: f64,
 }
@@ -123,7 +123,7 @@ pub enum CostTerm {
         /// The lowest price.
         least: f64,
         /// The candidate's value.
-        own: f64,
+        value: f64,
     },
     /// Other candidates have an hourly price, this one has none.
     Unpriced,

@@ -51,5 +51,5 @@ pub struct QueueDecision {
     pub waiting: i64,
     /// True when a Kueue object was loaded, and a ClusterQueue where a LocalQueue names one;
     /// otherwise the result is unknown.
-    pub known: bool,
+    pub is_evaluated: bool,
 }

@@ -12,7 +12,7 @@ pub(crate) fn tensor_parallel_by_document(container: &Node) -> Option<(EcoString
         ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
     let words: Vec<(&str, Origin)> = words
         .filter_map(|node| Some((node.as_str()?, node.origin)))
-        // The document knows no shell: flags count in the text of a script, too.
+        // The document does not mention shells: flags count in the text of a script, too.
         .flat_map(|(text, origin)| text.split_whitespace().map(move |word| (word, origin)))
         .collect();
     let is_whole = |text: &str| {

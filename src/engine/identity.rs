@@ -197,7 +197,7 @@ pub(super) fn of_command(words: &[EcoString]) -> Option<(Identity, usize)> {
     let mut at = 0;
     let first = base(words.first()?);
     if WRAPPERS.contains(&first) {
-        // Options of a wrapper vary too much to be read: the first known program after it is meant.
+        // Options of a wrapper vary too much to be read: the first known program after it counts.
         at = words.iter().position(|word| program(base(word)).is_some() || is_python(word))?;
     }
     let word = words.get(at)?;

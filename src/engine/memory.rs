@@ -306,7 +306,7 @@ impl Load {
         self.is_of(&["GB10", "Thor", "Orin"])
     }
 
-    /// The ranges of releases that it may be, the most probable first.
+    /// The ranges of releases that it may be, the oldest first.
     fn releases(&self) -> &'static [Releases] {
         // An unknown tag is not taken for a release before 0.11: such images are old.
         let Some([major, minor, _]) = self.version else { return &VLLM[3..] };
@@ -318,7 +318,7 @@ impl Load {
     fn vllm(&self, model: &Dimensions, constants: &Constants) -> Estimate {
         let ranges = self.releases();
         let mut scenes: Vec<(f64, f64, Vec<Term>, &Releases)> = Vec::new();
-        // From the newest range, which is the most probable one: its first scene is the middle.
+        // From the newest range to the oldest: the first scene is the middle.
         for range in ranges.iter().rev() {
             let is_pinned = self.version.is_some_and(|[_, minor, _]| minor != 20);
             let defaults = match range.shares {

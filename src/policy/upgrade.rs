@@ -136,7 +136,7 @@ macro_rules! switches {
                 // The constants of releases are shared: the copy is changed, never the constant.
                 let mut release = *policy.$rules();
                 $(release.$field = from.$rules().$field;)*
-                policy.own = Box::leak(Box::new(release));
+                policy.operator_rules = Box::leak(Box::new(release));
             }),
         },)*]
     };

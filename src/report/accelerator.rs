@@ -84,7 +84,7 @@ fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
         "reasons": candidate.reasons.iter().map(|reason| json!({ "code": reason.code.as_str(), "detail": reason.detail.as_str(), "at": at(reason.bound) })).collect::<Vec<_>>(),
         "behind": candidate.behind.map(ClassDecidedBy::as_str),
         "terms": candidate.terms.as_ref().map(|terms| {
-            let share = |share: crate::decision::Share| json!({ "own": share.own, "most": share.most });
+            let share = |share: crate::decision::Share| json!({ "own": share.value, "most": share.most });
             json!({ "bandwidth": share(terms.bandwidth), "compute": share(terms.compute), "performance": terms.performance, "cost": terms.cost })
         }),
     })

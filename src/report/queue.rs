@@ -31,10 +31,10 @@ fn head(decision: &QueueDecision) -> String {
         decision.cluster_queue.as_ref().map_or(String::new(), |cluster| format!(" ({cluster})"));
     let answer = match (&decision.flavor, &decision.obstacle) {
         // Without the queue's objects any answer about a flavor would be a guess.
-        _ if !decision.known && decision.cluster_queue.is_some() => {
+        _ if !decision.is_evaluated && decision.cluster_queue.is_some() => {
             "flavor unknown, the ClusterQueue was not read".to_owned()
         }
-        _ if !decision.known => "flavor unknown, no Kueue object was read".to_owned(),
+        _ if !decision.is_evaluated => "flavor unknown, no Kueue object was read".to_owned(),
         (Some(flavor), _) => {
             let workers = decision
                 .worker_flavor

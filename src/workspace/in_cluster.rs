@@ -31,7 +31,7 @@ pub struct ClusterRelease {
     /// The known release that is used.
     pub followed: &'static str,
     /// How its rules are known.
-    pub known: Knowledge,
+    pub knowledge: Knowledge,
     /// Whether the release that was seen is newer than every known one.
     pub newer: bool,
     /// The object in which it was seen.
@@ -70,7 +70,7 @@ pub(super) fn release(
         seen: tag.into(),
         place,
         followed: followed.tag,
-        known: followed.knowledge,
+        knowledge: followed.knowledge,
         newer: is_newer(tag, releases),
         span: Some(document.span),
     })
@@ -148,7 +148,7 @@ pub(super) fn leader_worker_set(
 
 /// The finding about a cluster that runs a newer release than any known one.
 pub(super) fn newer(release: &ClusterRelease) -> Option<Diagnostic> {
-    let ClusterRelease { api, seen, followed, known: existing, span, .. } = release;
+    let ClusterRelease { api, seen, followed, knowledge: existing, span, .. } = release;
     release.newer.then(|| newer_than(api.title(), seen, followed, *existing, *span))
 }
 
@@ -248,7 +248,7 @@ pub(super) fn by_definitions(
         seen: release.tag.into(),
         place,
         followed: release.tag,
-        known: release.knowledge,
+        knowledge: release.knowledge,
         // Newer fields are not looked for, so nothing can be claimed about them.
         newer: false,
         span: None,

@@ -54,7 +54,7 @@ pub(super) fn stored(
                 Code::FieldOfAnotherRelease,
                 format!(
                     "{} {} drops `{path}`, which is known {}",
-                    release.operator, release.tag, unknown.known
+                    release.operator, release.tag, unknown.supported
                 ),
             );
             diagnostics.push(

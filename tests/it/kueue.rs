@@ -294,7 +294,7 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
     }
     // A team's directory has no ClusterQueue at all.
     let decision = ask(&[local_queue()], &[(pod(1, &json!({})), 1)], 1);
-    assert_eq!((decision.known, decision.obstacle.as_deref()), (false, None));
+    assert_eq!((decision.is_evaluated, decision.obstacle.as_deref()), (false, None));
     assert_eq!(decision.cluster_queue.as_deref(), Some("all"));
     let mut closed = cluster_queue("all", &json!({}), &flavors());
     closed["spec"].as_object_mut().unwrap().remove("namespaceSelector");
@@ -307,7 +307,7 @@ fn a_queue_that_admits_nothing_reports_the_reason() {
         decision.obstacle.as_deref(),
         Some("ClusterQueue `all` has no namespaceSelector and takes pods of no namespace")
     );
-    assert!(!ask(&[], &[(pod(1, &json!({})), 1)], 1).known);
+    assert!(!ask(&[], &[(pod(1, &json!({})), 1)], 1).is_evaluated);
 }
 
 fn options(prefer: Option<Prefer>, split: bool, selected: &dyn Fn(&Object) -> bool) -> Options<'_> {

@@ -7,7 +7,7 @@ use crate::yaml::Node;
 
 /// The part of a config about quantization.
 pub(super) fn config(config: &Node) -> Option<&Node> {
-    // Models of several parts quantize their language model, and say so in its part.
+    // Models of several parts quantize their language model, and its part has the settings.
     [Some(config), config.get("text_config")].into_iter().flatten().find_map(|part| {
         let found = part.get("quantization_config").or_else(|| part.get("compression_config"))?;
         // Some tools leave an empty object behind when they remove the quantization.

@@ -37,7 +37,7 @@ pub static DOCUMENTED: Policy = Policy {
     quantization: QuantizationRule::Finest,
     unknown: &[],
     retired: &[],
-    own: &DOCUMENTED_OWN,
+    operator_rules: &DOCUMENTED_OWN,
 };
 
 /// kserve/kserve @aaac4e2.
@@ -58,7 +58,7 @@ pub static HEAD: Policy = Policy {
     rank: RankRule::Protocol,
     template: TemplateRule::HtmlTemplate,
     quantization: QuantizationRule::Written,
-    own: &HEAD_OWN,
+    operator_rules: &HEAD_OWN,
     ..DOCUMENTED
 };
 
@@ -71,7 +71,7 @@ pub static V0_20_0: Policy = Policy {
         knowledge: Knowledge::Recorded(802),
     },
     unknown: UNKNOWN_TO_V0_20_0,
-    own: &V0_20_0_OWN,
+    operator_rules: &V0_20_0_OWN,
     ..HEAD
 };
 
@@ -85,7 +85,7 @@ pub static V0_19_0: Policy = Policy {
         knowledge: Knowledge::Recorded(802),
     },
     unknown: UNKNOWN_TO_V0_19_0,
-    own: &V0_19_0_OWN,
+    operator_rules: &V0_19_0_OWN,
     ..V0_20_0
 };
 
@@ -99,7 +99,7 @@ pub static OPEN_SHIFT_AI: Policy = Policy {
         commit: "3cf0a041",
         knowledge: Knowledge::Recorded(219),
     },
-    own: &OPEN_SHIFT_AI_OWN,
+    operator_rules: &OPEN_SHIFT_AI_OWN,
     ..HEAD
 };
 
@@ -168,9 +168,9 @@ const CLAIMS: Unknown = since_head("spec.resourceClaims");
 const WORKER_CLAIMS: Unknown = since_head("spec.workerSpec.resourceClaims");
 
 const fn since_head(path: &'static str) -> Unknown {
-    Unknown { kinds: &["ServingRuntime", "ClusterServingRuntime"], path, known: "since head" }
+    Unknown { kinds: &["ServingRuntime", "ClusterServingRuntime"], path, supported: "since head" }
 }
 
 const fn since_v0_20(path: &'static str) -> Unknown {
-    Unknown { kinds: &["InferenceService"], path, known: "since v0.20.0" }
+    Unknown { kinds: &["InferenceService"], path, supported: "since v0.20.0" }
 }

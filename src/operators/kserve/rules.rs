@@ -77,6 +77,6 @@ pub(crate) trait Rules {
 
 impl Rules for Policy {
     fn kserve(&self) -> &'static KServeRelease {
-        self.own().expect("a policy of KServe has the rules of KServe")
+        self.operator_rules().expect("a policy of KServe has the rules of KServe")
     }
 }

@@ -19,10 +19,10 @@ const ROLE_PARTITION: Unknown = since("in head only", "spec.template.roles[].par
 /// Kinds that the CRDs of v1.0.0 no longer have: an AutoscalingPolicy has the target itself
 /// (charts/kthena/charts/workload/crds).
 const ENDED_WITH_V1_0: &[Unknown] =
-    &[Unknown { kinds: &["AutoscalingPolicyBinding"], path: "", known: "before v1.0.0" }];
+    &[Unknown { kinds: &["AutoscalingPolicyBinding"], path: "", supported: "before v1.0.0" }];
 
 const fn since(name: &'static str, path: &'static str) -> Unknown {
-    Unknown { kinds: &["ModelServing"], path, known: name }
+    Unknown { kinds: &["ModelServing"], path, supported: name }
 }
 
 /// The constant that a profile names.

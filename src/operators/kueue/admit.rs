@@ -72,13 +72,13 @@ pub fn admit(
         obstacle: None,
         admitted: Vec::new(),
         waiting: 0,
-        known: catalog.flavors().len()
+        is_evaluated: catalog.flavors().len()
             + catalog.cluster_queues().len()
             + catalog.local_queues().len()
             > 0,
     };
-    // Without a single Kueue object nothing is accused: the files of one team seldom have any.
-    if !decision.known {
+    // Without any Kueue object no error is reported: the files of one team seldom have one.
+    if !decision.is_evaluated {
         return decision;
     }
     let found = door(catalog, namespace, &decision.queue.value);
@@ -87,7 +87,7 @@ pub fn admit(
         && let Some(name) = &local.cluster_queue
         && catalog.cluster_queues().len() == 0
     {
-        decision.known = false;
+        decision.is_evaluated = false;
         decision.cluster_queue = Some(name.value.clone());
         return decision;
     }

@@ -26,7 +26,7 @@ pub(crate) fn findings(
             .label(cluster, "the queue")
             .object(service.object.id.to_string())
     };
-    if !decision.known {
+    if !decision.is_evaluated {
         let what = decision
             .cluster_queue
             .as_ref()
@@ -76,7 +76,7 @@ pub(crate) fn findings(
         let message = format!(
             "{component} gets flavor `{flavor}`, which has none of the labels that its pods select nodes by"
         );
-        // From here the flavor's object is meant, for the place where its labels are missing.
+        // The place is that of the flavor's object, where the label is missing.
         let flavor = catalog.flavor(flavor).map(|flavor| flavor.object.name_span());
         found.push(
             about(Code::LooseFlavor, message)

@@ -75,11 +75,11 @@ pub fn admitted(
             let value = entry.node.scalar_text()?;
             Requirement::new(entry.key.clone(), SelectorOperator::Equals, [value]).ok()
         });
-        let known = spec.node_selector.requirements();
+        let existing = spec.node_selector.requirements();
         // A pod may select by a label of its flavor; the same requirement twice would differ from
         // the pod's own spec below.
-        let labels: Vec<Requirement> = labels.filter(|one| !known.contains(one)).collect();
-        spec.node_selector = Selector::new(known.iter().cloned().chain(labels));
+        let labels: Vec<Requirement> = labels.filter(|one| !existing.contains(one)).collect();
+        spec.node_selector = Selector::new(existing.iter().cloned().chain(labels));
         let more = flavor.tolerations.iter().map(Toleration::of);
         let more: Vec<Toleration> = more.filter(|one| !spec.tolerations.contains(one)).collect();
         spec.tolerations.extend(more);
@@ -100,12 +100,12 @@ impl Shape {
         {
             return Some(FlavorMismatch::Taint(eco_format!("{taint} is not tolerated")));
         }
-        let known = |key: &str| flavor.node_labels.contains_key(key);
+        let is_of_flavor = |key: &str| flavor.node_labels.contains_key(key);
         if let Some(selector) = &self.selector {
-            let asked: Map =
-                selector.entries().filter(|entry| known(&entry.key)).cloned().collect();
-            let asked = Node::new(Value::Map(asked), selector.origin);
-            if let Some(entry) = selector_mismatch(&asked, &machine) {
+            let compared: Map =
+                selector.entries().filter(|entry| is_of_flavor(&entry.key)).cloned().collect();
+            let compared = Node::new(Value::Map(compared), selector.origin);
+            if let Some(entry) = selector_mismatch(&compared, &machine) {
                 let required = entry.node.scalar_text().unwrap_or_default();
                 return Some(FlavorMismatch::Affinity(mismatch(&entry.key, &required, &machine)));
             }
@@ -113,7 +113,7 @@ impl Shape {
         let terms = self.affinity.as_ref().and_then(required_terms)?.items();
         // Terms are alternatives: one without a key of the flavor may match any node, and then the
         // affinity decides nothing.
-        let about = terms_about(terms, known).filter(|terms| !terms.is_empty())?;
+        let about = terms_about(terms, is_of_flavor).filter(|terms| !terms.is_empty())?;
         (!terms_match(&about, &machine))
             .then(|| FlavorMismatch::Affinity("no required node selector term matches".into()))
     }
@@ -121,14 +121,17 @@ impl Shape {
     /// Whether such a pod selects nodes by a label of a flavor. A pod that selects no nodes counts
     /// as if it did.
     pub fn selects(&self, flavor: &ResourceFlavor) -> Selects {
-        let mut asked = self
+        let mut keys_of_pod = self
             .selector
             .iter()
             .flat_map(Node::entries)
             .map(|entry| entry.key.clone())
             .collect::<Vec<_>>();
-        asked.extend(self.affinity.as_ref().and_then(required_terms).map(keys).unwrap_or_default());
-        if asked.is_empty() || asked.iter().any(|key| flavor.node_labels.contains_key(key)) {
+        keys_of_pod
+            .extend(self.affinity.as_ref().and_then(required_terms).map(keys).unwrap_or_default());
+        if keys_of_pod.is_empty()
+            || keys_of_pod.iter().any(|key| flavor.node_labels.contains_key(key))
+        {
             Selects::ByFlavor
         } else {
             Selects::Elsewhere

@@ -39,7 +39,7 @@ pub static DOCUMENTED: Policy = Policy {
     quantization: QuantizationRule::Finest,
     unknown: &[],
     retired: &[],
-    own: &DOCUMENTED_OWN,
+    operator_rules: &DOCUMENTED_OWN,
 };
 
 /// OME v0.1.5.
@@ -68,7 +68,7 @@ pub static V0_1_5: Policy = Policy {
     quantization: QuantizationRule::Written,
     unknown: RETIRED_WITH_V0_1_5,
     retired: &[],
-    own: &V0_1_5_OWN,
+    operator_rules: &V0_1_5_OWN,
 };
 
 /// OME main of September 2026, as far as its sources are public in part: the InferenceService
@@ -87,7 +87,7 @@ pub static HEAD: Policy = Policy {
             LEADER_LABEL,
         ]),
     },
-    own: &HEAD_OWN,
+    operator_rules: &HEAD_OWN,
     ..V0_1_5
 };
 
@@ -106,7 +106,7 @@ pub static V1_2_2: Policy = Policy {
         ]),
     },
     release: "v1.2.2",
-    own: &V1_2_2_OWN,
+    operator_rules: &V1_2_2_OWN,
     ..V0_1_5
 };
 
@@ -119,7 +119,7 @@ pub static V1_2_0: Policy = Policy {
         knowledge: Knowledge::Read(&["pull requests 653 to 670 one by one"]),
     },
     release: "v1.2.0",
-    own: &V1_1_0_OWN,
+    operator_rules: &V1_1_0_OWN,
     ..V0_1_5
 };
 
@@ -132,7 +132,7 @@ pub static V1_1_0: Policy = Policy {
         knowledge: Knowledge::Read(&["pull requests 592 to 642 one by one", "the day of its tag"]),
     },
     release: "v1.1.0",
-    own: &V1_1_0_OWN,
+    operator_rules: &V1_1_0_OWN,
     ..V0_1_5
 };
 
@@ -149,7 +149,7 @@ pub static SNAPSHOT: Policy = Policy {
         commit: "17b77eda",
         knowledge: Knowledge::Recorded(3090),
     },
-    own: &SNAPSHOT_OWN,
+    operator_rules: &SNAPSHOT_OWN,
     ..V0_1_5
 };
 
@@ -165,7 +165,7 @@ pub static V0_1_4: Policy = Policy {
     version: VersionRule::ThreeParts,
     unknown: UNKNOWN_TO_V0_1_4,
     retired: RETIRED_WITH_V0_1_5,
-    own: &V0_1_4_OWN,
+    operator_rules: &V0_1_4_OWN,
     ..V0_1_5
 };
 
@@ -180,7 +180,7 @@ pub static V0_1_3: Policy = Policy {
     release: "v0.1.3",
     unknown: UNKNOWN_TO_V0_1_3,
     retired: &[],
-    own: &V0_1_3_OWN,
+    operator_rules: &V0_1_3_OWN,
     ..V0_1_4
 };
 
@@ -255,15 +255,15 @@ const MODELS: &[&str] = &["BaseModel", "ClusterBaseModel"];
 const STORED: &[&str] = &["BaseModel", "ClusterBaseModel", "FineTunedWeight"];
 
 const fn since_v0_1_4(kinds: &'static [&'static str], path: &'static str) -> Unknown {
-    Unknown { kinds, path, known: "since v0.1.4" }
+    Unknown { kinds, path, supported: "since v0.1.4" }
 }
 
 const fn since_v0_1_5(kinds: &'static [&'static str], path: &'static str) -> Unknown {
-    Unknown { kinds, path, known: "since v0.1.5" }
+    Unknown { kinds, path, supported: "since v0.1.5" }
 }
 
 const fn v0_1_4_only(kinds: &'static [&'static str], path: &'static str) -> Unknown {
-    Unknown { kinds, path, known: "in v0.1.4 only" }
+    Unknown { kinds, path, supported: "in v0.1.4 only" }
 }
 
 /// The documents.

@@ -380,6 +380,6 @@ pub(crate) trait Rules {
 
 impl Rules for Policy {
     fn ome(&self) -> &'static OmeRelease {
-        self.own().expect("a policy of OME has the rules of OME")
+        self.operator_rules().expect("a policy of OME has the rules of OME")
     }
 }

@@ -167,7 +167,7 @@ fn take_resources(policy: &mut Policy, from: &Policy) {
     let mut release = *policy.ome();
     release.class_resources = from.ome().class_resources;
     // Leaked as in `switches!`: one copy for each rule of a run.
-    policy.own = Box::leak(Box::new(release));
+    policy.operator_rules = Box::leak(Box::new(release));
 }
 
 /// A rule about the input: it is found there, without deciding the service again.
@@ -296,13 +296,13 @@ static EFFECTS: &[Effect] = effects! { ome
         |object, _| is_service(object) && has(object, "router")
     "C5" [models_checked] "the webhook refuses a service whose `spec.model` is neither a BaseModel of its namespace nor a ClusterBaseModel; before, only if its engine needed a runtime. A service that exists keeps running, but cannot be changed"
         "#420, pkg/webhook/admission/isvc/inference_service_validation.go validateModelExists" "create the model before the service is applied again"
-        |object, known| is_service(object) && !asks_for_runtime(object) && names_no_model(object, known.has_model)
+        |object, reach| is_service(object) && !asks_for_runtime(object) && names_no_model(object, reach.has_model)
     "C6" [predictor_found_by_label] "after a migration from `spec.predictor` the first Deployment in the namespace with the label component=predictor is deleted, even if it belongs to another service"
         "#429 and #454, cleanup.go" "migrate one service of a namespace at a time, and check the Deployments before the next one"
         |object, _| is_service(object) && has(object, "predictor")
     "C8" [reasons_by_format] "events of a service without a runtime list a reason for each format; the selection is the same"
         "#421, pkg/runtimeselector" "nothing"
-        |object, known| is_service(object) && (known.is_refused)(object)
+        |object, reach| is_service(object) && (reach.is_refused)(object)
     "C10" [keeps_replicas] "an update of a Deployment keeps its number of replicas; before, each update reset it to minReplicas until the autoscaler scaled up again"
         "#412, reconcilers/deployment/deployment_reconciler.go" "nothing; the upgrade itself does not scale down"
         |object, _| is_service(object) && scales(object)
@@ -311,7 +311,7 @@ static EFFECTS: &[Effect] = effects! { ome
         |object, _| is_model(object) && is_completed(object)
     "G7" [runtimes_checked] "the webhook refuses runtimes that name AcceleratorClasses which do not exist, and checks leader and worker of ClusterServingRuntimes; runtimes that exist are not touched until they are applied again"
         "#317, pkg/webhook/admission/servingruntime" "create the classes, or remove their names from `acceleratorRequirements.acceleratorClasses`"
-        |object, known| names_unknown_class(object, known.has_class)
+        |object, reach| names_unknown_class(object, reach.has_class)
     "G7" [predictor_used_by_most] "a predictor that sets only `maxReplicas` counts as used and is migrated"
         "#301, utils/migration_util.go IsPredictorUsed" "remove `maxReplicas` from a predictor that is not used"
         |object, _| is_service(object) && object.spec("predictor").is_some_and(used_by_most_alone)

@@ -42,7 +42,7 @@ pub(super) fn hold(
             }
             let (decision, waiting) = queue.admit(catalog, workload, &mut ledger);
             // A queue that is not in the input decides nothing here; a finding names it.
-            let waiting = if decision.known { waiting } else { 0 };
+            let waiting = if decision.is_evaluated { waiting } else { 0 };
             held.extend(hold_last(workload, waiting, &decision).map(|why| (at, why)));
             if waiting < workload.replicas.len() {
                 apply(catalog, &decision, workload, queue.whole);
@@ -104,7 +104,7 @@ fn hold_group(
     }
     let whole = PlainQueue { whole: true, ..queue.clone() };
     let (decision, waiting) = whole.admit(catalog, &together, ledger);
-    if decision.known && waiting > 0 {
+    if decision.is_evaluated && waiting > 0 {
         return hold(message(&decision));
     }
     let Some(admitted) = decision.admitted.first() else { return Vec::new() };
@@ -209,7 +209,7 @@ fn admit(
     question: &Question,
     ledger: &mut Ledger,
 ) -> QueueDecision {
-    if !decision.known {
+    if !decision.is_evaluated {
         return decision;
     }
     queue::admit(catalog, namespace, decision.queue, &question.sets(), question.fewest, ledger)

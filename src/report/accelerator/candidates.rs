@@ -155,14 +155,14 @@ pub(super) fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
     let share = |share: crate::decision::Share| {
         // The largest value divides; without one no class has a share.
         if share.most > 0.0 {
-            format!("{}/{}", short(share.own), short(share.most))
+            format!("{}/{}", short(share.value), short(share.most))
         } else {
             "0".to_owned()
         }
     };
     let performance = format!("0.7 x {} + 0.3 x {}", share(terms.bandwidth), share(terms.compute));
     let cost = match terms.cost_term {
-        CostTerm::Price { least, own: price } => format!("{}/{}", short(least), short(price)),
+        CostTerm::Price { least, value: price } => format!("{}/{}", short(least), short(price)),
         CostTerm::Unpriced => "0 (no price)".to_owned(),
         CostTerm::Tier => format!("{} (tier)", short(terms.cost)),
     };

@@ -149,7 +149,7 @@ impl Family {
     pub(super) fn layer(&self, config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Layer {
         let mut mixer = (self.mixer)(config, sizes, layer);
         if let Mixer::Grouped(groups) = &mut mixer
-            // A family that set a window itself, as for layers about images, knows better.
+            // A window that the family set itself, as for layers about images, is kept.
             && groups.window.is_none()
         {
             groups.window = self.window.of(config, layer);

@@ -41,7 +41,7 @@ impl<'a> Memo<'a> {
         // Other operators have no classes: the resource requests of a runtime's pods decide where
         // they can run.
         let rule = policy
-            .own::<OmeRelease>()
+            .operator_rules::<OmeRelease>()
             .map_or(AcceleratorRule::Requirements, |release| release.accelerators);
         Self {
             policy,

@@ -41,7 +41,7 @@ pub(super) fn decide<'a>(
     let listed = &request.runtime.accelerator_classes;
     let policy = over.policy.as_ref().or(wish.selector.policy.as_ref());
     decision.policy = policy.map(|policy| policy.value.clone());
-    // Upstream asks only runtimes that list classes; any wish of the service is ignored otherwise.
+    // Upstream chooses only for runtimes that list classes and ignores the service otherwise.
     if listed.is_empty() {
         return (decision, None);
     }

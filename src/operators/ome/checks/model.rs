@@ -95,7 +95,7 @@ pub(crate) fn similar_names<'a>(view: &View<'a>, found: &mut Vec<Diagnostic>) {
     // A name that several objects use is not a misspelling in one of them.
     for (name, (objects, places)) in uses.iter().filter(|(_, (objects, _))| objects.len() == 1) {
         let others =
-            // Only a name that more objects use is offered, or each of two would be told to be the
+            // Only a name that more objects use is offered: of two, each would be proposed for the
             // other.
             uses.iter().filter(|(other, (users, _))| *other != name && users.len() > objects.len());
         let Some(near) = nearest(name, others.map(|(other, _)| other.as_str())) else { continue };

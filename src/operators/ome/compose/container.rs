@@ -96,7 +96,7 @@ impl Steps<'_> {
             }
             return;
         }
-        // Upstream knows the two vendors by name; others get neither variable.
+        // Upstream compares the vendor with these two names; others get neither variable.
         match self.model.and_then(metadata::vendor) {
             Some("meta") => {
                 let weight = value(self.annotations, INJECT_ADAPTER);

@@ -32,7 +32,7 @@ pub(super) fn of_modes(
     };
     // pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile: the components decide.
     let ignored = |word: &str| {
-        // One component that has the mode is enough: the annotation says nothing untrue then.
+        // One component that has the mode is enough: the annotation is not wrong then.
         let followed = components.iter().any(|component| component.mode.as_str() == word);
         !components.is_empty() && word != DISAGGREGATED && !followed
     };

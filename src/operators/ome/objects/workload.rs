@@ -366,7 +366,7 @@ impl<'a> Converter<'a> {
             .pod
             .get("schedulerName")
             .and_then(Node::as_str)
-            // The API server's default is no wish of the user.
+            // The API server sets this name by default, so that it is no choice of the user.
             .filter(|name| *name != "default-scheduler")
             .unwrap_or("volcano");
         if scheduler != "volcano" {

@@ -161,7 +161,7 @@ fn quantity(node: Option<&Node>) -> Option<Field<Quantity>> {
 /// Parses memory by the rules of a mode.
 pub fn memory(text: &str, semantics: Semantics) -> Option<Memory> {
     let memory = Memory::parse(text).ok()?;
-    // Bytes of less than 4096 are no device: the number is meant in GiB.
+    // No device has less than 4096 bytes: the number is in GiB.
     let unitless = semantics == Semantics::Documented
         && memory.0 < UNITLESS_LIMIT
         && text.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

@@ -164,12 +164,13 @@ pub(super) fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ran
             // No class has a price: the tiers are compared among each other.
             _ if least.is_infinite() => (CostTerm::Tier, tier(ranked.facts)),
             None => (CostTerm::Unpriced, 0.0),
-            Some(cost) => {
-                (CostTerm::Price { least, own: cost }, if cost > 0.0 { least / cost } else { 1.0 })
-            }
+            Some(cost) => (
+                CostTerm::Price { least, value: cost },
+                if cost > 0.0 { least / cost } else { 1.0 },
+            ),
         };
         let (bandwidth, compute) =
-            (Share { own: power.0, most: most.0 }, Share { own: power.1, most: most.1 });
+            (Share { value: power.0, most: most.0 }, Share { value: power.1, most: most.1 });
         ranked.terms = Some(ScoreTerms { bandwidth, compute, performance, cost_term, cost });
         ranked.score = match strategy {
             "performance" => performance,
