@@ -7,6 +7,7 @@ use super::compose::container::{BLOCKLIST_VOLUME, PARALLELISM};
 use super::read::ACCELERATOR_CLASS;
 use crate::api::{Api, ComponentKind, DeploymentMode, FieldEdit, Object, ObjectRef, Scope, Today};
 use crate::policy::upgrade::EditRule;
+use crate::quantity::hash::model_config_name;
 use crate::yaml::{FieldPath, Node, Segment};
 use ecow::EcoString;
 use serde_json::{Value, json};
@@ -338,7 +339,7 @@ fn own_blocklist(today: &Today<'_>) -> Edits {
         let mut volumes = runner;
         // The volumes are beside the runner, in the part of the pod.
         volumes.0.pop();
-        let name = format!("modelconfig-{}", today.service.id.name);
+        let name = model_config_name(&today.service.id.name);
         edits.push(FieldEdit::set(
             today.service,
             named(&volumes.field("volumes"), BLOCKLIST_VOLUME),
@@ -458,4 +459,33 @@ fn shipped_settings(today: &Today<'_>) -> Edits {
         })
     });
     one(edits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::testing::{parse, service};
+
+    #[test]
+    fn the_volume_of_block_lists_is_the_config_map_that_the_operator_writes() {
+        const NAME: &str = "a-service-with-a-name-of-many-bytes";
+        let service = service(&format!(r#"{{"metadata":{{"name":"{NAME}"}},"spec":{{}}}}"#));
+        let pod = format!(
+            r#"{{"containers":[{{"name":"ome-container","volumeMounts":[{{"name":"{BLOCKLIST_VOLUME}"}}]}}]}}"#
+        );
+        let deployment = parse(&format!(r#"{{"spec":{{"template":{{"spec":{pod}}}}}}}"#));
+        let id = ObjectRef { kind: "Deployment".into(), ..service.object.id.clone() };
+        let today = Today {
+            service: &service.object,
+            runtime: None,
+            classes: &[],
+            config: &crate::api::OperatorConfig::default(),
+            objects: &[(id, deployment, Some(ComponentKind::Engine))],
+        };
+        let edits = own_blocklist(&today).concat();
+        let volume = edits.iter().find(|edit| edit.to["configMap"].is_object()).expect("a volume");
+        // The operator shortens the name of the service to 20 bytes.
+        assert_ne!(volume.to["configMap"]["name"], format!("modelconfig-{NAME}"));
+        assert_eq!(volume.to["configMap"]["name"], model_config_name(NAME));
+    }
 }
