@@ -25,16 +25,19 @@ impl Adapters {
         if model.experts.is_some() || model.is_multimodal {
             return None;
         }
-        let (hidden, inner) = (model.hidden, model.intermediate?);
-        let query = model.heads.checked_mul(key)?;
-        let values = heads.checked_mul(value)?;
-        let (keys, output) = (heads.checked_mul(key)?, model.heads.checked_mul(value)?);
+        // Widths of a config go up to 63 bits, so that a sum of a few of them needs more than 64.
+        let wide = u128::from;
+        let (hidden, inner) = (wide(model.hidden), wide(model.intermediate?));
+        let query = wide(model.heads.checked_mul(key)?);
+        let values = wide(heads.checked_mul(value)?);
+        let (keys, output) = (wide(heads.checked_mul(key)?), wide(model.heads.checked_mul(value)?));
         // Of queries, keys and values, of the output, of gate and up, of down: the sum of the width in
         // and the width out of each.
         let widths = (3 * hidden + query + keys + values)
             + (output + hidden)
             + (2 * hidden + 2 * inner)
             + (inner + hidden);
+        let widths = u64::try_from(widths).ok()?;
         let numbers = widths.checked_mul(layers.layers)?.checked_mul(self.rank)?;
         // Two bytes a number: the buffers have the type of the weights, 16 bits by default.
         let most = numbers.checked_mul(self.count)?.checked_mul(2)?;
@@ -65,5 +68,14 @@ mod tests {
         assert_eq!(many.bytes(&model, &cache, 1), Some((bytes * 256, bytes * 256)));
         let images = Dimensions { is_multimodal: true, ..model };
         assert_eq!(one.bytes(&images, &cache, 1), None);
+    }
+
+    #[test]
+    fn widths_beyond_every_model_give_no_size() {
+        let kept = Kept::Grouped { heads: 8, key: 128, value: 128, window: None, index: 0 };
+        let cache =
+            KvCache { layers: vec![KeptLayers { layers: 32, kept }], width: 2, in_8_bits: false };
+        let model = Dimensions { intermediate: Some(i64::MAX.unsigned_abs()), ..llama() };
+        assert_eq!(Adapters { count: 1, rank: 16 }.bytes(&model, &cache, 1), None);
     }
 }
