@@ -123,9 +123,12 @@ fn script(words: &[EcoString]) -> Option<(&str, usize)> {
             break;
         }
         match word.strip_prefix(['-', '+']) {
-            // `-o` has the name of an option after it.
-            Some("o") => at += 1,
-            Some(options) if !options.starts_with('-') => takes_script |= options.contains('c'),
+            // `-o` and bash's `-O` have the name of an option after them, also behind other letters:
+            // `-euo pipefail`.
+            Some(options) if !options.starts_with('-') => {
+                takes_script |= options.contains('c');
+                at += options.matches(['o', 'O']).count();
+            }
             Some(_) => {}
             None => break,
         }

@@ -387,6 +387,8 @@ impl Reader {
                         '(' => depth += 1,
                         ')' => depth -= 1,
                         '\'' => while self.rest.pop_front()? != '\'' {},
+                        // A parenthesis in quotes closes nothing: `$(echo ")")`.
+                        '"' => self.quoted(&mut String::new())?,
                         '\\' => {
                             self.rest.pop_front();
                         }

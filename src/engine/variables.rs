@@ -124,7 +124,14 @@ impl Variables {
                 match self.get(name) {
                     Some(value) => out.push_str(value),
                     // `envFrom` and Services of the namespace add variables that are not seen here.
-                    None => out.push(UNKNOWN),
+                    None if self.is_set(name) || name.chars().all(is_of_key) => out.push(UNKNOWN),
+                    // No variable has such a name, so that the text stays, for a shell:
+                    // `$(nproc --all)`.
+                    None => {
+                        out.push_str("$(");
+                        out.push_str(name);
+                        out.push(')');
+                    }
                 }
                 rest = after;
             } else {
@@ -134,4 +141,10 @@ impl Variables {
         out.push_str(rest);
         out
     }
+}
+
+/// Whether a character can be in a key of a ConfigMap or a Secret, of which `envFrom` makes
+/// variables.
+fn is_of_key(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }

@@ -45,6 +45,21 @@ fn a_value_is_the_last_one_that_is_set() {
 }
 
 #[test]
+fn a_shell_with_named_options_runs_its_script() {
+    for options in [vec!["-euo", "pipefail", "-c"], vec!["-o", "pipefail", "-ec"], vec!["-ec"]] {
+        let command: Vec<&str> = std::iter::once("bash").chain(options).collect();
+        let script = settings(&serde_json::json!({"image": "x", "command": command,
+            "args": ["PORT=$(echo \")\" | wc -c)\nvllm serve --max-model-len 16 --port \"$PORT\""]}));
+        assert_eq!(script.context.set().map(|found| found.value), Some(16), "{command:?}");
+    }
+    let sum = settings(&serde_json::json!({"image": "x", "command": ["sh", "-c"],
+        "args": ["vllm serve --port $((8000 + 1)) --max-model-len 16"]}));
+    assert_eq!(sum.context.set().map(|found| found.value), Some(16));
+    let file = serde_json::json!({"image": "x", "command": ["bash", "-o", "pipefail", "run.sh"]});
+    assert!(EngineSettings::of(&container(&file)).is_none());
+}
+
+#[test]
 fn defaults_hold_only_where_nothing_else_may_set_the_value() {
     assert!(vllm(&["--model", "m"]).tensor.is_default());
     for args in [vec!["--model", "m", "$(SECRET)"], vec!["--config", "/c.yaml"]] {
