@@ -72,15 +72,12 @@ fn with_values(text: &str, values: &BTreeMap<&str, String>) -> String {
         let (before, parameter) = rest.split_at(start);
         out.push_str(before);
         let name = parameter.find('}').map(|end| &parameter[2..end]);
-        match name.and_then(|name| Some((name, values.get(name)?))) {
-            Some((name, value)) => {
-                out.push_str(value);
-                rest = &parameter[name.len() + "${}".len()..];
-            }
-            None => {
-                out.push_str("${");
-                rest = &parameter[2..];
-            }
+        if let Some((name, value)) = name.and_then(|name| Some((name, values.get(name)?))) {
+            out.push_str(value);
+            rest = &parameter[name.len() + "${}".len()..];
+        } else {
+            out.push_str("${");
+            rest = &parameter[2..];
         }
     }
     out.push_str(rest);
