@@ -91,10 +91,15 @@ fn horizontal(object: &Object) -> Option<Scaled> {
 }
 
 fn scaled_object(object: &Object) -> Option<Scaled> {
-    let paused = object.annotations();
-    let paused = paused.get("autoscaling.keda.sh/paused-replicas").and_then(Node::scalar_text);
-    if let Some(replicas) = paused.and_then(|paused| paused.parse().ok()) {
+    let annotations = object.annotations();
+    let text = |key: &str| annotations.get(key).and_then(Node::scalar_text);
+    let replicas = text("autoscaling.keda.sh/paused-replicas");
+    if let Some(replicas) = replicas.and_then(|replicas| replicas.parse().ok()) {
         return Some(Scaled::Paused(replicas));
+    }
+    // Paused without a number, KEDA leaves the workload at the replicas that it has.
+    if text("autoscaling.keda.sh/paused").as_deref() == Some("true") {
+        return None;
     }
     // The defaults of KEDA (apis/keda/v1alpha1/scaledobject_types.go).
     let of = |key: &str, default: i64| match object.node.at(&["spec", key]) {

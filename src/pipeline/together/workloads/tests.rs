@@ -186,6 +186,10 @@ fn an_autoscaler_sets_the_replicas_of_a_workload_within_its_limits() {
     assert_eq!(of(1.into(), keda(json!({"minReplicaCount": 3, "maxReplicaCount": 5}))), [3, 3, 5]);
     // Without a minimum the last pod goes while no trigger is active.
     assert_eq!(of(2.into(), keda(json!({"maxReplicaCount": 5}))), [0, 2, 5]);
+    // A paused one changes nothing.
+    let mut paused = keda(json!({"maxReplicaCount": 5}));
+    paused["metadata"]["annotations"] = json!({"autoscaling.keda.sh/paused": "true"});
+    assert_eq!(of(2.into(), paused), [2, 2, 2]);
     let mut other = horizontal(3.into(), 5);
     other["metadata"]["namespace"] = "other".into();
     assert_eq!(of(1.into(), other), [1, 1, 1]);
