@@ -179,6 +179,11 @@ impl Ledger {
         self.quotas.is_empty()
     }
 
+    /// Whether a namespace has a quota.
+    pub fn has(&self, namespace: &str) -> bool {
+        self.quotas.contains_key(namespace)
+    }
+
     /// Adds a ResourceQuota, or replaces it: what is used stays.
     pub fn set(&mut self, object: &Node) {
         let mut quota = Quota::read(object);

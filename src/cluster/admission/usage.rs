@@ -136,22 +136,39 @@ impl Usage {
     pub fn of_made(kind: &str, object: &Node) -> Self {
         let mut usage = match kind {
             "persistentvolumeclaims" => Self::of_claim(object),
-            _ => Self::of_object(kind),
+            _ => Self::of_kind(kind),
         };
         let mut one = |name: &str| put(&mut usage.amounts, name, &Quantity::from_integer(1));
-        match kind {
-            // pkg/quota/v1/evaluator/core/services.go
-            "services" => {
-                one("services");
-                match text(object.at(&["spec", "type"])).as_str() {
-                    "NodePort" => one("services.nodeports"),
-                    "LoadBalancer" => one("services.loadbalancers"),
-                    _ => {}
+        // pkg/quota/v1/evaluator/core/services.go
+        if kind == "services" {
+            one("services");
+            let spec = object.get("spec");
+            let ports = spec.map(|spec| spec.items_of("ports")).unwrap_or_default();
+            let stated = ports.iter().filter(|port| port.get("nodePort").is_some()).count();
+            let allocated = spec.and_then(|spec| spec.get("allocateLoadBalancerNodePorts"));
+            let node_ports = match text(object.at(&["spec", "type"])).as_str() {
+                "LoadBalancer" => {
+                    one("services.loadbalancers");
+                    let all = allocated.and_then(Node::as_bool) != Some(false);
+                    if all { ports.len() } else { stated }
                 }
+                "NodePort" => ports.len(),
+                _ => 0,
+            };
+            if node_ports > 0 {
+                let count = Quantity::from_integer(i64::try_from(node_ports).unwrap_or(i64::MAX));
+                put(&mut usage.amounts, "services.nodeports", &count);
             }
-            // pkg/quota/v1/evaluator/core/registry.go, legacyObjectCountAliases
-            "configmaps" | "secrets" | "replicationcontrollers" | "resourcequotas" => one(kind),
-            _ => {}
+        }
+        usage
+    }
+
+    /// What an object counts of which the kind decides alone.
+    pub fn of_kind(kind: &str) -> Self {
+        let mut usage = Self::of_object(kind);
+        // pkg/quota/v1/evaluator/core/registry.go, legacyObjectCountAliases
+        if matches!(kind, "configmaps" | "secrets" | "replicationcontrollers" | "resourcequotas") {
+            put(&mut usage.amounts, kind, &Quantity::from_integer(1));
         }
         usage
     }

@@ -19,6 +19,7 @@ mod other_mode;
 pub(crate) mod partial_groups;
 pub(crate) mod plain_queue;
 pub(crate) mod quota;
+mod quota_status;
 pub(crate) mod reasons;
 mod references;
 pub(crate) mod remedies;
@@ -229,7 +230,7 @@ fn place<'a>(
     let templates = running.templates(&context);
     // Before other workloads add theirs: the count is that of planned services and ModelServings.
     let of_services = claimed_pods.len();
-    let uncounted = object_counts::of_services(catalog, planned, &mut claims);
+    let (uncounted, objects) = object_counts::of_services(catalog, planned, &mut claims);
     // The catalog may have handed over the planned ones.
     let all = planned.iter().map(|one| (&one.service.namespace, &one.service.name));
     let all = all.chain(servings.iter().map(|one| (&one.serving.namespace, one.serving.name())));
@@ -320,6 +321,7 @@ fn place<'a>(
     let mut not_judged = not_judged(&not_counted);
     not_judged.extend(uncounted);
     not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
+    not_judged.extend(quota_status::beyond(catalog, &templates, &placed, &objects));
     let checked = quota::checked(catalog, planned, &claims, &fleet).into_iter();
     not_judged.extend(checked.map(|(queue, pods, checks)| NotJudged {
         what: eco_format!("ClusterQueue `{queue}`"),

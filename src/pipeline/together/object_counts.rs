@@ -4,6 +4,7 @@
 
 use super::NotJudged;
 use super::claims::{Claim, Refused, Who};
+use super::workloads::has_pods;
 use crate::api::{ComponentKind, Object};
 use crate::catalog::Catalog;
 use crate::cluster::admission::{Ledger, Usage};
@@ -31,28 +32,24 @@ impl ObjectCounts {
         if all.ledger.is_empty() {
             return all;
         }
+        take_own(catalog, &mut all.ledger);
         let mut objects: Vec<&Object> = objects.collect();
         objects.sort_by_key(|item| (item.metadata("uid").is_none(), &item.id));
         for object in objects {
             let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
             let resource = resource(object.group(), &object.id.kind);
+            let usage = Arc::new(Usage::of_made(&resource, &object.node));
             // It exists: it uses quota even beyond the limit, because quotas never remove objects.
             if object.metadata("uid").is_some() {
-                all.ledger.take(&namespace, &Arc::new(Usage::of_made(&resource, &object.node)));
+                all.ledger.take(&namespace, &usage);
                 continue;
             }
             let name = &object.id.name;
-            let mut charge = |resource: &str, name: &str| {
-                let charged = all.ledger.charge_object(&namespace, resource);
-                charged.map_err(|why| eco_format!("{resource} \"{name}\" is forbidden: {why}"))
-            };
-            let charged = charge(&resource, name).and_then(|()| match object.id.kind.as_str() {
-                // "Rollout"|Its ReplicaSet counts too, and the controller creates it under a name
-                // with a hash.
-                "Deployment" | "Rollout" => charge("replicasets.apps", &format!("{name}-*")),
-                _ => Ok(()),
-            });
-            if let Err(why) = charged {
+            let made = all.ledger.charge_made(&namespace, &usage);
+            let made = made.map_err(|why| forbidden(&resource, name, &why));
+            let made =
+                made.and_then(|()| charge_part(&mut all.ledger, &namespace, &resource, name));
+            if let Err(why) = made {
                 all.refused.insert(object.span, why);
             }
         }
@@ -63,20 +60,105 @@ impl ObjectCounts {
     pub(super) fn refused(&self, object: &Object) -> Option<&EcoString> {
         self.refused.get(&object.span)
     }
+
+    /// The objects without pods that a server would not create: what needs them does not start. Claims
+    /// for volumes are judged with the pods that use them.
+    fn without_pods(&self, catalog: &Catalog) -> Vec<NotJudged> {
+        if self.refused.is_empty() {
+            return Vec::new();
+        }
+        let others = catalog.others().iter().filter(|object| {
+            !has_pods(object)
+                && object.id.kind != "PersistentVolumeClaim"
+                && !catalog.is_copy(object)
+        });
+        let found = others.filter_map(|object| {
+            let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+            Some(NotJudged {
+                what: eco_format!("{} `{namespace}/{}`", object.id.kind, object.id.name),
+                pods: None,
+                message: eco_format!("{}: what needs it does not start", self.refused(object)?),
+            })
+        });
+        found.collect()
+    }
 }
 
-/// Charges what operators have yet to create for services, after all that exists and the workloads of the
+/// The server's answer where a quota refuses an object.
+fn forbidden(resource: &str, name: &str, why: &EcoString) -> EcoString {
+    eco_format!("{resource} \"{name}\" is forbidden: {why}")
+}
+
+/// What a controller creates for an object before its pods, by the resource of the object: without it
+/// there are none (pkg/controller/deployment/sync.go, `getNewReplicaSet`; pkg/controller/statefulset,
+/// `getStatefulSetRevisions`; pkg/controller/daemon/daemon_controller.go, `constructHistory`).
+const PARTS: [(&str, &str); 4] = [
+    ("deployments.apps", "replicasets.apps"),
+    ("rollouts.argoproj.io", "replicasets.apps"),
+    ("statefulsets.apps", "controllerrevisions.apps"),
+    ("daemonsets.apps", "controllerrevisions.apps"),
+];
+
+/// Charges what a controller creates for an object of this name.
+fn charge_part(
+    ledger: &mut Ledger,
+    namespace: &str,
+    resource: &str,
+    name: &str,
+) -> Result<(), EcoString> {
+    let Some((_, part)) = PARTS.iter().find(|(own, _)| *own == resource) else { return Ok(()) };
+    let charged = ledger.charge_object(namespace, part);
+    charged.map_err(|why| forbidden(part, &format!("{name}-*"), &why))
+}
+
+/// What a cluster creates in every namespace: kind, plural, name
+/// (pkg/controller/certificates/rootcacertpublisher/publisher.go and
+/// pkg/controller/serviceaccount/serviceaccounts_controller.go).
+const OF_EVERY_NAMESPACE: [(&str, &str, &str); 2] = [
+    ("ConfigMap", "configmaps", "kube-root-ca.crt"),
+    ("ServiceAccount", "serviceaccounts", "default"),
+];
+
+/// Counts what a cluster creates in every namespace, where the input lacks it.
+fn take_own(catalog: &Catalog, ledger: &mut Ledger) {
+    let namespaces: BTreeSet<EcoString> =
+        ledger.status().into_iter().map(|quota| quota.namespace).collect();
+    for (kind, plural, name) in OF_EVERY_NAMESPACE {
+        let usage = Arc::new(Usage::of_kind(plural));
+        let read: BTreeSet<&EcoString> = catalog
+            .others()
+            .iter()
+            .filter(|object| object.id.kind == kind && object.id.name == name)
+            .filter_map(|object| object.id.scope.namespace())
+            .collect();
+        for namespace in namespaces.iter().filter(|namespace| !read.contains(namespace)) {
+            ledger.take(namespace, &usage);
+        }
+    }
+}
+
+/// Charges what operators have yet to create for services, after all that exists and the objects of the
 /// input. Where the object that runs pods is refused, there are none; of other objects, a line each.
+/// The ledger has all that was charged.
 pub(super) fn of_services(
     catalog: &Catalog,
     planned: &[Planned<'_>],
     claims: &mut [Claim],
-) -> Vec<NotJudged> {
-    if planned.iter().all(|item| item.objects.is_empty()) {
-        return Vec::new();
+) -> (Vec<NotJudged>, Ledger) {
+    let limited = quotas(catalog);
+    let counted = |item: &&Object| {
+        let namespace = item.id.scope.namespace();
+        namespace.is_some_and(|namespace| limited.counts_objects(namespace))
+            && !matches!(item.id.kind.as_str(), "Pod" | "ResourceQuota")
+            && !catalog.is_copy(item)
+            && !catalog.is_unfilled(item)
+    };
+    if limited.is_empty() {
+        return (Vec::new(), limited);
     }
-    let counted = |item: &&Object| !catalog.is_copy(item) && item.id.kind != "ResourceQuota";
-    let mut ledger = ObjectCounts::of(catalog, catalog.others().iter().filter(counted)).ledger;
+    let counts = ObjectCounts::of(catalog, catalog.others().iter().filter(counted));
+    let mut found = counts.without_pods(catalog);
+    let mut ledger = counts.ledger;
     let exists: BTreeSet<(EcoString, &EcoString, &EcoString)> = catalog
         .others()
         .iter()
@@ -86,7 +168,6 @@ pub(super) fn of_services(
             Some((resource(item.group(), &item.id.kind), namespace, &item.id.name))
         })
         .collect();
-    let mut found = Vec::new();
     let mut refused: HashMap<(usize, Option<ComponentKind>), EcoString> = HashMap::new();
     for (at, item) in planned.iter().enumerate().filter(|(_, item)| item.error.is_none()) {
         let namespace = &item.service.namespace;
@@ -98,9 +179,11 @@ pub(super) fn of_services(
             continue;
         }
         for object in &item.objects {
-            let Err(why) = ledger.charge_made(namespace, &object.usage) else { continue };
             let (resource, name) = (&object.resource, &object.name);
-            let message = eco_format!("{resource} \"{name}\" is forbidden: {why}");
+            let made = ledger.charge_made(namespace, &object.usage);
+            let made = made.map_err(|why| forbidden(resource, name, &why));
+            let made = made.and_then(|()| charge_part(&mut ledger, namespace, resource, name));
+            let Err(message) = made else { continue };
             // Without the service itself the operator has nothing to write pods for.
             if resource.starts_with("inferenceservices.") || object.runs.is_some() {
                 refused.entry((at, object.runs)).or_insert(message);
@@ -123,7 +206,7 @@ pub(super) fn of_services(
             claim.workload = Workload::default();
         }
     }
-    found
+    (found, ledger)
 }
 
 #[cfg(test)]
@@ -140,7 +223,11 @@ mod tests {
 
     #[test]
     fn without_the_object_that_runs_them_there_are_no_pods() {
-        for hard in ["count/deployments.apps: '0'", "count/inferenceservices.ome.io: '0'"] {
+        for hard in [
+            "count/deployments.apps: '0'",
+            "count/replicasets.apps: '0'",
+            "count/inferenceservices.ome.io: '0'",
+        ] {
             let ran = plan(hard);
             assert_eq!(ran.code, 2, "{hard}");
             let message = ran.at("/placement/pending/0/message").to_string();
@@ -157,10 +244,51 @@ mod tests {
             ("configmaps: '0'", "unknown"),
             ("services: '50'", "fits"),
             ("secrets: '0'", "fits"),
+            // Every namespace has kube-root-ca.crt.
+            ("configmaps: '2'", "fits"),
+            ("configmaps: '1'", "unknown"),
         ] {
             let ran = plan(hard);
             assert_eq!(ran.code, 0, "{hard}");
             assert_eq!(ran.at("/placement/verdict"), verdict, "{hard}: {}", ran.out);
         }
+    }
+
+    #[test]
+    fn objects_of_the_input_count_too() {
+        let plan = |hard: &str, more: &str| {
+            let text = format!(
+                "{}---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: q, namespace: ml}}\nspec: {{hard: {{{hard}}}}}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {{name: s, namespace: ml}}\nspec: {{replicas: 1, serviceName: s, selector: {{matchLabels: {{app: s}}}}, template: {{metadata: {{labels: {{app: s}}}}, spec: {{containers: [{{name: c, image: x}}]}}}}}}\n{more}",
+                gpu_node("n1", 8, "")
+            );
+            ome_on("plan -o json --no-builtin -f {in.yaml}", &[("in.yaml", &text)])
+        };
+        let of = |kind: &str, spec: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: {kind}\nmetadata: {{name: a, namespace: ml}}\n{spec}"
+            )
+        };
+        let service = of("Service", "spec: {ports: [{port: 80}]}\n");
+        for (hard, more, what) in [
+            ("services: '0'", &service, "Service `ml/a`"),
+            ("count/services: '0'", &service, "Service `ml/a`"),
+            ("configmaps: '1'", &of("ConfigMap", "data: {a: b}\n"), "ConfigMap `ml/a`"),
+            ("count/secrets: '0'", &of("Secret", ""), "Secret `ml/a`"),
+            ("count/serviceaccounts: '1'", &of("ServiceAccount", ""), "ServiceAccount `ml/a`"),
+        ] {
+            let ran = plan(hard, more);
+            assert_eq!(ran.at("/placement/verdict"), "unknown", "{hard}: {}", ran.out);
+            assert_eq!(ran.at("/placement/notJudged/0/what"), what, "{hard}");
+        }
+        let ports = of("Service", "spec: {type: NodePort, ports: [{port: 80}, {port: 81}]}\n");
+        for (hard, verdict) in [("1", "unknown"), ("2", "fits")] {
+            let ran = plan(&format!("services.nodeports: '{hard}'"), &ports);
+            assert_eq!(ran.at("/placement/verdict"), verdict, "{hard}");
+        }
+        assert_eq!(plan("services: '1'", &service).at("/placement/verdict"), "fits");
+        assert_eq!(plan("configmaps: '1'", &service).at("/placement/verdict"), "fits");
+        // The controller of StatefulSets keeps a revision before it creates pods.
+        let ran = plan("count/controllerrevisions.apps: '0'", "");
+        assert_eq!(ran.code, 2, "{}", ran.out);
     }
 }

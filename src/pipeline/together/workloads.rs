@@ -213,6 +213,11 @@ fn row(object: &Object) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.kind == object.id.kind && row.group == object.group())
 }
 
+/// Whether an object runs pods.
+pub(super) fn has_pods(object: &Object) -> bool {
+    row(object).is_some()
+}
+
 /// The pods of a workload that no server takes.
 fn unserved_pods(failure: &Failure, workload: &Workload) -> Refused {
     let message = if failure.code == Code::ServerRefuses {
