@@ -231,6 +231,13 @@ pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
     match &node.value {
         Value::List(items) => items.iter().for_each(|item| devices(item, sum)),
         Value::Map(map) => {
+            // As `gpu` of a SparkApplication (kubeflow/spark-operator, GPUSpec).
+            let named = map.get("name").and_then(Node::scalar_text);
+            let count = map.get("quantity").and_then(Node::as_int).filter(|count| *count > 0);
+            if let (Some(name), Some(count)) = (named.filter(|name| is_accelerator(name)), count) {
+                let all = sum.entry(name).or_default();
+                *all = all.saturating_add(count);
+            }
             for entry in map {
                 if entry.key == "containers" {
                     for container in entry.node.items() {

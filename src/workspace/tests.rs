@@ -85,6 +85,8 @@ fn devices_of_other_fields_for_resources_are_reported() {
         ("resources: {limits: {nvidia.com/gpu: 2}}", true),
         ("templates: [{container: {image: i, resources: {limits: {nvidia.com/gpu: 1}}}}]", true),
         ("trainer: {numNodes: 4, resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}", true),
+        ("executor: {instances: 2, gpu: {name: nvidia.com/gpu, quantity: 1}}", true),
+        ("executor: {instances: 2, gpu: {name: nvidia.com/gpu, quantity: 0}}", false),
         ("resources: {limits: {cpu: 2}}", false),
         // The most that a pool of nodes may have.
         ("limits: {nvidia.com/gpu: 8}", false),

@@ -47,6 +47,7 @@ pub(super) fn adopt(
                 refused: None,
                 standing: 0,
                 queue: None,
+                gang: false,
                 id,
             });
             plain.len() - 1

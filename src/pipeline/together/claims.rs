@@ -57,6 +57,8 @@ pub(crate) struct Claim {
     pub(crate) refused: Option<Refused>,
     /// Of a workload that no operator writes: the queue that it names.
     pub(super) queue: Option<PlainQueue>,
+    /// Its scheduler starts its groups as a whole: Volcano does.
+    pub(super) gang: bool,
 }
 
 /// Pods that are not placed.
@@ -152,6 +154,7 @@ pub(crate) fn of(
                 extra: extra(component),
                 refused,
                 queue: None,
+                gang: false,
             });
         }
     }
@@ -186,6 +189,7 @@ pub(crate) fn of(
             extra: 0,
             refused,
             queue: None,
+            gang: true,
         });
     }
     let count = claims.iter().flat_map(|claim| claim.running_pods.iter().copied()).collect();

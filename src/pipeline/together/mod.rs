@@ -27,6 +27,7 @@ pub(crate) mod settled;
 #[cfg(test)]
 mod tests;
 mod unevaluated;
+mod volcano_job;
 mod workload_kinds;
 pub(crate) mod workloads;
 
@@ -321,6 +322,7 @@ fn place<'a>(
     let mut not_judged = not_judged(&not_counted);
     not_judged.extend(uncounted);
     not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
+    not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &templates, &placed, &objects));
     let checked = quota::checked(catalog, planned, &claims, &fleet).into_iter();
     not_judged.extend(checked.map(|(queue, pods, checks)| NotJudged {

@@ -29,8 +29,7 @@ const MOST_ASKED: usize = 5000;
 /// as a whole.
 pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGroup> {
     let is_group = |(workload, claim): (&Workload, &Claim)| {
-        // Volcano, which has gangs, schedules the pods of a ModelServing.
-        claim.component.is_some() && workload.replicas.iter().any(|replica| replica.together > 1)
+        !claim.gang && workload.replicas.iter().any(|replica| replica.together > 1)
     };
     let pods: usize = fleet
         .workloads

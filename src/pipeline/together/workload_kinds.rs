@@ -41,6 +41,8 @@ pub(super) enum Pods {
     Itself,
     /// `autoscaling.knative.dev/min-scale` of the template.
     Knative,
+    /// Tasks of Volcano, which start together.
+    Volcano,
     /// Services of Dynamo, which state devices without their vendor.
     Dynamo,
 }
@@ -150,6 +152,7 @@ const fn roles(each: &'static [&'static str]) -> Part {
     part(each, &[(&["replicas"], 1)], &["template"])
 }
 
+pub(super) const TEMPLATE_OF_PART: &[&str] = &["template"];
 pub(super) const TEMPLATE: &[&str] = &["spec", "template"];
 const REPLICAS: &[(&[&str], i64)] = &[(&["spec", "replicas"], 1)];
 
@@ -212,11 +215,7 @@ pub(super) static TABLE: &[Row] = &[
             },
         ]),
     },
-    Row {
-        group: "batch.volcano.sh",
-        kind: "Job",
-        pods: Pods::Parts(&[part(&["spec", "tasks"], &[(&["replicas"], 1)], &["template"])]),
-    },
+    Row { group: "batch.volcano.sh", kind: "Job", pods: Pods::Volcano },
     Row { group: "serving.knative.dev", kind: "Service", pods: Pods::Knative },
     Row { group: "nvidia.com", kind: "DynamoGraphDeployment", pods: Pods::Dynamo },
     Row {
@@ -311,6 +310,10 @@ impl Pods {
             Self::PerNode => "one per node that its pods may use".to_owned(),
             Self::Itself => "itself, while it has no node and no owner".to_owned(),
             Self::Knative => "annotation `autoscaling.knative.dev/min-scale`".to_owned(),
+            Self::Volcano => {
+                "`replicas` of each of `spec.tasks`; `spec.minAvailable` of them start together"
+                    .to_owned()
+            }
             Self::Dynamo => "replicas × nodes of each service".to_owned(),
         }
     }

@@ -10,6 +10,7 @@ use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::object_counts::ObjectCounts;
 use super::plain_queue::PlainQueue;
 use super::references::{References, Template};
+use super::volcano_job;
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
 use crate::api::{Api, Failure, Object};
 use crate::catalog::Catalog;
@@ -46,6 +47,8 @@ pub(crate) struct PlainWorkload {
     pub(crate) standing: usize,
     /// The queue of Kueue that it names.
     pub(super) queue: Option<PlainQueue>,
+    /// Its scheduler starts its groups as a whole.
+    pub(super) gang: bool,
 }
 
 /// An object that requests devices, of a kind whose pods are not counted.
@@ -187,7 +190,17 @@ pub(crate) fn read(
         let (name, created) = (eco_format!("{namespace}/{name}"), object.created().map(Into::into));
         let labels = workload.templates.first().map(|template| &template.labels);
         let queue = PlainQueue::of(catalog, object, object.group(), labels);
-        found.push(PlainWorkload { id, name, created, workload, refused, standing: 0, queue });
+        let gang = matches!(row.pods, Pods::Volcano);
+        found.push(PlainWorkload {
+            id,
+            name,
+            created,
+            workload,
+            refused,
+            standing: 0,
+            queue,
+            gang,
+        });
     }
     found.sort_by(|one, other| one.id.cmp(&other.id));
     (found, unknown)
@@ -332,11 +345,23 @@ impl Pods {
             | Self::Itself
             | Self::Knative
             | Self::Dynamo => Vec::new(),
+            Self::Volcano => {
+                let tasks = object.at(&["spec", "tasks"]).map(Node::items).unwrap_or_default();
+                let of_task = |(place, task): (usize, &'n Node)| {
+                    let path = at(&["spec", "tasks"]).chain([Segment::Index(place)]);
+                    Some((path.chain(at(&["template"])).collect(), task.get("template")?, false))
+                };
+                tasks.iter().enumerate().filter_map(of_task).collect()
+            }
         }
     }
 
     /// Leaves out the replicas that run.
     fn subtract(&self, workload: &mut Workload, pods: &[&RunningPod<'_>]) {
+        if matches!(self, Self::Volcano) {
+            volcano_job::subtract(workload, pods);
+            return;
+        }
         let templates = &workload.templates;
         let by_node = matches!(self, Self::PerNode);
         // Pods with claims of their own are not alike: each has its name.
@@ -457,6 +482,10 @@ impl Pods {
                 let pod = context.template(namespace, template).map_err(refused)?;
                 out.templates.push(pod);
                 out.replicas.extend(left.alone(0, least)?);
+            }
+            Self::Volcano => {
+                let mut take = |count| left.take(count);
+                out = volcano_job::pods(object, node, namespace, context, &mut take)?;
             }
             Self::Dynamo => {
                 let services = node.at(&["spec", "services"]).map(Node::entries);
@@ -642,6 +671,7 @@ pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
             extra: 0,
             refused: workload.refused.clone(),
             queue: workload.queue.clone(),
+            gang: workload.gang,
         });
     }
 }
