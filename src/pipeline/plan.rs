@@ -1,6 +1,7 @@
 //! Decides services: runtime, accelerators, components, queues and fit.
 
 use super::advice;
+use super::autoscalers::Autoscalers;
 use super::built::{PodContext, Workload};
 use super::counted_object::{self, CountedObject};
 use super::difference::{Side, difference, differs};
@@ -63,6 +64,7 @@ pub struct Planner<'a> {
     context: PodContext,
     /// The quotas of all namespaces.
     quotas: admission::Ledger,
+    autoscalers: Autoscalers,
     /// The engines in the pods.
     engines: Engines<'a>,
     /// The pods of queues so far: a fleet has few pod shapes.
@@ -125,6 +127,7 @@ impl<'a> Planner<'a> {
             has_nodes: machines::is_known(catalog.machines()),
             context: PodContext::of(catalog),
             quotas: counted_object::quotas(catalog),
+            autoscalers: Autoscalers::of(catalog),
             engines: Engines::new(catalog),
             questions: Mutex::default(),
             server: None,
@@ -479,6 +482,18 @@ impl<'a> Planner<'a> {
         // memory.
         let built = built.built.filter(|_| followed);
         if let Some(composed) = &built {
+            let made = || {
+                if self.has_nodes {
+                    return workloads.clone();
+                }
+                let objects = match ask.admitted(composed) {
+                    Some(admitted) => admitted.unwrap_or_default(),
+                    None => ask.judged(composed).unwrap_or_default(),
+                };
+                self.context.workloads(&objects, &[])
+            };
+            let objects = || ask.judged(composed).unwrap_or_default();
+            self.autoscalers.scale(&service.namespace, &mut components, made, objects);
             let built = &composed.components;
             let found = self.engines.of_service(
                 selector,

@@ -67,6 +67,19 @@ pub struct PlannedComponent {
     pub stopped: Option<EcoString>,
     /// The file with settings of its server that was not read.
     pub unread_settings: Option<EcoString>,
+    /// What autoscalers of the input leave its workload.
+    pub(crate) kept: Option<Box<Kept>>,
+}
+
+/// The replicas that autoscalers leave a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Once they have run, without metrics.
+    pub(crate) least: i64,
+    /// At most.
+    pub(crate) most: i64,
+    /// They contradict each other.
+    pub(crate) contested: Option<EcoString>,
 }
 
 impl From<Outline> for PlannedComponent {
@@ -86,11 +99,17 @@ impl From<Outline> for PlannedComponent {
             cache: None,
             stopped: None,
             unread_settings: None,
+            kept: None,
         }
     }
 }
 
 impl PlannedComponent {
+    /// The greatest number of replicas; `None` if nothing scales it.
+    pub(crate) fn most_replicas(&self) -> Option<i64> {
+        self.kept.as_ref().map(|kept| kept.most).or(self.max_replicas)
+    }
+
     /// GPUs of one replica.
     pub fn gpus(&self) -> Count {
         self.gpus_by_resource

@@ -3,6 +3,7 @@
 //! Services are rendered in windows, in parallel within a window and in order between windows, so
 //! that a window, not the output, bounds memory.
 
+use super::autoscalers::Autoscalers;
 use super::plan::Planner;
 use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
@@ -66,6 +67,7 @@ pub struct Renderer<'a> {
     workload: (Workload, ServingFeatures),
     selectors: BTreeMap<crate::api::Api, Selector<'a>>,
     server: Server<'a>,
+    pub(crate) autoscalers: Autoscalers,
 }
 
 impl<'a> Renderer<'a> {
@@ -83,6 +85,7 @@ impl<'a> Renderer<'a> {
             workload: (Workload::Auto, ServingFeatures::default()),
             selectors,
             server: Server::new(world, semantics),
+            autoscalers: Autoscalers::of(catalog),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::merge::history::History;
 use crate::operators::servings;
 use crate::operators::servings::objects::MOST_PODS;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
+use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::running::{Owner, RunningPods};
 use crate::quantity::IntOrPercent;
@@ -47,11 +48,6 @@ pub(super) fn render<'a>(
     context: &PodContext,
 ) -> Side {
     let rendered = renderer.render_service(service, &mut History::off());
-    let components = &rendered.components;
-    let most = |kind: ComponentKind| {
-        let component = components.iter().find(|component| component.kind == kind);
-        component.and_then(|component| component.max_replicas)
-    };
     let error = rendered.refusal();
     let before = rendered.unfinished.as_ref().map(|unfinished| renderer.before_failure(unfinished));
     let objects = match (&before, &error) {
@@ -60,6 +56,14 @@ pub(super) fn render<'a>(
         (None, None) => &rendered.objects[..],
     };
     let found = context.workloads(objects, &[]);
+    let mut components = rendered.components.clone();
+    let namespace = &service.namespace;
+    let made = || found.clone();
+    renderer.autoscalers.scale(namespace, &mut components, made, || objects.to_vec());
+    let most = |kind: ComponentKind| {
+        let component = components.iter().find(|component| component.kind == kind);
+        component.and_then(PlannedComponent::most_replicas)
+    };
     let replicas = |kind: ComponentKind| {
         let component = components.iter().find(|component| component.kind == kind);
         component.and_then(|component| component.settled_replicas.number()).unwrap_or(1)

@@ -398,7 +398,7 @@ pub(super) fn sort(claims: &mut [Claim]) {
 
 /// Replicas between minReplicas and maxReplicas.
 fn extra(component: &PlannedComponent) -> usize {
-    let most = component.max_replicas.zip(component.settled_replicas.number());
+    let most = component.most_replicas().zip(component.settled_replicas.number());
     most.and_then(|(most, least)| usize::try_from(most - least).ok()).unwrap_or(0)
 }
 

@@ -7,8 +7,8 @@
 pub(crate) mod adopted;
 pub(crate) mod answer;
 pub(crate) mod assumed;
-mod autoscalers;
 pub(crate) mod claims;
+mod contested;
 mod held;
 pub(crate) mod loss;
 pub(crate) mod map;
@@ -31,6 +31,7 @@ mod volcano_job;
 mod workload_kinds;
 pub(crate) mod workloads;
 
+pub use super::autoscalers::At;
 pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
 pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
@@ -95,18 +96,6 @@ pub(crate) fn requested<'a>(
         add(class, *devices);
     }
     requested
-}
-
-/// The number of replicas that is placed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum At {
-    /// minReplicas.
-    #[default]
-    Min,
-    /// maxReplicas of everything at once.
-    Max,
-    /// As running pods and `spec.replicas` in the input have it.
-    Current,
 }
 
 /// Optional parts of the result.
@@ -322,6 +311,7 @@ fn place<'a>(
     let mut not_judged = not_judged(&not_counted);
     not_judged.extend(uncounted);
     not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
+    not_judged.extend(contested::found(catalog, planned, servings, &all, options.at));
     not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &templates, &placed, &objects));
     let checked = quota::checked(catalog, planned, &claims, &fleet).into_iter();

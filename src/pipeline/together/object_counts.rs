@@ -4,7 +4,7 @@
 
 use super::NotJudged;
 use super::claims::{Claim, Refused, Who};
-use super::workloads::has_pods;
+use super::workload_kinds::row;
 use crate::api::{ComponentKind, Object};
 use crate::catalog::Catalog;
 use crate::cluster::admission::{Ledger, Usage};
@@ -68,7 +68,7 @@ impl ObjectCounts {
             return Vec::new();
         }
         let others = catalog.others().iter().filter(|object| {
-            !has_pods(object)
+            row(object).is_none()
                 && object.id.kind != "PersistentVolumeClaim"
                 && !catalog.is_copy(object)
         });

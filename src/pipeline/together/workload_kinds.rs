@@ -1,5 +1,6 @@
 //! Where each kind of workload has its replicas and its pod templates, and when it has no pods.
 
+use crate::api::Object;
 use crate::rollout::has_condition;
 use crate::yaml::Node;
 
@@ -288,6 +289,11 @@ pub(super) static TABLE: &[Row] = &[
         }]),
     },
 ];
+
+/// Where the pods of an object are, if it is of a kind that is counted.
+pub(super) fn row(object: &Object) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.kind == object.id.kind && row.group == object.group())
+}
 
 /// The kinds with their group and the number of their pods in words, for the page about them.
 pub fn counted() -> impl Iterator<Item = (&'static str, &'static str, String)> {

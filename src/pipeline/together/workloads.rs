@@ -5,13 +5,12 @@
 //! creates; and the objects of other kinds that request devices, whose number of pods is unknown.
 
 use super::At;
-use super::autoscalers::Autoscalers;
 use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::object_counts::ObjectCounts;
 use super::plain_queue::PlainQueue;
 use super::references::{References, Template};
 use super::volcano_job;
-use super::workload_kinds::{NO_PODS, Part, Pods, Row, TABLE, TEMPLATE};
+use super::workload_kinds::{NO_PODS, Part, Pods, Row, TEMPLATE, row};
 use crate::api::{Api, Failure, Object};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -20,6 +19,7 @@ use crate::cluster::schedule::{NodeTerm, PodTemplate};
 use crate::diag::{Code, Diagnostic};
 use crate::objects::accept::{judge, judge_template, judges_pods};
 use crate::operators::OPERATORS;
+use crate::pipeline::autoscalers::Autoscalers;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus};
 use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec};
@@ -221,16 +221,6 @@ pub fn refused_by_server(object: &Object) -> Vec<Diagnostic> {
     found
 }
 
-/// Where the pods of an object are, if it is of a kind that is counted.
-fn row(object: &Object) -> Option<&'static Row> {
-    TABLE.iter().find(|row| row.kind == object.id.kind && row.group == object.group())
-}
-
-/// Whether an object runs pods.
-pub(super) fn has_pods(object: &Object) -> bool {
-    row(object).is_some()
-}
-
 /// The pods of a workload that no server takes.
 fn unserved_pods(failure: &Failure, workload: &Workload) -> Refused {
     let message = if failure.code == Code::ServerRefuses {
@@ -274,7 +264,7 @@ fn resumed(job: &Node) -> Node {
 }
 
 /// `Kind namespace/name`.
-fn shown(object: &Object) -> EcoString {
+pub(super) fn shown(object: &Object) -> EcoString {
     let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
     eco_format!("{} {namespace}/{}", object.id.kind, object.id.name)
 }

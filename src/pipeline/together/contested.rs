@@ -1,0 +1,133 @@
+//! Workloads that autoscalers of the input scale in contradiction to each other, or beyond what is
+//! placed. In: planned services, ModelServings and the workloads of the input. Out: a line for each.
+
+use super::workloads::{ServiceNames, counted_objects, shown};
+use super::{At, NotJudged};
+use crate::catalog::Catalog;
+use crate::pipeline::autoscalers::Autoscalers;
+use crate::pipeline::planned::Planned;
+use crate::pipeline::serving::PlannedServing;
+use ecow::{EcoString, eco_format};
+
+/// All of them.
+pub(super) fn found(
+    catalog: &Catalog,
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+    services: &ServiceNames,
+    at: At,
+) -> Vec<NotJudged> {
+    let autoscalers = Autoscalers::of(catalog);
+    if autoscalers.is_empty() {
+        return Vec::new();
+    }
+    let line = |what: EcoString, message: EcoString| NotJudged { what, pods: None, message };
+    let mut found = Vec::new();
+    for own in planned.iter().filter(|own| own.error.is_none()) {
+        for component in &own.components {
+            let why = component.kept.as_ref().and_then(|kept| kept.contested.clone());
+            found.extend(why.map(|why| {
+                line(eco_format!("{} of {}", component.kind.as_str(), own.service), why)
+            }));
+        }
+    }
+    for own in servings {
+        let (namespace, name) = (&own.serving.namespace, own.serving.name());
+        let replicas = own.serving.replicas.value;
+        let Some(kept) = autoscalers.of_serving(namespace, name, replicas) else { continue };
+        let other = kept.least != replicas || at == At::Max && kept.most != replicas;
+        let scaled = || {
+            eco_format!(
+                "an autoscaler scales it to {}..{} groups, and its own number is counted",
+                kept.least,
+                kept.most
+            )
+        };
+        let why = kept.contested.clone().or_else(|| other.then(scaled));
+        found.extend(why.map(|why| line(eco_format!("ModelServing {namespace}/{name}"), why)));
+    }
+    for object in counted_objects(catalog, services) {
+        let why = autoscalers.kept(object).and_then(|kept| kept.contested);
+        found.extend(why.map(|why| line(shown(object), why)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Ran, catalog, gpu_node, ome_on, service, serving};
+
+    const RAW: &str = "minReplicas: 1, maxReplicas: 4";
+
+    fn hpa(name: &str, target: &str, least: i64, most: i64) -> String {
+        format!(
+            "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: {name}, namespace: ml}}\nspec: {{minReplicas: {least}, maxReplicas: {most}, scaleTargetRef: {{{target}}}}}\n"
+        )
+    }
+
+    fn of_service(more: &str, at: &str) -> Ran {
+        let text = catalog(1) + &service("a", RAW) + &gpu_node("n1", 8, "") + more;
+        ome_on(
+            &format!("plan -o json --no-builtin --at {at} -f {{in.yaml}}"),
+            &[("in.yaml", &text)],
+        )
+    }
+
+    const ENGINE: &str = "apiVersion: apps/v1, kind: Deployment, name: a-engine";
+
+    #[test]
+    fn an_autoscaler_of_the_user_counts_beside_that_of_the_operator() {
+        let wanted = |more: &str, at: &str| {
+            let ran = of_service(more, at);
+            (
+                ran.at("/placement/pods/wanted").as_u64(),
+                ran.at("/placement/verdict").as_str().unwrap_or("").to_owned(),
+            )
+        };
+        assert_eq!(wanted("", "min"), (Some(1), "fits".into()));
+        assert_eq!(wanted("", "max"), (Some(4), "fits".into()));
+        // Both keep the number within their limits.
+        assert_eq!(wanted(&hpa("h", ENGINE, 2, 3), "min"), (Some(2), "unknown".into()));
+        assert_eq!(wanted(&hpa("h", ENGINE, 2, 3), "max"), (Some(3), "unknown".into()));
+        // The limits have no number in common: the greater one has to fit.
+        assert_eq!(wanted(&hpa("h", ENGINE, 6, 7), "min"), (Some(6), "unknown".into()));
+        // That of the operator, and one of another workload.
+        assert_eq!(wanted(&hpa("a-engine", ENGINE, 1, 4), "min"), (Some(1), "fits".into()));
+        let other = "apiVersion: apps/v1, kind: Deployment, name: b-engine";
+        assert_eq!(wanted(&hpa("h", other, 6, 7), "min"), (Some(1), "fits".into()));
+        let ran = of_service(&hpa("h", ENGINE, 6, 7), "min");
+        let why = ran.at("/placement/notJudged/0/message").to_string();
+        assert!(why.contains("set 4 and 6 replicas in turn"), "{why}");
+    }
+
+    #[test]
+    fn two_autoscalers_of_a_deployment_are_named() {
+        let plain = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 1, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: '1'}}}]}}}\n";
+        let target = "apiVersion: apps/v1, kind: Deployment, name: a";
+        let of = |more: &str| {
+            let text = gpu_node("n1", 8, "") + plain + more;
+            ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)])
+        };
+        let one = of(&hpa("h", target, 2, 3));
+        assert_eq!(
+            (one.at("/placement/pods/wanted"), one.at("/placement/verdict")),
+            (2.into(), "fits".into())
+        );
+        let two = of(&(hpa("h", target, 2, 5) + &hpa("i", target, 3, 4)));
+        assert_eq!(two.at("/placement/pods/wanted"), 3);
+        assert_eq!(two.at("/placement/notJudged/0/what"), "Deployment ml/a");
+    }
+
+    #[test]
+    fn an_autoscaler_of_a_model_serving_is_named() {
+        let target =
+            "apiVersion: workload.serving.volcano.sh/v1alpha1, kind: ModelServing, name: s";
+        let of = |least: i64| {
+            let text =
+                gpu_node("n1", 8, "") + &serving("s", "2", "1") + &hpa("h", target, least, 4);
+            ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)])
+        };
+        assert_eq!(of(1).at("/placement/verdict"), "fits");
+        assert_eq!(of(3).at("/placement/notJudged/0/what"), "ModelServing ml/s");
+    }
+}
