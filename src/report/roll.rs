@@ -268,8 +268,13 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
     words
 }
 
-/// All components as text.
-pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: Style) -> String {
+/// All components as text. Nothing is confirmed where a part of the input was not read.
+pub(super) fn text(
+    components: &[ComponentRollout],
+    sources: &SourceMap,
+    incomplete: bool,
+    style: Style,
+) -> String {
     let mut out = Page::default();
     for component in components {
         put!(out, "\n{}\n\n", title(component));
@@ -278,6 +283,7 @@ pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: 
             out.end_line();
         }
         for sentence in sentences(component, sources) {
+            let sentence = unconfirmed(sentence, incomplete);
             out.draw(&meaning::shown(&sentence, style.color));
             out.end_line();
         }
@@ -286,7 +292,11 @@ pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: 
 }
 
 /// All components as Markdown.
-pub(super) fn markdown(components: &[ComponentRollout], sources: &SourceMap) -> String {
+pub(super) fn markdown(
+    components: &[ComponentRollout],
+    sources: &SourceMap,
+    incomplete: bool,
+) -> String {
     let mut out = Page::default();
     let titles = TITLES.map(str::to_lowercase);
     for component in components {
@@ -295,7 +305,8 @@ pub(super) fn markdown(components: &[ComponentRollout], sources: &SourceMap) -> 
             markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows(component));
             out.end_line();
         }
-        markdown::list(&mut out, sentences(component, sources));
+        let sentences = sentences(component, sources).into_iter();
+        markdown::list(&mut out, sentences.map(|own| unconfirmed(own, incomplete)));
     }
     out.finish()
 }

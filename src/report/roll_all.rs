@@ -47,7 +47,51 @@ fn name(service: &ServiceRollout) -> String {
     }
 }
 
+/// A service or another workload that does not change and whose pods lose their nodes.
+#[derive(Clone, Debug)]
+pub struct Displaced {
+    name: String,
+    component: Option<&'static str>,
+    pods: i64,
+    message: String,
+}
+
+/// All of them.
+pub fn displaced<'a>(services: impl IntoIterator<Item = &'a ServiceRollout>) -> Vec<Displaced> {
+    let of_service = |rollout: &'a ServiceRollout| {
+        let lost = rollout.components.iter().filter(|own| own.end == RollEnd::Displaced);
+        lost.map(|own| Displaced {
+            name: name(rollout),
+            // The only component of a workload has its name.
+            component: rollout.api.is_of_operator().then_some(own.component),
+            pods: own.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending),
+            message: own.stuck.as_ref().map_or_else(String::new, |stuck| stuck.message.to_string()),
+        })
+    };
+    services.into_iter().flat_map(of_service).collect()
+}
+
+impl Displaced {
+    /// As a sentence.
+    pub fn sentence(&self) -> String {
+        let component = self.component.map_or(String::new(), |component| format!(" {component}"));
+        format!("✗ no longer fits: {}{component}: {}", self.name, self.message)
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let mut out = json!({ "name": self.name, "pods": self.pods, "message": self.message });
+        if let Some(component) = self.component {
+            out["component"] = component.into();
+        }
+        out
+    }
+}
+
 impl All<'_> {
+    fn displaced(&self) -> Vec<String> {
+        displaced(self.services).iter().map(Displaced::sentence).collect()
+    }
+
     /// Changed components, with their services.
     fn changed(&self) -> impl Iterator<Item = (&ServiceRollout, &ComponentRollout)> {
         self.services.iter().flat_map(|service| {
@@ -63,24 +107,6 @@ impl All<'_> {
     /// Without the other workloads, which are listed only where their pods lose their nodes.
     fn of_operators(&self) -> impl Iterator<Item = &ServiceRollout> {
         self.services.iter().filter(|rollout| rollout.api.is_of_operator())
-    }
-
-    /// The services and other workloads that do not change and whose pods lose their nodes.
-    fn displaced(&self) -> Vec<String> {
-        let lost = self.services.iter().flat_map(|rollout| {
-            let components = rollout.components.iter();
-            components
-                .filter(|rollout| rollout.end == RollEnd::Displaced)
-                .map(move |component| (rollout, component))
-        });
-        let line = |(service, rollout): (&ServiceRollout, &ComponentRollout)| {
-            // The only component of a workload has its name.
-            let component = format!(" {}", rollout.component);
-            let component = if service.api.is_of_operator() { component.as_str() } else { "" };
-            let stuck = rollout.stuck.as_ref().map_or("", |stuck| stuck.message.as_str());
-            format!("✗ no longer fits: {}{component}: {stuck}", name(service))
-        };
-        lost.map(line).collect()
     }
 
     /// Number of services and other workloads whose pods lose their nodes.

@@ -6,11 +6,11 @@
 
 use super::answer::Answer;
 use super::fill::fill;
-use super::markdown;
 use super::phrases::plural;
+use super::roll_all::Displaced;
 use super::screen::{Page, line, printable, put};
 use super::table::{self, Style};
-use super::{SCHEMA_VERSION, findings, roll};
+use super::{SCHEMA_VERSION, findings, markdown, meaning, roll};
 use crate::api::{Follow, Service};
 use crate::diag::Diagnostic;
 use crate::diff::waves::{WAVES, WorkloadRollout};
@@ -33,6 +33,10 @@ pub struct Waves<'a> {
     pub workloads: &'a [WorkloadRollout],
     /// Their simulated rollout on the nodes; empty if no node reports its resources.
     pub components: &'a [ComponentRollout],
+    /// What else of the input loses its nodes.
+    pub displaced: &'a [Displaced],
+    /// A part of the input was not read: nothing is confirmed.
+    pub incomplete: bool,
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The sources that findings refer to.
@@ -50,7 +54,7 @@ impl Answer for Waves<'_> {
                 "podsRestarted": workload.pods_restarted,
             })
         };
-        json!({
+        let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),
             "name": self.service.name().as_str(),
@@ -60,7 +64,11 @@ impl Answer for Waves<'_> {
             "components": self.components.iter().map(|component| roll::json(component, self.sources)).collect::<Vec<_>>(),
             "steps": [], "stages": [], "groupSteps": [],
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
-        })
+        });
+        if !self.displaced.is_empty() {
+            out["displaced"] = self.displaced.iter().map(Displaced::json).collect();
+        }
+        out
     }
 
     /// One line per wave, and a table of workloads.
@@ -78,7 +86,14 @@ impl Answer for Waves<'_> {
         }
         out.end_line();
         out.draw(&table::table(&TITLES, self.workloads.iter().map(row), style));
-        out.draw(&roll::text(self.components, self.sources, style));
+        out.draw(&roll::text(self.components, self.sources, self.incomplete, style));
+        for other in self.displaced {
+            out.end_line();
+            out.draw(&meaning::shown(&other.sentence(), style.color));
+        }
+        if !self.displaced.is_empty() {
+            out.end_line();
+        }
         out.finish()
     }
 
@@ -92,17 +107,21 @@ impl Answer for Waves<'_> {
         out.end_line();
         let titles = ["kind", "name", "maxUnavailable", "maxSurge", "pods restarted"];
         markdown::table(&mut out, &titles, self.workloads.iter().map(row));
-        out.draw(&roll::markdown(self.components, self.sources));
+        out.draw(&roll::markdown(self.components, self.sources, self.incomplete));
+        if !self.displaced.is_empty() {
+            out.end_line();
+            markdown::list(&mut out, self.displaced.iter().map(Displaced::sentence));
+        }
         Ok(out.finish())
     }
 
     fn html(&self) -> Result<String, String> {
-        let component = |component: &ComponentRollout| json!({ "title": roll::title(component), "titles": roll::TITLES, "rows": roll::rows(component), "said": roll::sentences(component, self.sources) });
+        let component = |component: &ComponentRollout| json!({ "title": roll::title(component), "titles": roll::TITLES, "rows": roll::rows(component), "said": roll::sentences(component, self.sources).into_iter().map(|own| roll::unconfirmed(own, self.incomplete)).collect::<Vec<_>>() });
         let rows: Vec<Vec<String>> = self.workloads.iter().map(row).collect();
         fill(
             "waves.html",
             include_str!("page/waves.html"),
-            &json!({ "summary": self.summary(), "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>() }),
+            &json!({ "summary": self.summary(), "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>(), "displaced": self.displaced.iter().map(Displaced::sentence).collect::<Vec<_>>() }),
         )
     }
 }
@@ -126,6 +145,7 @@ impl Waves<'_> {
         let mut end = match (self.components.is_empty(), stuck.is_empty()) {
             (true, _) => String::new(),
             (_, true) if !depends.is_empty() => String::new(),
+            (_, true) if self.incomplete => "; a part of the input was not read".to_owned(),
             (_, true) => "; no update is stuck".to_owned(),
             (_, false) => format!("; stuck: {}", stuck.join(", ")),
         };
@@ -133,6 +153,11 @@ impl Waves<'_> {
         if !lost.is_empty() {
             end.push_str("; no longer fits: ");
             end.push_str(&lost.join(", "));
+        }
+        match self.displaced.len() {
+            0 => {}
+            1 => end.push_str("; 1 other no longer fits"),
+            others => end.push_str(&format!("; {others} others no longer fit")),
         }
         if !depends.is_empty() {
             end.push_str("; may get stuck: ");

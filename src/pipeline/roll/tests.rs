@@ -213,6 +213,21 @@ fn a_service_whose_node_shrinks_no_longer_fits() {
     }
 }
 
+/// Nothing is confirmed of an input that was not read whole.
+#[test]
+fn an_update_is_not_confirmed_where_a_part_was_not_read() {
+    let text = |gpus: i64| catalog(gpus) + &service("a", "minReplicas: 1") + &gpu_node("n1", 8, "");
+    let (before, after) = (text(1), text(2));
+    let broken = after.clone() + "---\napiVersion: v1\nkind: Node\nmetadata: [\n";
+    for (after, code, confirmed) in [(&after, 0, true), (&broken, 1, false)] {
+        let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+        let ran = ome_on("rollout a --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+        assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
+        assert_eq!(ran.out.contains('✓'), confirmed, "{}", ran.out);
+        assert!(ran.out.contains("complete; meanwhile"), "{}", ran.out);
+    }
+}
+
 /// Pods of a higher priority take the place of a service that does not change.
 #[test]
 fn a_service_that_another_evicts_no_longer_fits() {

@@ -1,6 +1,7 @@
 //! A rollout of a ModelServing as JSON.
 
 use crate::operators::servings::rollout::{Cell, Event, GroupStatus, Row, Trace};
+use crate::report::roll_all::Displaced;
 use crate::report::rollout::Rollout;
 use crate::report::{SCHEMA_VERSION, roll};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -134,6 +135,10 @@ impl Serialize for Rollout<'_> {
         if let Some(components) = self.components {
             let ends = components.iter().map(|component| roll::end_json(component, self.sources));
             map.serialize_entry("components", &ends.collect::<Vec<_>>())?;
+        }
+        if !self.displaced.is_empty() {
+            let lost = self.displaced.iter().map(Displaced::json);
+            map.serialize_entry("displaced", &lost.collect::<Vec<_>>())?;
         }
         map.serialize_entry("findings", self.found)?;
         map.end()

@@ -4,6 +4,7 @@ mod json;
 
 use super::fill::fill;
 use super::phrases::plural;
+use super::roll_all::Displaced;
 use super::screen::{Page, line, put};
 use super::table::{Style, table};
 use super::wording::{Wording, lettered, ordinals};
@@ -41,6 +42,10 @@ pub struct Rollout<'a> {
     pub found: &'a [Value],
     /// How it ends together with everything else, if nodes were read.
     pub components: Option<&'a [ComponentRollout]>,
+    /// What else of the input loses its nodes.
+    pub displaced: &'a [Displaced],
+    /// A part of the input was not read: nothing is confirmed.
+    pub incomplete: bool,
     /// The sources that edits refer to.
     pub sources: &'a SourceMap,
 }
@@ -415,6 +420,9 @@ impl Rollout<'_> {
                 Some(RollEnd::Waits) => format!("! {name}: pods wait as before"),
                 Some(RollEnd::Depends) => {
                     format!("! {name}: whether it completes hangs on a choice among equals")
+                }
+                _ if self.incomplete => {
+                    format!("! {name}: the update completes; a part of the input was not read")
                 }
                 Some(RollEnd::Complete | RollEnd::NothingToDo) | None => {
                     format!("✓ {name}: the update completes")

@@ -9,7 +9,7 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::merge::history::History;
 use crate::pipeline::{self, Changes, ComponentRollout, Depth, Planner, Renderer, State, roll};
 use crate::report::roll::{is_displaced, is_stuck};
-use crate::report::waves;
+use crate::report::{roll_all, waves};
 
 /// Plays the change of an InferenceService and prints it.
 pub(super) fn run(
@@ -98,10 +98,13 @@ pub(super) fn run(
         let rolled = roll(&session.world, session.semantics, &changes, &options);
         rolled.map(|rolled| (only, rolled))
     };
-    let components: Vec<ComponentRollout> = rolled
-        .and_then(|(only, rolled)| rolled.into_iter().nth(only))
-        .map(|service| service.components)
-        .unwrap_or_default();
+    let mut displaced = Vec::new();
+    let mut components: Vec<ComponentRollout> = Vec::new();
+    if let Some((only, mut rolled)) = rolled {
+        let own = rolled.remove(only);
+        components = own.components;
+        displaced = roll_all::displaced(&rolled);
+    }
     if earlier.is_empty() {
         // Running pods are the start, and the simulation decides which ones are replaced.
         for rollout in &mut workloads {
@@ -116,12 +119,14 @@ pub(super) fn run(
         objects: &waves,
         workloads: &workloads,
         components: &components,
+        displaced: &displaced,
+        incomplete: session.is_incomplete() || earlier.iter().any(Session::is_incomplete),
         found: &found,
         sources: &session.world.sources,
     };
     session.show(&view, args.output, &found, io)?;
     let outcome = session.outcome(&found, refused);
-    Ok(if is_stuck(&components) || is_displaced(&components) {
+    Ok(if is_stuck(&components) || is_displaced(&components) || !displaced.is_empty() {
         outcome.and(Outcome::No)
     } else {
         outcome

@@ -12,6 +12,7 @@ use crate::operators::servings::objects::{names, too_many_pods};
 use crate::operators::servings::rollout::findings::play;
 use crate::operators::servings::rollout::{Before, Outcome as Played, Scenario};
 use crate::pipeline::{self, Changes, ComponentRollout, RollEnd, RollOptions, ServingRoom, State};
+use crate::report::roll_all::{self, Displaced};
 use crate::report::{findings, markdown, roll, rollout};
 use ecow::EcoString;
 use serde_json::{Value, json};
@@ -108,6 +109,7 @@ pub(super) fn run(
     let catalog = &session.world.catalog;
     let found = About::these(catalog, [&to.object]).of(session, found);
     let rolled = if args.has_troubles() { None } else { rolled(session, earlier, to) };
+    let (rolled, displaced) = rolled.map_or((None, Vec::new()), |(own, lost)| (Some(own), lost));
     // Together with everything else, the simulation says what fits. It knows none of the troubles.
     let room = || ServingRoom::new(&session.world.catalog, session.semantics);
     let fits = match &rolled {
@@ -136,6 +138,8 @@ pub(super) fn run(
         notes: &notes,
         found: &json,
         components: rolled.as_deref(),
+        displaced: &displaced,
+        incomplete: session.is_incomplete() || earlier.iter().any(Session::is_incomplete),
         sources,
     };
     session.begin_page(args.output, io)?;
@@ -150,6 +154,9 @@ pub(super) fn run(
                     io.print(&format!("{sentence}\n"))?;
                 }
             }
+            for other in &displaced {
+                io.print(&format!("{}\n", other.sentence()))?;
+            }
             if args.steps {
                 io.print(&format!("\n{}", view.steps_text()))?;
             }
@@ -162,27 +169,32 @@ pub(super) fn run(
                     io.print(&markdown::lines(&sentence))?;
                 }
             }
+            for other in &displaced {
+                io.print(&markdown::lines(&other.sentence()))?;
+            }
         }
         PageFormat::Html => {
             session.say(&found, io);
             io.print(&view.html().map_err(Failure::Usage)?)?;
         }
     }
-    let is_stuck = rolled
-        .as_deref()
-        .is_some_and(|components| roll::is_stuck(components) || roll::is_displaced(components));
-    let no = outcome.stuck.is_some() || is_stuck || fits.is_some_and(|fits| fits.contains(&false));
+    let is_stuck =
+        rolled.as_deref().is_some_and(|own| roll::is_stuck(own) || roll::is_displaced(own));
+    let no = outcome.stuck.is_some()
+        || is_stuck
+        || !displaced.is_empty()
+        || fits.is_some_and(|fits| fits.contains(&false));
     let ended = session.outcome(&found, false);
     Ok(if no { ended.and(Outcome::No) } else { ended })
 }
 
-/// The simulation of the whole input, as in `--all`: how this ModelServing ends. `None` if no node
-/// reports its resources.
+/// The simulation of the whole input, as in `--all`: how this ModelServing ends, and what else loses
+/// nodes. `None` if no node reports its resources.
 fn rolled(
     session: &Session,
     earlier: &[Session],
     to: &ModelServing,
-) -> Option<Vec<ComponentRollout>> {
+) -> Option<(Vec<ComponentRollout>, Vec<Displaced>)> {
     let now = State::all(&session.world);
     let then = earlier.last().map(|before| State::all(&before.world));
     let changes = Changes::between(then.as_ref(), &now, session.semantics);
@@ -193,9 +205,11 @@ fn rolled(
     })?;
     // Services come first among what is simulated.
     let only = only + changes.services.len();
-    let options = RollOptions { only: Some(only), ..RollOptions::default() };
-    let rolled = pipeline::roll(&session.world, session.semantics, &changes, &options);
-    rolled?.into_iter().nth(only).map(|service| service.components)
+    let asked = RollOptions { only: Some(only), ..RollOptions::default() };
+    let rolled = pipeline::roll(&session.world, session.semantics, &changes, &asked);
+    let mut rolled = rolled?;
+    let own = rolled.remove(only);
+    Some((own.components, roll_all::displaced(&rolled)))
 }
 
 /// Whether the pods of each stage run: all of them, or those before the stage that waits for the

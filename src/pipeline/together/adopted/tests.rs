@@ -72,6 +72,12 @@ fn plan_diff_and_rollout_say_the_same_of_it() {
     let now = ran("rollout --all -f {new.yaml}", &files);
     assert_eq!(now.code, 2, "{}{}", now.out, now.err);
     assert!(now.out.contains("✗ no longer fits: Replica"), "{}", now.out);
+    // The rollout of one service has the others that lose their nodes by it.
+    let one = ran("rollout a -f {new.yaml}", &files);
+    assert_eq!(one.code, 2, "{}{}", one.out, one.err);
+    assert!(one.out.contains("✗ no longer fits: ReplicaSet/ml/b-x"), "{}", one.out);
+    let one = ran("rollout a -o json -f {new.yaml}", &files);
+    assert_eq!(one.at("/displaced/0/name"), "ReplicaSet/ml/b-x", "{}", one.out);
 }
 
 #[test]
