@@ -12,6 +12,7 @@ mod contested;
 mod held;
 pub(crate) mod loss;
 pub(crate) mod map;
+mod missing;
 mod object_counts;
 mod order;
 mod other_class;
@@ -312,6 +313,7 @@ fn place<'a>(
     not_judged.extend(uncounted);
     not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
     not_judged.extend(contested::found(catalog, planned, servings, &all, options.at));
+    not_judged.extend(missing::found(catalog, &all));
     not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &templates, &placed, &objects));
     let checked = quota::checked(catalog, planned, &claims, &fleet).into_iter();
