@@ -154,11 +154,12 @@ impl Waves<'_> {
             end.push_str("; no longer fits: ");
             end.push_str(&lost.join(", "));
         }
-        match self.displaced.len() {
-            0 => {}
-            1 => end.push_str("; 1 other no longer fits"),
-            others => end.push_str(&format!("; {others} others no longer fit")),
-        }
+        let displaced = match self.displaced.len() {
+            0 => String::new(),
+            1 => "; 1 other no longer fits".to_owned(),
+            others => format!("; {others} others no longer fit"),
+        };
+        end.push_str(&displaced);
         if !depends.is_empty() {
             end.push_str("; may get stuck: ");
             end.push_str(&depends.join(", "));
