@@ -64,8 +64,8 @@ impl Fleet {
             for more in grown.guess(&after)? {
                 // The guess may name a copy; its name leads back to the node that exists.
                 let like = placed.scheduler.node_id(&after.scheduler.node(more.like).name)?;
-                match found.iter_mut().find(|own| own.like == like) {
-                    Some(own) => own.nodes += more.nodes,
+                match found.iter_mut().find(|growth| growth.like == like) {
+                    Some(growth) => growth.nodes += more.nodes,
                     None => found.push(Growth { like, ..more }),
                 }
             }
@@ -83,16 +83,16 @@ impl Fleet {
                 }
             }
         }
-        found.retain(|own| own.nodes > 0);
+        found.retain(|growth| growth.nodes > 0);
         Some(found)
     }
 
     /// The fleet with copies of nodes.
     pub fn grown(&self, placed: &Placed, added: &[Growth]) -> Self {
         let mut grown = self.clone();
-        for own in added {
-            let like = placed.scheduler.node(own.like);
-            let copies = (0..own.nodes)
+        for growth in added {
+            let like = placed.scheduler.node(growth.like);
+            let copies = (0..growth.nodes)
                 .map(|number| Arc::new(named(like, eco_format!("{}-new-{number}", like.name))));
             grown.machines.extend(copies);
         }
@@ -178,10 +178,10 @@ impl Fleet {
 
 /// Copies a node under another name, which also replaces its hostname label.
 pub fn named(machine: &Machine, name: EcoString) -> Machine {
-    let mut own = machine.clone();
-    if let Some(label) = own.labels.get_mut(HOSTNAME) {
+    let mut copy = machine.clone();
+    if let Some(label) = copy.labels.get_mut(HOSTNAME) {
         *label = Node::str(name.clone(), label.origin);
     }
-    own.name = name;
-    own
+    copy.name = name;
+    copy
 }

@@ -45,8 +45,8 @@ impl Scheduler {
             self.devices.adopt(&template, machine)
         });
         let devices = devices.unwrap_or_default();
-        let own = Belongings { volumes, devices, receipt, charged, ..Belongings::default() };
-        self.belongings.insert(pod, own);
+        let belongings = Belongings { volumes, devices, receipt, charged, ..Belongings::default() };
+        self.belongings.insert(pod, belongings);
         if !template.claims.is_empty() {
             self.claim(pod);
         }
@@ -55,21 +55,21 @@ impl Scheduler {
     /// Finds or makes the claims for devices; without them the pod is held.
     fn claim(&mut self, pod: PodId) -> bool {
         let template = std::sync::Arc::clone(&self.compiled(pod).pod);
-        let Some(own) = self.belongings.get_mut(&pod) else { return true };
-        let made = self.devices.claims_of(
+        let Some(belongings) = self.belongings.get_mut(&pod) else { return true };
+        let created = self.devices.claims_of(
             &template.namespace,
             &template.name,
             &template.claims,
-            &mut own.devices,
+            &mut belongings.devices,
             &mut self.quotas,
         );
-        match made {
+        match created {
             Ok(()) => {
-                own.event = EcoString::new();
+                belongings.event = EcoString::new();
                 self.held.remove(&pod)
             }
             Err(event) => {
-                own.event = event;
+                belongings.event = event;
                 self.held.insert(pod);
                 false
             }
@@ -88,10 +88,10 @@ impl Scheduler {
 
     /// A pod gets a node: volumes are bound or made. False while one is not made.
     pub(super) fn take_volumes(&mut self, pod: PodId, node: NodeId) -> bool {
-        let Some(own) = self.belongings.get(&pod) else { return true };
+        let Some(belongings) = self.belongings.get(&pod) else { return true };
         let shared = &self.templates[self.pods[pod.index()].template.index()].claims;
-        let claims: Vec<_> = shared.iter().chain(&own.volumes).copied().collect();
-        let devices = own.devices.clone();
+        let claims: Vec<_> = shared.iter().chain(&belongings.volumes).copied().collect();
+        let devices = belongings.devices.clone();
         let mut complete = true;
         if !claims.is_empty() {
             let taken = self.storage.reserve(&claims, pod, self.nodes.machine(node));
@@ -100,7 +100,7 @@ impl Scheduler {
                 self.happens(Event::Claims(taken.claims));
             }
             if taken.bound {
-                self.happens(Event::Volume { made: taken.made });
+                self.happens(Event::Volume { provisioned: taken.provisioned });
             }
         }
         if !devices.is_empty() {
@@ -110,35 +110,37 @@ impl Scheduler {
     }
 
     pub(super) fn unreserve(&mut self, pod: PodId) {
-        let Some(own) = self.belongings.get(&pod) else { return };
+        let Some(belongings) = self.belongings.get(&pod) else { return };
         let shared = &self.templates[self.pods[pod.index()].template.index()].claims;
-        let claims: Vec<_> = shared.iter().chain(&own.volumes).copied().collect();
+        let claims: Vec<_> = shared.iter().chain(&belongings.volumes).copied().collect();
         self.storage.release(&claims, pod);
-        self.devices.unreserve(&own.devices, pod);
+        self.devices.unreserve(&belongings.devices, pod);
     }
 
     /// A pod is gone; one that `stays` has ended and still exists.
     pub(super) fn leave(&mut self, pod: PodId, stays: bool) {
-        let Some(mut own) = self.belongings.remove(&pod) else { return };
+        let Some(mut belongings) = self.belongings.remove(&pod) else { return };
         let shared = self.templates[self.pods[pod.index()].template.index()].claims.clone();
         self.storage.release(&shared, pod);
-        self.storage.release(&own.volumes, pod);
-        self.storage.end(&own.volumes);
-        if self.devices.release(&own.devices, pod, &mut self.quotas) {
+        self.storage.release(&belongings.volumes, pod);
+        self.storage.end(&belongings.volumes);
+        if self.devices.release(&belongings.devices, pod, &mut self.quotas) {
             self.happens(Event::DevicesFreed);
         }
-        if !own.devices.is_empty() {
-            self.happens(Event::DeviceClaims(own.devices.iter().flatten().copied().collect()));
+        if !belongings.devices.is_empty() {
+            self.happens(Event::DeviceClaims(
+                belongings.devices.iter().flatten().copied().collect(),
+            ));
         }
-        for receipt in &own.charged {
+        for receipt in &belongings.charged {
             self.quotas.release(receipt);
         }
-        match &mut own.receipt {
+        match &mut belongings.receipt {
             Some(receipt) if stays => self.quotas.finish(receipt),
             Some(receipt) => self.quotas.release(receipt),
             None => {}
         }
-        if !own.devices.is_empty() || own.receipt.is_some() {
+        if !belongings.devices.is_empty() || belongings.receipt.is_some() {
             self.release_held();
         }
     }
@@ -211,7 +213,10 @@ impl Scheduler {
 
     /// What `kubectl describe` shows of a pod whose claims for devices cannot be made.
     pub fn event(&self, pod: PodId) -> Option<&EcoString> {
-        self.belongings.get(&pod).map(|own| &own.event).filter(|event| !event.is_empty())
+        self.belongings
+            .get(&pod)
+            .map(|belongings| &belongings.event)
+            .filter(|event| !event.is_empty())
     }
 
     /// Why a pod waits that the scheduler has not answered.
@@ -254,8 +259,8 @@ impl Scheduler {
     /// does not look at them, so that the kubelet is the first that does
     /// (pkg/kubelet/lifecycle/predicate.go).
     fn refused_by_kubelet(&self, template: TemplateId) -> Option<EcoString> {
-        let own = &self.templates[template.index()];
-        let (pod, requests) = (&own.pod, &own.requests);
+        let compiled = &self.templates[template.index()];
+        let (pod, requests) = (&compiled.pod, &compiled.requests);
         let name = pod.node.as_ref()?;
         let node = self.nodes.id(name)?;
         let machine = self.nodes.machine(node);

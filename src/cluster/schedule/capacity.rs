@@ -45,7 +45,7 @@ impl Scheduler {
             return None;
         }
         let looked = self.parts().look(template, None);
-        let (nodes, compiled) = (looked.nodes, looked.own);
+        let (nodes, compiled) = (looked.nodes, looked.compiled);
         let fitting = nodes.ids().filter(|node| looked.view.codes[node.index()] == FITS);
         let on = |node| -> usize {
             if !compiled.pod.ports.is_empty() {

@@ -50,7 +50,7 @@ enum Try {
 }
 
 /// The answer of a tie breaker; `None` if it has no answer or an invalid one.
-fn asked(
+fn break_tie(
     ties: &mut dyn TieBreak,
     pod: &PodTemplate,
     nodes: &Nodes,
@@ -132,8 +132,8 @@ impl Scheduler {
     /// A pod that could not evict releases the node that was nominated for it, unless it waits for
     /// victims to end.
     fn release_unless_leaving(&mut self, pod: PodId) {
-        let own = &self.pods[pod.index()];
-        let waits = own.nominated.is_some_and(|node| {
+        let pod_info = &self.pods[pod.index()];
+        let waits = pod_info.nominated.is_some_and(|node| {
             let leaving = |other: &PodId| {
                 let other = &self.pods[other.index()];
                 other.preempted && matches!(other.state, PodState::Terminating(_))
@@ -230,7 +230,7 @@ impl Scheduler {
                 let mut node = best.node;
                 if best.tied > 1 && ties.is_asked() {
                     let tied = scores.of_score(best.score);
-                    if let Some(choice) = asked(ties, &spec, looked.nodes, &tied) {
+                    if let Some(choice) = break_tie(ties, &spec, looked.nodes, &tied) {
                         node = tied[choice];
                     }
                 }
@@ -248,19 +248,18 @@ impl Scheduler {
                 Ok(mut best) => {
                     tied = best.len() > 1;
                     let nodes: Vec<NodeId> = best.iter().map(|one| one.node).collect();
-                    let choice = asked(ties, &spec, looked.nodes, &nodes).unwrap_or(0);
+                    let choice = break_tie(ties, &spec, looked.nodes, &nodes).unwrap_or(0);
                     let best = best.swap_remove(choice);
                     (PostFilter::Helped, Some((best.node, best.victims)))
                 }
                 Err(useless) => (useless, None),
             },
         };
-        let class = looked.own.class;
-        let (says, unused) = looked
-            .filters
-            .devices
-            .as_ref()
-            .map_or((NO_CLAIMS, None), |(devices, own)| own.borrow().post_filter(devices));
+        let class = looked.compiled.class;
+        let (says, unused) =
+            looked.filters.devices.as_ref().map_or((NO_CLAIMS, None), |(devices, pod_devices)| {
+                pod_devices.borrow().post_filter(devices)
+            });
         // Counts by code are a key only if no node has reasons of its own.
         let counts =
             (claims.is_none() && looked.view.more.is_empty()).then(|| looked.view.counts.to_vec());
@@ -268,8 +267,8 @@ impl Scheduler {
         self.ties += usize::from(tied);
         // Thousands of equal pods are rejected alike; the message is composed once.
         if let Some(counts) = &counts
-            && let Some((known, known_post, rejection)) = self.known.get(&class)
-            && (known, known_post) == (counts, &post)
+            && let Some((last_counts, last_post, rejection)) = self.last_rejections.get(&class)
+            && (last_counts, last_post) == (counts, &post)
         {
             return Try::Nowhere(Arc::clone(rejection), freed);
         }
@@ -277,7 +276,7 @@ impl Scheduler {
         let message = post.message(self.nodes.len(), &fit, says);
         let rejection = Arc::new(Rejection { message, counts: reasons, plugins });
         if let Some(counts) = counts {
-            self.known.insert(class, (counts, post, Arc::clone(&rejection)));
+            self.last_rejections.insert(class, (counts, post, Arc::clone(&rejection)));
         }
         // The plugin's PostFilter gives back a claim that is allocated and not reserved, so that
         // other devices can be tried.

@@ -43,7 +43,7 @@ pub(super) struct Parts<'a> {
 
 /// The evaluation of all nodes for one pod.
 pub(super) struct Looked<'a> {
-    pub(super) own: &'a Compiled,
+    pub(super) compiled: &'a Compiled,
     pub(super) nodes: &'a Nodes,
     pub(super) judged: &'a Judged,
     pub(super) filters: Filters<'a>,
@@ -60,47 +60,52 @@ impl<'a> Parts<'a> {
     /// Filters all nodes for a pod, or for any pod of a template.
     pub(super) fn look(self, template: TemplateId, pod: Option<PodId>) -> Looked<'a> {
         let Self { index, terms, templates, pods, nominated, budgets, belongings, .. } = self;
-        let own = &templates[template.index()];
-        let (key, judged) = self.classes.judged(self.nodes, own.class);
+        let compiled = &templates[template.index()];
+        let (key, judged) = self.classes.judged(self.nodes, compiled.class);
         let nodes: &Nodes = self.nodes;
         let ground = Ground { nodes, index, selection: &judged.selection };
         let things = pod.and_then(|pod| belongings.get(&pod));
         let storage = self.storage;
-        let prepared = (!own.pod.volumes.is_empty()).then(|| {
-            let mut claims = own.claims.clone();
-            claims.extend(things.iter().flat_map(|own| &own.volumes));
-            storage.prepare(&own.pod.volumes, &claims, pod.is_some(), nodes)
+        let prepared = (!compiled.pod.volumes.is_empty()).then(|| {
+            let mut claims = compiled.claims.clone();
+            claims.extend(things.iter().flat_map(|belongings| &belongings.volumes));
+            storage.prepare(&compiled.pod.volumes, &claims, pod.is_some(), nodes)
         });
         let storage: &'a Storage = storage;
-        let volumes = prepared.map(|own| Volumes {
-            own: Arc::new(own),
+        let volumes = prepared.map(|pod_volumes| Volumes {
+            pod_volumes: Arc::new(pod_volumes),
             storage,
             templates,
             pods,
             belongings,
         });
-        let devices = (!own.pod.claims.is_empty()).then(|| {
-            let mut claims = things.map(|own| own.devices.clone()).unwrap_or_default();
+        let devices = (!compiled.pod.claims.is_empty()).then(|| {
+            let mut claims =
+                things.map(|belongings| belongings.devices.clone()).unwrap_or_default();
             // A template has no claims of its own yet: they are judged as they would be created.
             if pod.is_none() {
-                claims = self.devices.example(&own.pod.namespace, &own.pod.name, &own.pod.claims);
+                claims = self.devices.example(
+                    &compiled.pod.namespace,
+                    &compiled.pod.name,
+                    &compiled.pod.claims,
+                );
             }
             let prepared = self.devices.prepare(&claims, nodes);
             (&*self.devices, Rc::new(RefCell::new(prepared)))
         });
-        let filters = Filters::new(own, ground, terms, key, volumes, devices);
+        let filters = Filters::new(compiled, ground, terms, key, volumes, devices);
         let mut view = View::of(judged);
-        view.beside(judged, &filters);
+        view.filter_with_others(judged, &filters);
         // Nominated pods count as if they ran there, if their priority is not lower.
         for node in nominated.keys() {
-            let priority = own.pod.priority;
+            let priority = compiled.pod.priority;
             let kept = Preemption::kept_for(nominated, pods, templates, *node, pod, priority);
             if !kept.is_empty() {
                 view.kept(judged, &filters, *node, &kept);
             }
         }
         Looked {
-            own,
+            compiled,
             nodes,
             judged,
             filters,
@@ -117,25 +122,27 @@ impl<'a> Parts<'a> {
 
 impl Looked<'_> {
     pub(super) fn scores(&self) -> Scores<'_> {
-        let claims = self.claims().and_then(|own| own.borrow().scores(self.nodes.len()));
+        let claims =
+            self.claims().and_then(|pod_devices| pod_devices.borrow().scores(self.nodes.len()));
         let (view, judged) = (&self.view, self.judged);
-        Scores::new(view, judged, self.own, self.nodes, self.index, self.terms, claims)
+        Scores::new(view, judged, self.compiled, self.nodes, self.index, self.terms, claims)
     }
 
     /// Why no node may have the pod, whatever the node: volumes first, with who says it, then devices.
     pub(super) fn refused(&self) -> (Option<(EcoString, Plugins)>, Option<EcoString>) {
-        let volumes = self.filters.volumes.as_ref().and_then(|own| own.own.refused.clone());
-        (volumes, self.claims().and_then(|own| own.borrow().refused.clone()))
+        let volumes =
+            self.filters.volumes.as_ref().and_then(|volumes| volumes.pod_volumes.refused.clone());
+        (volumes, self.claims().and_then(|pod_devices| pod_devices.borrow().refused.clone()))
     }
 
     /// The error of the plugin for devices, which ends the try.
     pub(super) fn error(&self) -> Option<EcoString> {
-        self.claims().and_then(|own| own.borrow().error.clone())
+        self.claims().and_then(|pod_devices| pod_devices.borrow().error.clone())
     }
 
     /// The claims of the pod for devices, with what was found for them.
     pub(super) fn claims(&self) -> Option<&Rc<RefCell<PodDevices>>> {
-        self.filters.devices.as_ref().map(|(_, own)| own)
+        self.filters.devices.as_ref().map(|(_, pod_devices)| pod_devices)
     }
 
     pub(super) fn preemption(&self, any_lower: bool) -> Preemption<'_> {
@@ -172,7 +179,7 @@ pub struct Lack {
     /// Name.
     pub resource: EcoString,
     /// The request: thousandths of `cpu`, whole units of other resources.
-    pub asked: i64,
+    pub requested: i64,
     /// The free amount on the node.
     pub left: i64,
     /// The allocatable amount of the node.
@@ -221,9 +228,9 @@ impl Scheduler {
             let code = looked.view.codes[node.index()];
             let fits = code == FITS;
             let refusal = looked.view.refusal(looked.judged, usize::from(code));
-            let lacks = looked.own.requests.iter().map(|(resource, asked)| Lack {
+            let lacks = looked.compiled.requests.iter().map(|(resource, requested)| Lack {
                 resource: nodes.resource_name(*resource).clone(),
-                asked: *asked,
+                requested: *requested,
                 left: nodes.allocatable(*resource, node) - nodes.used(*resource, node),
                 allocatable: nodes.allocatable(*resource, node),
             });
@@ -232,7 +239,7 @@ impl Scheduler {
                 score: scores.as_ref().filter(|_| fits).map(|scores| scores.of(node)),
                 reasons: refusal.reasons.clone(),
                 curable: !fits && refusal.curable,
-                lacks: lacks.filter(|lack| lack.asked > lack.left).collect(),
+                lacks: lacks.filter(|lack| lack.requested > lack.left).collect(),
             }
         };
         nodes.ids().map(answer).collect()

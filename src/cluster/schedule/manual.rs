@@ -20,8 +20,9 @@ impl Looked<'_> {
             .filter(|(_, name)| is_extended(name))
             .map(|(resource, _)| resource)
             .collect();
-        let requests =
-            |resource: usize| self.own.requests.iter().any(|(request, _)| *request == resource);
+        let requests = |resource: usize| {
+            self.compiled.requests.iter().any(|(request, _)| *request == resource)
+        };
         let key = |node: NodeId| {
             let sum = |is_own: bool| -> i64 {
                 let counted = devices.iter().filter(|resource| requests(**resource) == is_own);

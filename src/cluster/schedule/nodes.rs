@@ -93,7 +93,7 @@ pub(super) struct Nodes {
 }
 
 fn amount(machine: &Machine, name: &str) -> i64 {
-    let stated = machine.allocatable.iter().flatten().find(|(known, _)| known == name);
+    let stated = machine.allocatable.iter().flatten().find(|(resource, _)| resource == name);
     let exact = |quantity: &Quantity| {
         if name == KNOWN[CPU] {
             quantity.milli().and_then(|milli| milli.try_into().ok())
@@ -201,7 +201,7 @@ impl Nodes {
             soft: machine.soft_taints.clone(),
         };
         // A fleet has few guards: taints are judged once for each of them, not for each node.
-        self.known_guards.iter().position(|known| *known == guard).unwrap_or_else(|| {
+        self.known_guards.iter().position(|other| *other == guard).unwrap_or_else(|| {
             self.known_guards.push(guard);
             self.known_guards.len() - 1
         })
@@ -375,10 +375,10 @@ impl Nodes {
             self.pods[node].push(pod);
             self.ports[node].extend(template.ports.iter().cloned());
         } else {
-            self.pods[node].retain(|known| *known != pod);
+            self.pods[node].retain(|other| *other != pod);
             for port in &template.ports {
                 // One of several equal ports: another pod may hold the same one.
-                if let Some(at) = self.ports[node].iter().position(|known| known == port) {
+                if let Some(at) = self.ports[node].iter().position(|taken| taken == port) {
                     self.ports[node].remove(at);
                 }
             }

@@ -39,7 +39,7 @@ impl Labels {
     }
 
     fn place(&self, key: &str) -> Result<usize, usize> {
-        self.0.binary_search_by(|(known, _)| known.as_str().cmp(key))
+        self.0.binary_search_by(|(existing, _)| existing.as_str().cmp(key))
     }
 }
 
@@ -47,9 +47,9 @@ impl FromIterator<(EcoString, EcoString)> for Labels {
     /// If a key has several values, the last one is kept.
     fn from_iter<I: IntoIterator<Item = (EcoString, EcoString)>>(labels: I) -> Self {
         let sorted: BTreeMap<EcoString, EcoString> = labels.into_iter().collect();
-        let mut own = EcoVec::with_capacity(sorted.len());
-        own.extend(sorted);
-        Self(own)
+        let mut list = EcoVec::with_capacity(sorted.len());
+        list.extend(sorted);
+        Self(list)
     }
 }
 
@@ -185,7 +185,7 @@ impl NodeTerm {
 
     /// Whether its requirements on names match a name.
     pub(super) fn names_match(&self, name: &str) -> bool {
-        self.names.iter().all(|(equal, own)| (own == name) == *equal)
+        self.names.iter().all(|(equal, required)| (required == name) == *equal)
     }
 
     /// Whether a node meets it.
@@ -198,9 +198,9 @@ impl NodeTerm {
     /// The names that meet its requirements with `In`, at most one; `None` without such a
     /// requirement.
     pub(super) fn asks_for(&self) -> Option<Vec<&EcoString>> {
-        let mut asked = self.names.iter().filter(|(equal, _)| *equal).map(|(_, name)| name);
-        let first = asked.next()?;
-        Some(if asked.all(|name| name == first) { vec![first] } else { Vec::new() })
+        let mut required = self.names.iter().filter(|(equal, _)| *equal).map(|(_, name)| name);
+        let first = required.next()?;
+        Some(if required.all(|name| name == first) { vec![first] } else { Vec::new() })
     }
 }
 
@@ -284,7 +284,7 @@ impl PodTemplate {
     pub fn is_driven_from(&self, machine: &Machine, after: i64) -> bool {
         let drives = |taint: &Taint| {
             let lasts = |one: &Toleration| {
-                let brief = self.brief.iter().find(|(own, _)| own == one);
+                let brief = self.brief.iter().find(|(toleration, _)| toleration == one);
                 one.tolerates(taint) && brief.is_none_or(|(_, seconds)| *seconds > after)
             };
             taint.effect == "NoExecute" && !self.tolerations.iter().any(lasts)
@@ -304,10 +304,10 @@ impl PodTemplate {
     /// The template of pods that one node may have, as a DaemonSet makes them
     /// (`ReplaceDaemonSetPodNodeNameNodeAffinity`).
     pub fn only_on(&self, node: &EcoString) -> Self {
-        let mut own = self.clone();
-        own.node_terms =
+        let mut pinned = self.clone();
+        pinned.node_terms =
             Some(vec![NodeTerm { labels: Selector::default(), names: vec![(true, node.clone())] }]);
-        own
+        pinned
     }
 
     /// Whether its node selection depends on the names of nodes.
@@ -323,16 +323,18 @@ impl PodTemplate {
     /// The constraints by which nodes are preferred: its own, else those that the scheduler has
     /// for pods of ReplicaSets and StatefulSets.
     pub(super) fn soft_spread(&self) -> (Vec<SpreadConstraint>, bool) {
-        let own = !self.spread.is_empty();
+        let is_explicit = !self.spread.is_empty();
         let list = match &self.owner {
-            _ if own => self.spread.iter().filter(|constraint| !constraint.hard).cloned().collect(),
+            _ if is_explicit => {
+                self.spread.iter().filter(|constraint| !constraint.hard).cloned().collect()
+            }
             Some(owner) if !owner.is_empty() => vec![
                 SpreadConstraint::preferred(HOSTNAME, 3, owner),
                 SpreadConstraint::preferred(ZONE, 5, owner),
             ],
             _ => Vec::new(),
         };
-        (list, own)
+        (list, is_explicit)
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) enum Event {
     /// A volume was bound; perhaps it was made for that.
     Volume {
         /// It is new.
-        made: bool,
+        provisioned: bool,
     },
     /// Claims for devices changed.
     DeviceClaims(Vec<devices::ClaimId>),
@@ -138,9 +138,9 @@ fn frees_volume(gone: &Compiled, pod: &Compiled) -> bool {
             })
             .collect()
     };
-    let (own, others) = (disks(pod), disks(gone));
+    let (pod_disks, others) = (disks(pod), disks(gone));
     gone.pod.namespace == pod.pod.namespace
-        && (own.iter().any(|disk| others.iter().any(|other| disk.conflicts(other)))
+        && (pod_disks.iter().any(|disk| others.iter().any(|other| disk.conflicts(other)))
             || pod.claims.iter().any(|claim| gone.claims.contains(claim)))
 }
 
@@ -181,8 +181,8 @@ impl Hints<'_> {
                 plugins.has(Plugins::CLAIMS.with(Plugins::VOLUMES).with(Plugins::VOLUME_ZONE))
                     && pod.claims.iter().any(|claim| claims.contains(claim))
             }
-            Event::Volume { made } => {
-                plugins.has(Plugins::VOLUMES) || (*made && plugins.has(Plugins::VOLUME_ZONE))
+            Event::Volume { provisioned } => {
+                plugins.has(Plugins::VOLUMES) || (*provisioned && plugins.has(Plugins::VOLUME_ZONE))
             }
             Event::DeviceClaims(claims) => {
                 plugins.has(Plugins::DEVICES)
@@ -244,8 +244,8 @@ impl Hints<'_> {
         let selects = |machine: &Machine| template.selects(machine);
         let selected = || selects(now) && before.is_none_or(|before| !selects(before));
         let fits = || {
-            let room = |resource, asked| self.nodes.allocatable(resource, node) >= asked;
-            pod.requests.iter().all(|(resource, asked)| room(*resource, *asked))
+            let room = |resource, requested| self.nodes.allocatable(resource, node) >= requested;
+            pod.requests.iter().all(|(resource, requested)| room(*resource, *requested))
                 && before.is_none_or(|before| before.allocatable != now.allocatable)
         };
         let value = |machine: &Machine, key: usize| {
@@ -263,7 +263,7 @@ impl Hints<'_> {
             });
             all && changed
         };
-        let beside = || {
+        let interpod = || {
             pod.affinity.iter().any(|term| moved(term.key))
                 || (!pod.anti_affinity.is_empty() && before.is_none())
                 || pod.anti_affinity.iter().any(|term| before.is_some() && moved(term.key))
@@ -278,13 +278,13 @@ impl Hints<'_> {
             || (plugins.has(by_new) && before.is_none())
             || (plugins.has(Plugins::FIT) && fits())
             || (plugins.has(Plugins::SPREAD) && spread())
-            || (plugins.has(Plugins::POD_AFFINITY) && beside())
+            || (plugins.has(Plugins::POD_AFFINITY) && interpod())
     }
 }
 
 fn same_labels(one: &Machine, other: &Machine) -> bool {
     let list = |machine: &Machine| -> Vec<(EcoString, Option<EcoString>)> {
-        machine.labels.iter().map(|own| (own.key.clone(), own.node.scalar_text())).collect()
+        machine.labels.iter().map(|label| (label.key.clone(), label.node.scalar_text())).collect()
     };
     list(one) == list(other)
 }

@@ -37,15 +37,15 @@ fn side(of: &Node, side: &str, path: &str) -> Result<Amounts, InvalidPod> {
 
 /// Reads `requests`, and `limits` where a request is missing.
 fn amounts(container: &Node, path: &str) -> Result<Amounts, InvalidPod> {
-    let mut own = side(container, "limits", path)?;
-    own.extend(side(container, "requests", path)?);
-    Ok(own)
+    let mut requested = side(container, "limits", path)?;
+    requested.extend(side(container, "requests", path)?);
+    Ok(requested)
 }
 
 fn add(sum: &mut Amounts, more: &Amounts) {
     for (name, amount) in more {
         match sum.get_mut(name) {
-            Some(known) => *known += amount,
+            Some(total) => *total += amount,
             None => {
                 sum.insert(name.clone(), amount.clone());
             }
@@ -55,7 +55,7 @@ fn add(sum: &mut Amounts, more: &Amounts) {
 
 fn raise(most: &mut Amounts, other: &Amounts) {
     for (name, amount) in other {
-        if most.get(name).is_none_or(|known| known < amount) {
+        if most.get(name).is_none_or(|highest| highest < amount) {
             most.insert(name.clone(), amount.clone());
         }
     }
@@ -68,7 +68,7 @@ fn numbered<'n>(spec: &'n Node, key: &'n str) -> impl Iterator<Item = (&'n Node,
 }
 
 /// The containers of a pod and their requests.
-struct Asked {
+struct PodRequests {
     containers: Vec<Amounts>,
     /// In order; true for a sidecar.
     init: Vec<(bool, Amounts)>,
@@ -76,7 +76,7 @@ struct Asked {
     overhead: Amounts,
 }
 
-impl Asked {
+impl PodRequests {
     fn read(spec: &Node) -> Result<Self, InvalidPod> {
         let mut overhead = Amounts::new();
         for entry in spec.get("overhead").map(Node::entries).into_iter().flatten() {
@@ -84,7 +84,7 @@ impl Asked {
                 .map_err(|error| invalid(eco_format!("overhead.{}", entry.key), error))?;
             overhead.insert(entry.key.clone(), amount);
         }
-        let mut own = Self {
+        let mut pod_requests = Self {
             containers: numbered(spec, "containers")
                 .map(|(container, path)| amounts(container, &path))
                 .collect::<Result<_, _>>()?,
@@ -98,34 +98,34 @@ impl Asked {
             overhead: Amounts::new(),
         };
         let (limits, requests) = (side(spec, "limits", "spec")?, side(spec, "requests", "spec")?);
-        own.pod = pod_level(limits, requests, &own.total(&Amounts::new(), false));
-        own.overhead = overhead;
-        Ok(own)
+        pod_requests.pod = pod_level(limits, requests, &pod_requests.total(&Amounts::new(), false));
+        pod_requests.overhead = overhead;
+        Ok(pod_requests)
     }
 
     /// max(containers + sidecars, largest step of the init containers) + overhead. A step is one
     /// init container with the sidecars before it. `missing` is assumed for a container that does
     /// not request a resource.
     fn total(&self, missing: &Amounts, with_pod: bool) -> Amounts {
-        let full = |own: &Amounts| {
-            let mut own = own.clone();
+        let full = |requested: &Amounts| {
+            let mut requested = requested.clone();
             for (name, amount) in missing {
-                own.entry(name.clone()).or_insert_with(|| amount.clone());
+                requested.entry(name.clone()).or_insert_with(|| amount.clone());
             }
-            own
+            requested
         };
         let (mut sum, mut sidecars, mut step) = (Amounts::new(), Amounts::new(), Amounts::new());
-        for own in &self.containers {
-            add(&mut sum, &full(own));
+        for requested in &self.containers {
+            add(&mut sum, &full(requested));
         }
-        for (sidecar, own) in &self.init {
-            let own = full(own);
+        for (sidecar, requested) in &self.init {
+            let requested = full(requested);
             if *sidecar {
-                add(&mut sum, &own);
-                add(&mut sidecars, &own);
+                add(&mut sum, &requested);
+                add(&mut sidecars, &requested);
                 raise(&mut step, &sidecars);
             } else {
-                let mut one = own;
+                let mut one = requested;
                 add(&mut one, &sidecars);
                 raise(&mut step, &one);
             }
@@ -151,8 +151,8 @@ fn units(name: &str, amount: &Quantity) -> i64 {
 /// The requests of a pod, and the amounts that `LeastAllocated` counts for it when it is new and
 /// when it runs.
 pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]), InvalidPod> {
-    let asked = Asked::read(spec)?;
-    let total = asked.total(&Amounts::new(), true);
+    let pod_requests = PodRequests::read(spec)?;
+    let total = pod_requests.total(&Amounts::new(), true);
     let assumed: Amounts = [
         ("cpu".into(), Quantity::from_milli(DEFAULT_CPU.into())),
         ("memory".into(), Quantity::from_integer(DEFAULT_MEMORY)),
@@ -161,14 +161,15 @@ pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]),
     // With pod-level resources, defaults are assumed only for resources that are not requested
     // (`getNonMissingContainerRequests`).
     let mut missing = assumed.clone();
-    missing.retain(|name, _| asked.pod.is_empty() || !total.contains_key(name));
+    missing.retain(|name, _| pod_requests.pod.is_empty() || !total.contains_key(name));
     let scored = |amounts: &Amounts| {
         let of = |name: &str| amounts.get(name).map_or(0, |amount| units(name, amount));
         Scored { cpu: of("cpu"), memory: of("memory") }
     };
     // Of a new pod the scorer assumes defaults for each container; of one that runs it reads what
     // the node cache holds.
-    let scored = [scored(&asked.total(&assumed, false)), scored(&asked.total(&missing, true))];
+    let scored =
+        [scored(&pod_requests.total(&assumed, false)), scored(&pod_requests.total(&missing, true))];
     let requests = total
         .iter()
         .filter(|(name, _)| is_counted(name))

@@ -120,7 +120,7 @@ pub struct Scheduler {
     pub(super) ties: usize,
     pub(super) preference: Preference,
     /// The last rejection of each class and its inputs: many pods share one.
-    pub(super) known: HashMap<usize, (Vec<u32>, PostFilter, Arc<Rejection>)>,
+    pub(super) last_rejections: HashMap<usize, (Vec<u32>, PostFilter, Arc<Rejection>)>,
     clock: u64,
     period: u64,
     pub(super) events: Vec<Event>,
@@ -159,7 +159,7 @@ impl Scheduler {
             evictions: Vec::new(),
             ties: 0,
             preference: Preference::default(),
-            known: HashMap::new(),
+            last_rejections: HashMap::new(),
             clock: 0,
             period: 1,
             events: Vec::new(),
@@ -173,8 +173,8 @@ impl Scheduler {
     pub fn template(&mut self, pod: Arc<PodTemplate>) -> TemplateId {
         let id = TemplateId::new(self.templates.len());
         let Self { nodes, index, terms, classes, storage, .. } = self;
-        let own = Compiled::new(pod, nodes, index, terms, classes, storage);
-        self.templates.push(Arc::new(own));
+        let compiled = Compiled::new(pod, nodes, index, terms, classes, storage);
+        self.templates.push(Arc::new(compiled));
         id
     }
 
@@ -309,9 +309,9 @@ impl Scheduler {
     /// Removes the gate of a pod, which from now on is one of a template if there is one.
     pub fn open_gate(&mut self, pod: PodId, template: Option<TemplateId>) {
         if self.gated.remove(&pod) {
-            let own = &mut self.pods[pod.index()];
-            own.rejection = None;
-            own.template = template.unwrap_or(own.template);
+            let pod_info = &mut self.pods[pod.index()];
+            pod_info.rejection = None;
+            pod_info.template = template.unwrap_or(pod_info.template);
             self.enqueue(pod, Place::Active);
         }
     }
@@ -365,18 +365,18 @@ impl Scheduler {
 
     pub(super) fn enqueue(&mut self, pod: PodId, place: Place) {
         let priority = self.compiled(pod).pod.priority;
-        let own = &mut self.pods[pod.index()];
-        own.place = place;
-        self.queue.push(place, pod, priority, own.since);
+        let pod_info = &mut self.pods[pod.index()];
+        pod_info.place = place;
+        self.queue.push(place, pod, priority, pod_info.since);
     }
 
     /// The next pod to try.
     pub(super) fn next(&mut self) -> Option<PodId> {
         while let Some((place, pod)) = self.queue.pop() {
-            let own = &mut self.pods[pod.index()];
+            let pod_info = &mut self.pods[pod.index()];
             // Entries are not removed when a pod moves; one that does not match is stale.
-            if own.place == place && own.state == PodState::Waiting {
-                own.place = Place::Nowhere;
+            if pod_info.place == place && pod_info.state == PodState::Waiting {
+                pod_info.place = Place::Nowhere;
                 return Some(pod);
             }
         }
@@ -386,13 +386,13 @@ impl Scheduler {
     /// A pod found no node.
     pub(super) fn reject(&mut self, pod: PodId, rejection: Arc<Rejection>) {
         let since = self.tick();
-        let own = &mut self.pods[pod.index()];
+        let pod_info = &mut self.pods[pod.index()];
         // The time of the last try sorts pods that wait, and the period tells whether they back
         // off.
-        (own.since, own.tried) = (since, self.period);
-        own.place = Place::Unschedulable;
+        (pod_info.since, pod_info.tried) = (since, self.period);
+        pod_info.place = Place::Unschedulable;
         self.queue.park(pod, rejection.plugins);
-        own.rejection = Some(rejection);
+        pod_info.rejection = Some(rejection);
     }
 
     /// Binds a pod to a node.
@@ -400,12 +400,12 @@ impl Scheduler {
         let started = Started::Later(self.period);
         self.forget_nominated(pod);
         let complete = self.take_volumes(pod, node);
-        let own = &mut self.pods[pod.index()];
-        own.state = if complete { PodState::Bound(node) } else { PodState::Reserved(node) };
-        own.place = Place::Nowhere;
-        own.rejection = None;
-        own.started = started;
-        let template = own.template;
+        let pod_info = &mut self.pods[pod.index()];
+        pod_info.state = if complete { PodState::Bound(node) } else { PodState::Reserved(node) };
+        pod_info.place = Place::Nowhere;
+        pod_info.rejection = None;
+        pod_info.started = started;
+        let template = pod_info.template;
         self.queue.unpark(pod);
         self.hold(pod, node, 1);
         if self.queue.has_crowded() {
@@ -415,10 +415,10 @@ impl Scheduler {
 
     /// Adds (`sign` 1) or removes the resources of a pod on a node.
     fn hold(&mut self, pod: PodId, node: NodeId, sign: i32) {
-        let own = &self.pods[pod.index()];
+        let pod_info = &self.pods[pod.index()];
         // Spreading ignores terminating pods, which still hold resources.
-        let live = if matches!(own.state, PodState::Terminating(_)) { 0 } else { sign };
-        let template = &self.templates[own.template.index()];
+        let live = if matches!(pod_info.state, PodState::Terminating(_)) { 0 } else { sign };
+        let template = &self.templates[pod_info.template.index()];
         self.nodes.take(node, pod, &template.pod, &template.requests, i64::from(sign));
         self.index.change(template.labels, node, sign, live);
         self.terms.change(&template.carried, node, sign);
@@ -496,9 +496,9 @@ impl Scheduler {
 
     /// A bound pod is ready, or is no longer.
     pub fn set_ready(&mut self, pod: PodId, ready: bool) {
-        let own = &mut self.pods[pod.index()];
-        if own.ready != ready && matches!(own.state, PodState::Bound(_)) {
-            own.ready = ready;
+        let pod_info = &mut self.pods[pod.index()];
+        if pod_info.ready != ready && matches!(pod_info.state, PodState::Bound(_)) {
+            pod_info.ready = ready;
             let labels = self.compiled(pod).labels;
             self.budgets.change(&self.index, labels, 0, if ready { 1 } else { -1 });
         }
@@ -507,7 +507,7 @@ impl Scheduler {
     fn forget_nominated(&mut self, pod: PodId) -> bool {
         let Some(node) = self.pods[pod.index()].nominated.take() else { return false };
         if let Some(list) = self.nominated.get_mut(&node) {
-            list.retain(|known| *known != pod);
+            list.retain(|other| *other != pod);
             if list.is_empty() {
                 self.nominated.remove(&node);
             }
@@ -580,9 +580,9 @@ impl Scheduler {
     }
 
     fn wake(&mut self, pod: PodId) {
-        let own = &self.pods[pod.index()];
+        let pod_info = &self.pods[pod.index()];
         // In the period of its last try a pod waits in backoff, as upstream for some seconds.
-        let place = if own.tried == self.period { Place::Backoff } else { Place::Active };
+        let place = if pod_info.tried == self.period { Place::Backoff } else { Place::Active };
         self.queue.unpark(pod);
         self.enqueue(pod, place);
     }
@@ -613,12 +613,13 @@ impl Scheduler {
             let hints =
                 Hints { nodes: &self.nodes, index: &self.index, templates: &self.templates };
             let helped = |pod: &PodId| {
-                let own = &self.pods[pod.index()];
-                let plugins = own.rejection.as_ref().map(|rejection| rejection.plugins);
-                let devices = self.belongings.get(pod).map(|own| own.devices.as_slice());
+                let pod_info = &self.pods[pod.index()];
+                let plugins = pod_info.rejection.as_ref().map(|rejection| rejection.plugins);
+                let devices =
+                    self.belongings.get(pod).map(|belongings| belongings.devices.as_slice());
                 hints.helps(
                     &event,
-                    &self.templates[own.template.index()],
+                    &self.templates[pod_info.template.index()],
                     devices.unwrap_or_default(),
                     plugins.unwrap_or_default(),
                 )

@@ -81,11 +81,11 @@ fn spread(
 /// decides so whether a pod that came or went concerns a waiting one (`isSchedulableAfterPodChange`
 /// of plugins/interpodaffinity passes none).
 fn heard(term: &PodTerm) -> Scoped {
-    let mut own = scoped(term);
-    let of_labels = own.namespaces.selector.take();
-    own.namespaces.selector =
-        of_labels.filter(|own| own.matches(|_| None)).map(|_| Selector::new([]));
-    own
+    let mut scope = scoped(term);
+    let of_labels = scope.namespaces.selector.take();
+    scope.namespaces.selector =
+        of_labels.filter(|selector| selector.matches(|_| None)).map(|_| Selector::new([]));
+    scope
 }
 
 impl Compiled {
@@ -100,19 +100,20 @@ impl Compiled {
         let claims = storage.shared(&pod.namespace, &pod.volumes);
         let (class, requests) = classes.class(nodes, &pod);
         let labels = index.set(&pod.namespace, &pod.labels);
-        let beside = |term: &PodTerm, nodes: &mut Nodes, index: &mut LabelIndex| AffinityTerm {
-            selector: index.selector(vec![scoped(term)]),
-            heard: index.selector(vec![heard(term)]),
-            key: nodes.topology(&term.topology_key),
-        };
+        let affinity_term =
+            |term: &PodTerm, nodes: &mut Nodes, index: &mut LabelIndex| AffinityTerm {
+                selector: index.selector(vec![scoped(term)]),
+                heard: index.selector(vec![heard(term)]),
+                key: nodes.topology(&term.topology_key),
+            };
         let affinity: Vec<AffinityTerm> =
-            pod.affinity.iter().map(|term| beside(term, nodes, index)).collect();
+            pod.affinity.iter().map(|term| affinity_term(term, nodes, index)).collect();
         let anti_affinity: Vec<AffinityTerm> =
-            pod.anti_affinity.iter().map(|term| beside(term, nodes, index)).collect();
+            pod.anti_affinity.iter().map(|term| affinity_term(term, nodes, index)).collect();
         let preferred: Vec<(i64, AffinityTerm)> = pod
             .preferred_pods
             .iter()
-            .map(|(weight, term)| (*weight, beside(term, nodes, index)))
+            .map(|(weight, term)| (*weight, affinity_term(term, nodes, index)))
             .collect();
         let all_affinity = match affinity.as_slice() {
             [] => None,

@@ -37,17 +37,17 @@ impl Terms {
         anti_affinity: &[AffinityTerm],
         preferred: &[(i64, AffinityTerm)],
     ) -> Vec<usize> {
-        let term = |beside: &AffinityTerm, keeps_away, weight| Term {
-            selector: beside.selector,
-            key: beside.key,
+        let term = |interpod: &AffinityTerm, keeps_away, weight| Term {
+            selector: interpod.selector,
+            key: interpod.key,
             keeps_away,
             weight,
         };
         let all: Vec<Term> = affinity
             .iter()
-            .map(|beside| term(beside, false, 1))
-            .chain(anti_affinity.iter().map(|beside| term(beside, true, 0)))
-            .chain(preferred.iter().map(|(weight, beside)| term(beside, false, *weight)))
+            .map(|interpod| term(interpod, false, 1))
+            .chain(anti_affinity.iter().map(|interpod| term(interpod, true, 0)))
+            .chain(preferred.iter().map(|(weight, interpod)| term(interpod, false, *weight)))
             .collect();
         all.into_iter().map(|term| self.number(term)).collect()
     }

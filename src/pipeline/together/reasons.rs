@@ -287,8 +287,8 @@ fn distance(answer: &Answer) -> (bool, bool, i64) {
     let room = |reason: &Reason| matches!(reason, Reason::Insufficient(_) | Reason::TooManyPods);
     let lacks = answer.lacks.iter();
     let share = lacks.map(|lack| {
-        let missing = lack.asked.saturating_sub(lack.left.max(0));
-        missing.saturating_mul(1000) / lack.asked.max(1)
+        let missing = lack.requested.saturating_sub(lack.left.max(0));
+        missing.saturating_mul(1000) / lack.requested.max(1)
     });
     let share = share.max().unwrap_or(0);
     let has_none = answer.lacks.iter().any(|lack| lack.allocatable == 0);
@@ -298,7 +298,7 @@ fn distance(answer: &Answer) -> (bool, bool, i64) {
 /// Whether a node lacks only resources that others use: empty, it would hold the pod.
 fn could_hold(answer: &Answer) -> bool {
     let (has_none, other_reason, _) = distance(answer);
-    !has_none && !other_reason && answer.lacks.iter().all(|lack| lack.asked <= lack.allocatable)
+    !has_none && !other_reason && answer.lacks.iter().all(|lack| lack.requested <= lack.allocatable)
 }
 
 /// A requested resource of which no node has any.
@@ -380,7 +380,7 @@ fn blocked(answer: &Answer, template: &PodTemplate, machine: &Machine) -> Blocke
                 |name: &str, amount: i64| i128::from(amount) * if name == "cpu" { 1 } else { 1000 };
             let short = lacks.map(|lack| {
                 let name = &lack.resource;
-                (name, milli(name, lack.asked), milli(name, lack.left))
+                (name, milli(name, lack.requested), milli(name, lack.left))
             });
             // No resource is short: the limit on the number of pods is what is left.
             short_of(short).unwrap_or(("pods", "Too many pods".into()))

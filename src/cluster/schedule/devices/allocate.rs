@@ -78,8 +78,10 @@ impl Devices {
     /// Devices for some claims on a node.
     pub(super) fn search(&self, node: NodeId, wanted: &[Wanted]) -> Result<Found, Failure> {
         let pools = self.pools.of(node).to_vec();
-        let values =
-            wanted.iter().map(|own| vec![Vec::new(); own.spec.constraints.len()]).collect();
+        let values = wanted
+            .iter()
+            .map(|wanted_claim| vec![Vec::new(); wanted_claim.spec.constraints.len()])
+            .collect();
         let mut search = Search {
             pools,
             wanted,
@@ -89,8 +91,8 @@ impl Devices {
             steps: 0,
             devices: self,
         };
-        for (at, own) in wanted.iter().enumerate() {
-            search.check(at, own)?;
+        for (at, wanted_claim) in wanted.iter().enumerate() {
+            search.check(at, wanted_claim)?;
         }
         if !search.request(0, 0)? {
             let why = if search.steps > MOST_STEPS {
@@ -111,9 +113,9 @@ impl Devices {
 impl<'a> Search<'a> {
     /// What is known of a claim before the search: the devices of requests for all, and that no
     /// claim gets more devices than its status can hold (`validateDeviceRequest`).
-    fn check(&mut self, claim: usize, own: &'a Wanted) -> Result<(), Failure> {
+    fn check(&mut self, claim: usize, wanted_claim: &'a Wanted) -> Result<(), Failure> {
         let mut least = 0;
-        for (at, request) in own.spec.requests.iter().enumerate() {
+        for (at, request) in wanted_claim.spec.requests.iter().enumerate() {
             let mut counts = Vec::new();
             for (place, of) in request.alternatives.iter().enumerate() {
                 let count = if let Some(count) = of.count {
@@ -132,7 +134,7 @@ impl<'a> Search<'a> {
             return Err(Failure::Error(eco_format!(
                 "claim {}: number of requested devices {least} exceeds the claim limit of \
                  {MOST_RESULTS}",
-                own.name
+                wanted_claim.name
             )));
         }
         Ok(())
@@ -178,9 +180,11 @@ impl<'a> Search<'a> {
     /// A request, with the first of its alternatives that leads to an end (`allocateOne`).
     fn request(&mut self, claim: usize, request: usize) -> Answer {
         let wanted = self.wanted;
-        let Some(own) = wanted.get(claim) else { return Ok(true) };
-        let Some(asked) = own.spec.requests.get(request) else { return self.request(claim + 1, 0) };
-        for alternative in 0..asked.alternatives.len() {
+        let Some(wanted_claim) = wanted.get(claim) else { return Ok(true) };
+        let Some(device_request) = wanted_claim.spec.requests.get(request) else {
+            return self.request(claim + 1, 0);
+        };
+        for alternative in 0..device_request.alternatives.len() {
             if self.device(At { claim, request, alternative, device: 0 }, 0)? {
                 return Ok(true);
             }
@@ -194,8 +198,8 @@ impl<'a> Search<'a> {
         let wanted = self.wanted;
         let of = &wanted[claim].spec.requests[request].alternatives[alternative];
         let all = of.count.is_none();
-        let known = self.all.get(&(claim, request, alternative));
-        let count = of.count.unwrap_or_else(|| known.map_or(0, Vec::len));
+        let members = self.all.get(&(claim, request, alternative));
+        let count = of.count.unwrap_or_else(|| members.map_or(0, Vec::len));
         if all && count == 0 {
             return Ok(false);
         }
@@ -209,7 +213,7 @@ impl<'a> Search<'a> {
         if !all {
             return self.some(at, of, from);
         }
-        let Some(member) = known.and_then(|known| known.get(device)).cloned() else {
+        let Some(member) = members.and_then(|members| members.get(device)).cloned() else {
             return Ok(false);
         };
         if !self.is_free(claim, of, &member) {
@@ -324,7 +328,7 @@ impl<'a> Search<'a> {
             let Some(value) = member.device.attributes.get(&constraint.attribute) else {
                 return false;
             };
-            if self.values[claim][at].first().is_some_and(|known| known != value) {
+            if self.values[claim][at].first().is_some_and(|matched| matched != value) {
                 return false;
             }
             values.push((at, value.clone()));
@@ -355,26 +359,26 @@ impl<'a> Search<'a> {
 
     /// The devices of a claim.
     fn allocation(&self, claim: usize) -> Allocation {
-        let own = || self.chosen.iter().filter(|chosen| chosen.claim == claim);
+        let of_claim = || self.chosen.iter().filter(|chosen| chosen.claim == claim);
         let reach = |chosen: &Chosen| self.devices.all[chosen.slice].nodes.clone();
         let mut nodes: Vec<Reach> = Vec::new();
-        for one in own().map(reach).filter(|reach| *reach != Reach::All) {
+        for one in of_claim().map(reach).filter(|reach| *reach != Reach::All) {
             if !nodes.contains(&one) {
                 nodes.push(one);
             }
         }
         let device = |chosen: &Chosen| (chosen.request.clone(), chosen.device, chosen.admin);
-        Allocation { devices: own().map(device).collect(), nodes }
+        Allocation { devices: of_claim().map(device).collect(), nodes }
     }
 
     /// Eight less the place of each alternative that a device was taken for (`computeScore`).
     fn score(&self) -> i64 {
         let took = |claim: usize, of: &Alternative| {
-            self.chosen.iter().any(|own| own.claim == claim && own.request == of.name)
+            self.chosen.iter().any(|chosen| chosen.claim == claim && chosen.request == of.name)
         };
         let mut score = 0;
-        for (claim, own) in self.wanted.iter().enumerate() {
-            for request in own.spec.requests.iter().filter(|request| request.ranked) {
+        for (claim, wanted_claim) in self.wanted.iter().enumerate() {
+            for request in wanted_claim.spec.requests.iter().filter(|request| request.ranked) {
                 let taken = request.alternatives.iter().enumerate();
                 let taken = taken.filter(|(_, of)| took(claim, of));
                 score += taken.map(|(at, _)| 8 - i64::try_from(at).unwrap_or(8)).sum::<i64>();

@@ -86,13 +86,13 @@ pub struct Devices {
     /// Namespaces that allow `adminAccess`; none where no Namespace was read.
     admin: Option<BTreeSet<EcoString>>,
     /// Some object was read; else nothing is known of devices.
-    known: bool,
+    observed: bool,
 }
 
 impl Devices {
     /// It is known which claims exist, even if there is none.
     pub fn complete(&mut self) {
-        self.known = true;
+        self.observed = true;
     }
 
     /// Whether a kind is one of devices.
@@ -113,7 +113,7 @@ impl Devices {
                 self.pools.forget();
             }
             "DeviceClass" => match class(object) {
-                Some(own) => _ = self.classes.insert(name, own),
+                Some(selectors) => _ = self.classes.insert(name, selectors),
                 None => return false,
             },
             "ResourceClaimTemplate" => {
@@ -143,7 +143,7 @@ impl Devices {
         }
         // Keyed by the addresses of what was replaced.
         self.verdicts.get_mut().clear();
-        self.known = true;
+        self.observed = true;
         true
     }
 
@@ -165,23 +165,23 @@ impl Devices {
         let selector = object.at(&["status", "allocation", "nodeSelector"]);
         let terms = selector.map(|selector| Reach::Terms(node_terms(selector)));
         let allocation = object.at(&["status", "allocation"]).map(|_| {
-            let result = |own: &Node| {
-                let of = |key: &str| text(own.get(key));
+            let result = |allocated: &Node| {
+                let of = |key: &str| text(allocated.get(key));
                 let device = self.numbers.of(&of("driver"), &of("pool"), &of("device"));
-                let admin = own.get("adminAccess").and_then(Node::as_bool) == Some(true);
+                let admin = allocated.get("adminAccess").and_then(Node::as_bool) == Some(true);
                 (of("request"), device, admin)
             };
             let devices = results.map(Node::items).unwrap_or_default().iter().map(result).collect();
             Allocation { devices, nodes: terms.into_iter().collect() }
         });
         let users = object.get("status").map(|status| items(status, "reservedFor").len());
-        let own = &mut self.claims[id];
-        own.exists = true;
-        own.spec = Arc::new(spec);
-        own.strangers = users.unwrap_or(0);
-        own.deleting = object.at(&["metadata", "deletionTimestamp"]).is_some();
-        let made = ["metadata", "annotations", "resource.kubernetes.io/pod-claim-name"];
-        own.made_for = object.at(&made).and_then(Node::scalar_text);
+        let resource_claim = &mut self.claims[id];
+        resource_claim.exists = true;
+        resource_claim.spec = Arc::new(spec);
+        resource_claim.strangers = users.unwrap_or(0);
+        resource_claim.deleting = object.at(&["metadata", "deletionTimestamp"]).is_some();
+        let pod_claim_name = ["metadata", "annotations", "resource.kubernetes.io/pod-claim-name"];
+        resource_claim.made_for = object.at(&pod_claim_name).and_then(Node::scalar_text);
         if let Some(allocation) = allocation {
             self.allocate(id, allocation);
         }
@@ -190,9 +190,9 @@ impl Devices {
     /// Deletes a claim: one that pods use stays until they are gone, and no new pod may use it.
     pub fn delete(&mut self, namespace: &EcoString, name: &EcoString) {
         let id = self.claim(namespace, name);
-        let own = &mut self.claims[id];
-        own.deleting = true;
-        own.exists &= own.is_reserved();
+        let resource_claim = &mut self.claims[id];
+        resource_claim.deleting = true;
+        resource_claim.exists &= resource_claim.is_reserved();
     }
 
     pub(super) fn claim(&mut self, namespace: &EcoString, name: &EcoString) -> ClaimId {
@@ -239,25 +239,25 @@ impl Devices {
         namespace: &EcoString,
         pod: &str,
         claims: &[PodClaim],
-        known: &mut Vec<Option<ClaimId>>,
+        claim_ids: &mut Vec<Option<ClaimId>>,
         quotas: &mut Ledger,
     ) -> Result<(), EcoString> {
-        known.resize(claims.len(), None);
+        claim_ids.resize(claims.len(), None);
         let mut problem = None;
-        for (claim, known) in claims.iter().zip(known) {
+        for (claim, claim_id) in claims.iter().zip(claim_ids) {
             match &claim.source {
                 ClaimSource::Claim(name) => {
                     let id = self.claim(namespace, name);
-                    *known = Some(id);
-                    let own = &self.claims[id];
-                    if self.known && (!own.exists || own.deleting) {
+                    *claim_id = Some(id);
+                    let resource_claim = &self.claims[id];
+                    if self.observed && (!resource_claim.exists || resource_claim.deleting) {
                         problem = problem.or_else(|| Some(EcoString::new()));
                     }
                 }
-                ClaimSource::Template(_) if known.is_some() => {}
+                ClaimSource::Template(_) if claim_id.is_some() => {}
                 ClaimSource::Template(template) => {
-                    match self.made(namespace, pod, &claim.name, template, quotas) {
-                        Ok(id) => *known = id,
+                    match self.create_from_template(namespace, pod, &claim.name, template, quotas) {
+                        Ok(id) => *claim_id = id,
                         Err(why) => {
                             let event = eco_format!(
                                 "FailedResourceClaimCreation: PodResourceClaim {}: {why}",
@@ -280,22 +280,25 @@ impl Devices {
         machine: &Machine,
     ) -> Vec<Option<ClaimId>> {
         let prefix = template.name.split('*').next().unwrap_or_default();
-        let own = template.claims.iter().map(|claim| {
+        let adopted = template.claims.iter().map(|claim| {
             let ClaimSource::Template(_) = &claim.source else { return None };
-            let fits = |known: &Claim| {
-                let reaches = |own: &Allocation| own.nodes.iter().all(|own| own.holds(machine));
-                known.exists
-                    && known.made_for.as_ref() == Some(&claim.name)
-                    && known.namespace == template.namespace
-                    && known.name.starts_with(prefix)
-                    && known.allocation.as_ref().is_some_and(reaches)
+            let fits = |resource_claim: &Claim| {
+                let reaches = |allocation: &Allocation| {
+                    allocation.nodes.iter().all(|reach| reach.holds(machine))
+                };
+                resource_claim.exists
+                    && resource_claim.made_for.as_ref() == Some(&claim.name)
+                    && resource_claim.namespace == template.namespace
+                    && resource_claim.name.starts_with(prefix)
+                    && resource_claim.allocation.as_ref().is_some_and(reaches)
             };
             let id = self.claims.iter().position(fits)?;
-            let known = &mut self.claims[id];
-            (known.made_for, known.of_pod, known.strangers) = (None, true, 0);
+            let resource_claim = &mut self.claims[id];
+            (resource_claim.made_for, resource_claim.of_pod, resource_claim.strangers) =
+                (None, true, 0);
             Some(id)
         });
-        own.collect()
+        adopted.collect()
     }
 
     /// The claims that a pod would have, for a look at the nodes: claims of templates are made, and
@@ -306,25 +309,25 @@ impl Devices {
         pod: &str,
         claims: &[PodClaim],
     ) -> Vec<Option<ClaimId>> {
-        let own = claims.iter().map(|claim| match &claim.source {
+        let claim_ids = claims.iter().map(|claim| match &claim.source {
             ClaimSource::Claim(name) => Some(self.claim(namespace, name)),
             ClaimSource::Template(template) => {
                 let spec = self.templates.get(&(namespace.clone(), template.clone())).cloned()?;
                 let name = eco_format!("{pod}-{}", claim.name);
                 // One such claim for each template is enough.
                 let id = self.claim(&eco_format!("{namespace}/"), &name);
-                let known = &mut self.claims[id];
-                (known.spec, known.exists) = (spec, true);
-                known.namespace = namespace.clone();
-                known.of_pod = true;
+                let resource_claim = &mut self.claims[id];
+                (resource_claim.spec, resource_claim.exists) = (spec, true);
+                resource_claim.namespace = namespace.clone();
+                resource_claim.of_pod = true;
                 Some(id)
             }
         });
-        own.collect()
+        claim_ids.collect()
     }
 
     /// Makes the claim of a pod from a template.
-    fn made(
+    fn create_from_template(
         &mut self,
         namespace: &EcoString,
         pod: &str,
@@ -334,7 +337,7 @@ impl Devices {
     ) -> Result<Option<ClaimId>, EcoString> {
         let key = (namespace.clone(), template.clone());
         let Some(spec) = self.templates.get(&key).cloned() else {
-            return if self.known {
+            return if self.observed {
                 Err(eco_format!(
                     "resource claim template \"{template}\": \
                      resourceclaimtemplate.resource.k8s.io \"{template}\" not found"
@@ -373,11 +376,11 @@ impl Devices {
     /// A pod got a node: it uses its claims, which have devices.
     pub(in crate::cluster::schedule) fn reserve(&mut self, claims: &[Option<ClaimId>], pod: PodId) {
         for claim in claims.iter().flatten() {
-            let own = &mut self.claims[*claim];
-            if !own.users.contains(&pod) {
-                own.users.push(pod);
+            let resource_claim = &mut self.claims[*claim];
+            if !resource_claim.users.contains(&pod) {
+                resource_claim.users.push(pod);
                 // A running pod was counted when the claim was read.
-                own.strangers = own.strangers.saturating_sub(1);
+                resource_claim.strangers = resource_claim.strangers.saturating_sub(1);
             }
         }
     }
@@ -392,19 +395,19 @@ impl Devices {
     ) -> bool {
         let mut freed = false;
         for claim in claims.iter().flatten() {
-            let own = &mut self.claims[*claim];
-            let before = own.users.len();
-            own.users.retain(|user| *user != pod);
-            let was_user = own.users.len() < before;
-            if own.of_pod {
-                own.exists = false;
-                let receipt = own.receipt.take();
+            let resource_claim = &mut self.claims[*claim];
+            let before = resource_claim.users.len();
+            resource_claim.users.retain(|user| *user != pod);
+            let was_user = resource_claim.users.len() < before;
+            if resource_claim.of_pod {
+                resource_claim.exists = false;
+                let receipt = resource_claim.receipt.take();
                 freed |= self.deallocate(*claim);
                 if let Some(receipt) = receipt {
                     quotas.release(&receipt);
                 }
-            } else if was_user && !own.is_reserved() {
-                own.exists &= !own.deleting;
+            } else if was_user && !resource_claim.is_reserved() {
+                resource_claim.exists &= !resource_claim.deleting;
                 freed |= self.deallocate(*claim);
             }
         }
@@ -418,9 +421,9 @@ impl Devices {
         pod: PodId,
     ) {
         for claim in claims.iter().flatten() {
-            let own = &mut self.claims[*claim];
-            own.users.retain(|user| *user != pod);
-            if !own.is_reserved() {
+            let resource_claim = &mut self.claims[*claim];
+            resource_claim.users.retain(|user| *user != pod);
+            if !resource_claim.is_reserved() {
                 self.deallocate(*claim);
             }
         }
@@ -428,19 +431,21 @@ impl Devices {
 
     /// Every claim that exists.
     pub fn status(&self) -> impl Iterator<Item = ClaimDevices> + '_ {
-        self.claims.iter().filter(|own| own.exists).map(|own| ClaimDevices {
-            namespace: own.namespace.clone(),
-            name: own.name.clone(),
-            of_pod: own.of_pod,
-            devices: own.allocation.as_ref().map(|allocation| {
-                let named = |(request, device, _): &(EcoString, DeviceId, bool)| {
-                    let (_, pool, name) = &self.numbers.names[*device];
-                    (request.clone(), pool.clone(), name.clone())
-                };
-                allocation.devices.iter().map(named).collect()
-            }),
-            users: own.users.clone(),
-            deleting: own.deleting,
+        self.claims.iter().filter(|resource_claim| resource_claim.exists).map(|resource_claim| {
+            ClaimDevices {
+                namespace: resource_claim.namespace.clone(),
+                name: resource_claim.name.clone(),
+                of_pod: resource_claim.of_pod,
+                devices: resource_claim.allocation.as_ref().map(|allocation| {
+                    let named = |(request, device, _): &(EcoString, DeviceId, bool)| {
+                        let (_, pool, name) = &self.numbers.names[*device];
+                        (request.clone(), pool.clone(), name.clone())
+                    };
+                    allocation.devices.iter().map(named).collect()
+                }),
+                users: resource_claim.users.clone(),
+                deleting: resource_claim.deleting,
+            }
         })
     }
 
@@ -449,7 +454,7 @@ impl Devices {
         if claims.is_empty() {
             return None;
         }
-        if !self.known {
+        if !self.observed {
             return Some("no ResourceSlice, DeviceClass or ResourceClaim is in the input".into());
         }
         let beyond = claims.iter().any(|claim| {

@@ -79,18 +79,18 @@ impl Device {
                 if !map.contains_key(domain) {
                     map.insert(domain, Node::map(origin));
                 }
-                let own = map.get_mut(domain).and_then(Node::as_map_mut);
-                if let Some(own) = own {
-                    own.insert(name, value);
+                let domain_map = map.get_mut(domain).and_then(Node::as_map_mut);
+                if let Some(domain_map) = domain_map {
+                    domain_map.insert(name, value);
                 }
             }
             domains
         };
-        let attribute = |own: &Node| {
-            ["string", "int", "bool", "version"].iter().find_map(|kind| own.get(kind)).cloned()
+        let attribute = |declared: &Node| {
+            ["string", "int", "bool", "version"].iter().find_map(|kind| declared.get(kind)).cloned()
         };
-        let capacity = |own: &Node| {
-            let value = own.get("value").and_then(Node::scalar_text)?;
+        let capacity = |declared: &Node| {
+            let value = declared.get("value").and_then(Node::scalar_text)?;
             Some(Node::str(value, origin))
         };
         let mut tree = Node::map(origin);
@@ -105,8 +105,8 @@ impl Device {
             attributes: attributes
                 .filter_map(|entry| {
                     let (domain, name) = full(&entry.key, driver);
-                    let own = entry.node.entries().next()?;
-                    let value = eco_format!("{}={}", own.key, text(Some(&own.node)));
+                    let typed = entry.node.entries().next()?;
+                    let value = eco_format!("{}={}", typed.key, text(Some(&typed.node)));
                     Some((eco_format!("{domain}/{name}"), value))
                 })
                 .collect(),
@@ -161,7 +161,7 @@ impl Slice {
             beyond: spec(&["sharedCounters"]).is_some()
                 || spec(&["perDeviceNodeSelection"]).is_some()
                 || devices.iter().any(gated),
-            devices: devices.iter().map(|own| Arc::new(Device::read(own, &driver))).collect(),
+            devices: devices.iter().map(|device| Arc::new(Device::read(device, &driver))).collect(),
             nodes,
             driver,
         }
@@ -184,8 +184,8 @@ fn is_invalid(selectors: &Selectors) -> bool {
 
 /// A DeviceClass; none when the server refuses it.
 pub(super) fn class(object: &Node) -> Option<Selectors> {
-    let own = object.get("spec").map(selectors).unwrap_or_default();
-    (!is_invalid(&own)).then_some(own)
+    let class_selectors = object.get("spec").map(selectors).unwrap_or_default();
+    (!is_invalid(&class_selectors)).then_some(class_selectors)
 }
 
 /// A number of devices of a class, one of the alternatives of a request.
@@ -268,8 +268,11 @@ impl DeviceSpec {
                 let exact = node.get("exactly").unwrap_or(node);
                 vec![Alternative::read(exact, name.clone())]
             };
-            let of = |own: &Node| {
-                Alternative::read(own, eco_format!("{name}/{}", text(own.get("name"))))
+            let of = |alternative: &Node| {
+                Alternative::read(
+                    alternative,
+                    eco_format!("{name}/{}", text(alternative.get("name"))),
+                )
             };
             Request {
                 alternatives: if ranked.is_empty() {
@@ -289,7 +292,9 @@ impl DeviceSpec {
         Self {
             requests: devices("requests").iter().map(request).collect(),
             constraints: devices("constraints").iter().filter_map(constraint).collect(),
-            beyond: devices("constraints").iter().any(|own| own.get("distinctAttribute").is_some()),
+            beyond: devices("constraints")
+                .iter()
+                .any(|constraint| constraint.get("distinctAttribute").is_some()),
         }
     }
 
@@ -299,18 +304,19 @@ impl DeviceSpec {
 
     /// Whether the server refuses a claim with it.
     pub(super) fn is_invalid(&self) -> bool {
-        self.alternatives().any(|own| is_invalid(&own.selectors))
+        self.alternatives().any(|alternative| is_invalid(&alternative.selectors))
     }
 
     /// Whether it needs `resource.kubernetes.io/admin-access` of its namespace.
     pub(super) fn is_admin(&self) -> bool {
-        self.alternatives().any(|own| own.admin)
+        self.alternatives().any(|alternative| alternative.admin)
     }
 
     /// Whether an answer needs what is not evaluated here.
     pub(super) fn is_beyond(&self) -> bool {
-        let unsupported = |own: &Alternative| {
-            own.beyond || own.selectors.iter().any(|one| *one == Err(SelectorProblem::Unsupported))
+        let unsupported = |alternative: &Alternative| {
+            alternative.beyond
+                || alternative.selectors.iter().any(|one| *one == Err(SelectorProblem::Unsupported))
         };
         self.beyond || self.alternatives().any(unsupported)
     }
@@ -320,11 +326,11 @@ impl DeviceSpec {
         let mut all = Vec::new();
         for request in &self.requests {
             let mut most: BTreeMap<EcoString, i64> = BTreeMap::new();
-            for own in &request.alternatives {
+            for alternative in &request.alternatives {
                 // All devices count as the most that a claim can have (AllocationResultsMaxSize).
-                let count = i64::try_from(own.count.unwrap_or(32)).unwrap_or(i64::MAX);
-                let known = most.entry(own.class.clone()).or_default();
-                *known = count.max(*known);
+                let count = i64::try_from(alternative.count.unwrap_or(32)).unwrap_or(i64::MAX);
+                let highest = most.entry(alternative.class.clone()).or_default();
+                *highest = count.max(*highest);
             }
             all.extend(most);
         }

@@ -44,7 +44,9 @@ impl PodVolumes {
         trial: &Trial<'_>,
     ) -> Option<Refusal> {
         let taken = |disk: &Disk| {
-            trial.present().any(|pod| (trial.used)(pod).disks.iter().any(|own| disk.conflicts(own)))
+            trial
+                .present()
+                .any(|pod| (trial.used)(pod).disks.iter().any(|present| disk.conflicts(present)))
         };
         if self.disks.iter().any(taken) {
             return Some(Refusal::of(Reason::Disk, true, Plugins::VOLUME_USE));
@@ -68,19 +70,22 @@ impl PodVolumes {
         let limit = |driver: &EcoString| {
             storage.limits.get(&(machine.name.clone(), driver.clone())).copied()
         };
-        if storage.limits.is_empty() || !self.drivers.iter().any(|(own, _)| limit(own).is_some()) {
+        if storage.limits.is_empty()
+            || !self.drivers.iter().any(|(driver, _)| limit(driver).is_some())
+        {
             return false;
         }
-        let own = |claim: ClaimId| storage.driver_of(claim);
+        let driver_of = |claim: ClaimId| storage.driver_of(claim);
         let claims = trial.present().flat_map(|pod| (trial.used)(pod).claims);
-        let held: BTreeSet<_> = claims.filter_map(own).collect();
+        let held: BTreeSet<_> = claims.filter_map(driver_of).collect();
         // A volume that is attached and that no pod there uses counts once more for a new pod.
-        let attached = storage.attached(&machine.name).filter(|own| !held.contains(own));
+        let attached = storage.attached(&machine.name).filter(|volume| !held.contains(volume));
         let attached: BTreeSet<_> = attached.collect();
-        let new: BTreeSet<_> = self.drivers.iter().filter(|own| !held.contains(*own)).collect();
+        let new: BTreeSet<_> =
+            self.drivers.iter().filter(|volume| !held.contains(*volume)).collect();
         new.iter().any(|(driver, _)| {
             let count = |list: &mut dyn Iterator<Item = &(EcoString, EcoString)>| {
-                list.filter(|(own, _)| own == driver).count()
+                list.filter(|(other, _)| other == driver).count()
             };
             let all = count(&mut new.iter().copied())
                 + count(&mut held.iter())
@@ -120,7 +125,7 @@ impl PodVolumes {
                 continue;
             }
             let owner = waiting.claim.map(|claim| &storage.claims[claim]);
-            let owner = owner.map(|own| (&own.namespace, &own.name));
+            let owner = owner.map(|claim| (&claim.namespace, &claim.name));
             match storage.free_volume(owner, &waiting.spec, Some(machine), &taken) {
                 Some(volume) => taken.push(volume),
                 None => unmatched.push(waiting),
@@ -134,8 +139,9 @@ impl PodVolumes {
                 return None;
             }
             let name = storage.class_name(&waiting.spec);
-            let mut own = storage.capacities.iter().filter(|own| own.class == name);
-            let space = own.any(|own| own.holds(waiting.spec.request, machine));
+            let mut capacities =
+                storage.capacities.iter().filter(|capacity| capacity.class == name);
+            let space = capacities.any(|capacity| capacity.holds(waiting.spec.request, machine));
             (!space).then_some(Reason::NoSpace)
         })
     }

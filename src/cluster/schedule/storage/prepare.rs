@@ -65,11 +65,12 @@ fn unusable(claim: &Claim, knows: bool) -> Option<(EcoString, Plugins)> {
 /// those that are made for it.
 fn in_order(volumes: &[PodVolume], claims: &[ClaimId]) -> Vec<ClaimId> {
     let is_named = |volume: &&PodVolume| matches!(volume, PodVolume::Claim(_));
-    let (named, made) = claims.split_at(volumes.iter().filter(is_named).count().min(claims.len()));
-    let (mut named, mut made) = (named.iter(), made.iter());
+    let (named, ephemeral) =
+        claims.split_at(volumes.iter().filter(is_named).count().min(claims.len()));
+    let (mut named, mut ephemeral) = (named.iter(), ephemeral.iter());
     let of = volumes.iter().filter_map(|volume| match volume {
         PodVolume::Claim(_) => named.next(),
-        PodVolume::Ephemeral(..) => made.next(),
+        PodVolume::Ephemeral(..) => ephemeral.next(),
         PodVolume::Disk(_) => None,
     });
     of.copied().collect()
@@ -82,24 +83,24 @@ impl Storage {
         &mut self,
         volumes: &[PodVolume],
         claims: &[ClaimId],
-        made: bool,
+        created: bool,
         nodes: &Nodes,
     ) -> PodVolumes {
         let claims = in_order(volumes, claims);
         let refused = claims.iter().find_map(|id| unusable(&self.claims[*id], self.knows_claims));
-        let mut own = PodVolumes { refused, ..PodVolumes::default() };
-        if own.refused.is_some() {
-            return own;
+        let mut prepared = PodVolumes { refused, ..PodVolumes::default() };
+        if prepared.refused.is_some() {
+            return prepared;
         }
         for volume in volumes {
             match volume {
-                PodVolume::Disk(disk) => own.disks.push(disk.clone()),
+                PodVolume::Disk(disk) => prepared.disks.push(disk.clone()),
                 // The claim does not exist yet; it is judged as the one that would be made.
-                PodVolume::Ephemeral(name, spec) if !made => {
+                PodVolume::Ephemeral(name, spec) if !created => {
                     let class = self.class_of(spec).filter(|class| class.provisions());
                     let driver = class.map(|class| class.provisioner.clone());
-                    own.drivers.extend(driver.map(|driver| (driver, name.clone())));
-                    own.waiting.push(Waiting {
+                    prepared.drivers.extend(driver.map(|driver| (driver, name.clone())));
+                    prepared.waiting.push(Waiting {
                         claim: None,
                         spec: Arc::clone(spec),
                         selected: None,
@@ -115,20 +116,20 @@ impl Storage {
                 continue;
             }
             if claim.spec.of_one_pod() {
-                own.single.push(*id);
+                prepared.single.push(*id);
             }
-            own.drivers.extend(self.driver_of(*id));
+            prepared.drivers.extend(self.driver_of(*id));
             if claim.bound {
                 let volume = claim.volume.clone().unwrap_or_default();
                 match self.reach(&volume, nodes) {
-                    Some(column) => own.columns.push(column),
-                    None => own.lacks_volume = true,
+                    Some(column) => prepared.columns.push(column),
+                    None => prepared.lacks_volume = true,
                 }
                 continue;
             }
             let class = self.class_of(&claim.spec);
             if claim.volume.is_none() && class.is_some_and(|class| class.waits) {
-                own.waiting.push(Waiting {
+                prepared.waiting.push(Waiting {
                     claim: Some(*id),
                     spec: Arc::clone(&claim.spec),
                     selected: claim.selected.clone(),
@@ -137,12 +138,12 @@ impl Storage {
                 immediate = true;
             }
         }
-        own.waiting.sort_by_key(|waiting| waiting.spec.request);
+        prepared.waiting.sort_by_key(|waiting| waiting.spec.request);
         if immediate {
             let why = "pod has unbound immediate PersistentVolumeClaims";
-            own.refused = Some((why.into(), Plugins::VOLUMES));
+            prepared.refused = Some((why.into(), Plugins::VOLUMES));
         }
-        own
+        prepared
     }
 
     /// A claim that was never in a cluster is bound when it is created: its class makes volumes,

@@ -29,22 +29,22 @@ pub(in crate::cluster::schedule) struct Taken {
     /// One of them has a volume now.
     pub(in crate::cluster::schedule) bound: bool,
     /// A volume was made.
-    pub(in crate::cluster::schedule) made: bool,
+    pub(in crate::cluster::schedule) provisioned: bool,
 }
 
 impl Storage {
     /// For each node whether a volume can be used on it.
     pub(super) fn reach(&mut self, volume: &EcoString, nodes: &Nodes) -> Option<Arc<Vec<u8>>> {
-        if let Some((epoch, known)) = self.reach.get(volume)
-            && (*epoch, known.len()) == (nodes.epoch(), nodes.len())
+        if let Some((epoch, codes)) = self.reach.get(volume)
+            && (*epoch, codes.len()) == (nodes.epoch(), nodes.len())
         {
-            return Some(Arc::clone(known));
+            return Some(Arc::clone(codes));
         }
-        let own = self.volumes.get(volume)?;
+        let pv = self.volumes.get(volume)?;
         let code = |machine: &Machine| {
-            if own.terms.as_ref().is_some_and(|terms| !meets(terms, machine)) {
+            if pv.terms.as_ref().is_some_and(|terms| !meets(terms, machine)) {
                 APART
-            } else if own.is_elsewhere(machine) {
+            } else if pv.is_elsewhere(machine) {
                 ELSEWHERE
             } else {
                 HERE
@@ -66,29 +66,29 @@ impl Storage {
         taken: &[EcoString],
     ) -> Option<EcoString> {
         let class = self.class_name(spec);
-        let here = |own: &Volume| {
-            let terms = own.terms.as_ref();
+        let here = |pv: &Volume| {
+            let terms = pv.terms.as_ref();
             terms.is_none_or(|terms| machine.is_none_or(|machine| meets(terms, machine)))
         };
-        let free = self.volumes.iter().filter(|(name, own)| {
+        let free = self.volumes.iter().filter(|(name, pv)| {
             !taken.contains(name)
-                && own.class == class
-                && own.satisfies(spec)
-                && here(own)
-                && match &own.claim {
-                    None => own.available,
+                && pv.class == class
+                && pv.satisfies(spec)
+                && here(pv)
+                && match &pv.claim {
+                    None => pv.available,
                     Some((namespace, name)) => claim == Some((namespace, name)),
                 }
         });
-        free.min_by_key(|(name, own)| (own.claim.is_none(), own.capacity, (*name).clone()))
+        free.min_by_key(|(name, pv)| (pv.claim.is_none(), pv.capacity, (*name).clone()))
             .map(|(name, _)| name.clone())
     }
 
     fn give(&mut self, claim: ClaimId, volume: &EcoString) {
-        let own = &mut self.claims[claim];
-        own.volume = Some(volume.clone());
-        own.bound = true;
-        let owner = (own.namespace.clone(), own.name.clone());
+        let pvc = &mut self.claims[claim];
+        pvc.volume = Some(volume.clone());
+        pvc.bound = true;
+        let owner = (pvc.namespace.clone(), pvc.name.clone());
         if let Some(volume) = self.volumes.get_mut(volume) {
             volume.available = false;
             volume.claim = Some(owner);
@@ -135,10 +135,10 @@ impl Storage {
                 continue;
             }
             taken.claims.push(*claim);
-            let own = &self.claims[*claim];
-            let spec = Arc::clone(&own.spec);
-            let owner = (own.namespace.clone(), own.name.clone());
-            let free = match own.selected {
+            let pvc = &self.claims[*claim];
+            let spec = Arc::clone(&pvc.spec);
+            let owner = (pvc.namespace.clone(), pvc.name.clone());
+            let free = match pvc.selected {
                 Some(_) => None,
                 None => self.free_volume(Some((&owner.0, &owner.1)), &spec, Some(machine), &[]),
             };
@@ -151,7 +151,7 @@ impl Storage {
             self.claims[*claim].selected = Some(machine.name.clone());
             if provisioner.is_some_and(|provisioner| self.answers(&provisioner)) {
                 self.provision(*claim, machine.label(ZONE));
-                (taken.bound, taken.made) = (true, true);
+                (taken.bound, taken.provisioned) = (true, true);
             } else {
                 taken.complete = false;
             }
@@ -162,11 +162,11 @@ impl Storage {
     /// A pod is gone, or lost its node.
     pub(in crate::cluster::schedule) fn release(&mut self, claims: &[ClaimId], pod: PodId) {
         for claim in claims {
-            let own = &mut self.claims[*claim];
-            if let Some(at) = own.users.iter().position(|user| *user == pod) {
-                own.users.remove(at);
+            let pvc = &mut self.claims[*claim];
+            if let Some(at) = pvc.users.iter().position(|user| *user == pod) {
+                pvc.users.remove(at);
             }
-            own.exists &= !own.deleting || !own.users.is_empty();
+            pvc.exists &= !pvc.deleting || !pvc.users.is_empty();
         }
     }
 
@@ -176,14 +176,14 @@ impl Storage {
     pub(in crate::cluster::schedule) fn bind_immediate(&mut self, nodes: &Nodes) -> bool {
         let mut changed = false;
         for id in 0..self.claims.len() {
-            let own = &self.claims[id];
-            let waits = self.class_of(&own.spec).is_some_and(|class| class.waits);
-            if own.bound || !own.exists || own.deleting {
+            let pvc = &self.claims[id];
+            let waits = self.class_of(&pvc.spec).is_some_and(|class| class.waits);
+            if pvc.bound || !pvc.exists || pvc.deleting {
                 continue;
             }
-            let spec = Arc::clone(&own.spec);
-            if let Some(wanted) = own.volume.clone() {
-                let owner = (own.namespace.clone(), own.name.clone());
+            let spec = Arc::clone(&pvc.spec);
+            if let Some(wanted) = pvc.volume.clone() {
+                let owner = (pvc.namespace.clone(), pvc.name.clone());
                 let free = self.volumes.get(&wanted).is_some_and(|volume| {
                     volume.claim.as_ref().map_or(volume.available, |kept| *kept == owner)
                 });
@@ -196,7 +196,7 @@ impl Storage {
             if waits {
                 continue;
             }
-            let owner = (own.namespace.clone(), own.name.clone());
+            let owner = (pvc.namespace.clone(), pvc.name.clone());
             if let Some(volume) = self.free_volume(Some((&owner.0, &owner.1)), &spec, None, &[]) {
                 self.give(id, &volume);
                 changed = true;
@@ -230,12 +230,12 @@ impl Storage {
     /// The driver of the volume of a claim, and its name of the volume; for a volume that is not
     /// made yet, a name that no other has.
     pub(super) fn driver_of(&self, claim: ClaimId) -> Option<(EcoString, EcoString)> {
-        let own = &self.claims[claim];
-        if let Some(volume) = own.volume.as_ref().and_then(|name| self.volumes.get(name)) {
+        let pvc = &self.claims[claim];
+        if let Some(volume) = pvc.volume.as_ref().and_then(|name| self.volumes.get(name)) {
             return volume.driver.clone();
         }
-        let class = self.class_of(&own.spec).filter(|class| class.provisions())?;
-        Some((class.provisioner.clone(), eco_format!("{}/{}", own.namespace, own.name)))
+        let class = self.class_of(&pvc.spec).filter(|class| class.provisions())?;
+        Some((class.provisioner.clone(), eco_format!("{}/{}", pvc.namespace, pvc.name)))
     }
 
     /// The pods that are named as users of a claim.

@@ -128,7 +128,7 @@ fn filters_check_host_ports_resources_and_pod_count() {
     let lacks: Vec<(&str, i64, i64, i64)> = answers[0]
         .lacks
         .iter()
-        .map(|lack| (lack.resource.as_str(), lack.asked, lack.left, lack.allocatable))
+        .map(|lack| (lack.resource.as_str(), lack.requested, lack.left, lack.allocatable))
         .collect();
     assert_eq!(lacks, [("cpu", 2000, 1000, 4000), ("nvidia.com/gpu", 2, 1, 2)]);
     assert_eq!(bench.scheduler.room(bench.id("a"), "cpu"), (4000, 3000));
