@@ -44,7 +44,7 @@ impl<'a> At<'a> {
                     key == "description"
                         || (names_keys && key.ends_with("Key") && node.as_str().is_some())
                 };
-                for entry in map.iter().filter(|own| !is_told(own.key.as_str(), &own.node)) {
+                for entry in map.iter().filter(|field| !is_told(field.key.as_str(), &field.node)) {
                     let key = entry.key.as_str();
                     let how = match key {
                         "env" => "a Secret with `valueFrom.secretKeyRef`",
@@ -125,7 +125,8 @@ fn is_prose(text: &str, piece: &str) -> bool {
     around.is_some_and(|(before, after)| {
         let next = after.strip_prefix(' ').and_then(|after| after.chars().next());
         let scheme = piece.split(' ').next().unwrap_or_default();
-        let is_credential = ["bearer", "basic"].iter().any(|own| scheme.eq_ignore_ascii_case(own));
+        let is_credential =
+            ["bearer", "basic"].iter().any(|credential| scheme.eq_ignore_ascii_case(credential));
         let has_words = piece.contains(' ') && !is_credential;
         before.ends_with(": ") && (has_words || next.is_some_and(char::is_alphabetic))
     })

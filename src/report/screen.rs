@@ -87,10 +87,10 @@ impl Page {
         let start = self.0.len();
         // Writing to a string cannot fail.
         let _ = self.0.write_fmt(filled);
-        let own = template.trim_matches('\n');
+        let trimmed = template.trim_matches('\n');
         // A template of line ends alone counts as an end only: counted twice, the range would be
         // reversed.
-        let before = if own.is_empty() {
+        let before = if trimmed.is_empty() {
             0
         } else {
             template.len() - template.trim_start_matches('\n').len()

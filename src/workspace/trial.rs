@@ -75,7 +75,7 @@ fn document(node: Node, builtin: bool) -> Document {
         reported: false,
         embedded: false,
         of_template: false,
-        known: true,
+        is_listed: true,
         placeholders: Vec::new(),
     }
 }

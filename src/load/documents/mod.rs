@@ -84,7 +84,7 @@ pub struct Document {
     /// It is an object of an OpenShift Template, which makes objects and is none of the cluster's.
     pub of_template: bool,
     /// Its group and kind are in the lists; other objects are kept for lookups.
-    pub known: bool,
+    pub is_listed: bool,
     /// Values that are not filled in yet.
     pub placeholders: Vec<Placeholder>,
 }

@@ -480,7 +480,7 @@ impl<'a> Reading<'a> {
         embedded: bool,
     ) {
         let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
-        let known = match kinds::whose(&api_version, &kind) {
+        let is_listed = match kinds::whose(&api_version, &kind) {
             Whose::Known(_) => true,
             Whose::Elsewhere => {
                 if !kinds::is_read(&api_version, &kind) {
@@ -565,7 +565,7 @@ impl<'a> Reading<'a> {
             reported: self.source.reported,
             embedded,
             of_template: false,
-            known,
+            is_listed,
         };
         let inner = if is_config_map {
             embedded::objects(self.id, &self.source.text, &document.node, self.limits)
@@ -597,7 +597,7 @@ impl<'a> Reading<'a> {
         let nothing_else = input.named
             && !kustomize::is_built(&input.name)
             && !broken
-            && self.outcome.documents.iter().all(|document| !document.known)
+            && self.outcome.documents.iter().all(|document| !document.is_listed)
             && self.elsewhere.is_empty();
         let nothing_else = nothing_else
             // An error tells more than that nothing was found.

@@ -51,7 +51,7 @@ pub(super) fn object(
             let name = Node::str(format!("{prefix}*"), origin);
             return Some(identified(document, schema, given, &name, diagnostics));
         }
-        if schema.is_none() && !document.known {
+        if schema.is_none() && !document.is_listed {
             // The configuration of a program is not an object of a server.
             return None;
         }

@@ -72,7 +72,7 @@ mod tests {
                 reported: true,
                 embedded: false,
                 of_template: false,
-                known: true,
+                is_listed: true,
                 placeholders: Vec::new(),
             });
         }
