@@ -209,15 +209,6 @@ const SHAPES: &[Shape] = &[
         verb: &["validate", "-f", "new.yaml"],
     },
     Shape {
-        name: "classes of one selector × nodes that each has, `plan` of a service",
-        sizes: [2_000, 2_000],
-        files: |n, m| {
-            let all = many(n, |at| class(at, "gpu: h100")) + &many(m, node);
-            vec![("new.yaml", merged("", "") + &all)]
-        },
-        verb: &["plan", "-f", "new.yaml"],
-    },
-    Shape {
         name: "services over one runtime, `plan`",
         sizes: [10_000, 1],
         files: |n, _| {
@@ -677,6 +668,15 @@ const SHAPES: &[Shape] = &[
             vec![("new.yaml", of("b")), ("old.yaml", of("a"))]
         },
         verb: &["rollout", "s", "-f", "new.yaml", "--from", "old.yaml"],
+    },
+    Shape {
+        name: "classes of one selector × nodes that each has, `plan` of a service",
+        sizes: [2_000, 2_000],
+        files: |n, m| {
+            let all = many(n, |at| class(at, "gpu: h100")) + &many(m, node);
+            vec![("new.yaml", merged("", "") + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml"],
     },
     Shape {
         name: "models × classes, `matrix`",

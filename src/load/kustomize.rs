@@ -245,7 +245,7 @@ impl Run<'_> {
         };
         let out = out.join().unwrap_or_default();
         let err = err.join().unwrap_or_default();
-        // Before its exit code: a program that nobody reads further ends with an error of its own.
+        // Before its exit code: a program whose output is cut off ends with an error of its own.
         if out.len() as u64 > limits.document_size {
             let finding = files::too_large(limits);
             return Err(because(

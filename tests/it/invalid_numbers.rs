@@ -90,7 +90,9 @@ const ALL: &[&str] = &["plan", "explain", "render", "validate", "matrix", "disco
 /// Those that read services: a matrix is of models, runtimes and classes.
 const SERVICES: &[&str] = &["plan", "explain", "render", "validate"];
 /// Those that read where pods are.
-const PODS: &[&str] = &["plan", "explain", "validate"];
+const PODS: &[&str] = &["plan", "explain", "validate", "discover"];
+/// Those that read queues: classes are discovered from nodes and their pods.
+const QUEUES: &[&str] = &["plan", "explain", "render", "validate", "matrix"];
 
 /// An input with one wrong number, the code of its finding, the end of its range, and the commands
 /// that read the number.
@@ -132,7 +134,7 @@ fn wrong() -> Vec<(String, &'static str, &'static str, &'static [&'static str])>
             out.push((service("") + &class, "invalid-quantity", range, ALL));
         }
         let queue = service("") + &QUEUE.replace("VALUE", amount);
-        out.push((queue, "invalid-quantity", amounts, ALL));
+        out.push((queue, "invalid-quantity", amounts, QUEUES));
     }
     out
 }

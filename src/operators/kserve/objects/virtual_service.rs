@@ -120,7 +120,7 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
             let rewrite = node!(RULE; { uriRegexRewrite: { match: (&pattern), rewrite: "\\1" } });
             routes.push(to(&explainer.name, vec![at(node!(RULE; { regex: (&pattern) }))], rewrite));
         }
-        // The prefix ends with a slash, so that `/a/bc` is no path of `/a/b`.
+        // The prefix ends with a slash, so that `/a/bc` does not lie below `/a/b`.
         let (prefix, exact) =
             (node!(RULE; { prefix: (eco_format!("{path}/")) }), node!(RULE; { exact: (&path) }));
         routes.push(to(&main.name, vec![at(prefix), at(exact)], node!(RULE; { uri: "/" })));
