@@ -219,7 +219,7 @@ const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "documents that nothing is known of, `validate`",
-        sizes: [40_000, 1],
+        sizes: [80_000, 1],
         files: |n, _| {
             let map = |at| {
                 format!(
@@ -298,7 +298,7 @@ const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "ports of service and runtime, `render`",
-        sizes: [48_000, 1],
+        sizes: [60_000, 1],
         files: |n, _| vec![("new.yaml", merged(&ports(n), &ports(n)))],
         verb: &["render", "-f", "new.yaml"],
     },
@@ -375,7 +375,7 @@ const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "nodes, `discover`",
-        sizes: [20_000, 1],
+        sizes: [50_000, 1],
         files: |n, _| {
             let node = |at: usize| {
                 node(at).replace(
@@ -462,25 +462,6 @@ const SHAPES: &[Shape] = &[
         verb: &["diff", "-f", "new.yaml", "--base", "old.yaml"],
     },
     Shape {
-        name: "running pods of a drained node of two, `drain`",
-        sizes: [8_000, 1],
-        files: |n, _| {
-            let large = |at: usize| {
-                node(at).replace("'8'", "'100000'").replace("'64'", "'64', pods: '100000'")
-            };
-            let owner = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a-1, namespace: b, uid: u, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: a, uid: v, controller: true}]}\nspec: {selector: {matchLabels: {app: a}}}\n---\n";
-            vec![(
-                "new.yaml",
-                large(0)
-                    + &large(1)
-                    + &deployment("a", n, "")
-                    + owner
-                    + &many(n, |at| running(at, 2)),
-            )]
-        },
-        verb: &["drain", "node0", "-f", "new.yaml"],
-    },
-    Shape {
         name: "running pods on an eighth as many nodes, `drain` of one",
         sizes: [8_000, 1],
         files: |n, _| {
@@ -510,11 +491,11 @@ const SHAPES: &[Shape] = &[
         verb: &["plan", "-f", "new.yaml"],
     },
     Shape {
-        name: "Deployments each with its own queue and flavor, `plan`",
+        name: "Deployments each with its own queue and flavor on 500 nodes, `plan`",
         sizes: [4_000, 1],
         files: |n, _| {
             let all = many(n, |at| queue(at) + &queued(at));
-            vec![("new.yaml", many(n / 8, node) + &all)]
+            vec![("new.yaml", many(500, node) + &all)]
         },
         verb: &["plan", "-f", "new.yaml"],
     },
@@ -525,22 +506,13 @@ const SHAPES: &[Shape] = &[
         verb: &["kueue", "diff", "-f", "new.yaml"],
     },
     Shape {
-        name: "Deployments each with its own volume, `plan`",
+        name: "Deployments each with its own volume on 500 nodes, `plan`",
         sizes: [4_000, 1],
         files: |n, _| {
             let all = many(n, |at| volume(at) + &mounting(at));
-            vec![("new.yaml", many(n / 8, node) + &all)]
+            vec![("new.yaml", many(500, node) + &all)]
         },
         verb: &["plan", "-f", "new.yaml"],
-    },
-    Shape {
-        name: "nodes that `plan --without` takes away",
-        sizes: [2_000, 1],
-        files: |n, _| {
-            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
-            vec![("new.yaml", many(n, node) + &all)]
-        },
-        verb: &["plan", "-f", "new.yaml", "--without", "gpu=h100"],
     },
     Shape {
         name: "classes with a price of their own, `plan` of a service",
@@ -724,7 +696,7 @@ const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "claims for devices × ResourceSlices, `plan`",
-        sizes: [1_000, 2_000],
+        sizes: [1_000, 1_000],
         files: |n, m| {
             let all = many(m, |at| node(at) + &slice(at));
             vec![("new.yaml", CLAIM.to_owned() + &all + &claiming(n))]
@@ -741,8 +713,33 @@ const SHAPES: &[Shape] = &[
         verb: &["plan", "-f", "new.yaml"],
     },
     Shape {
+        name: "Deployments × nodes that `plan --without` takes away",
+        sizes: [4_000, 4_000],
+        files: |n, m| {
+            let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
+            vec![("new.yaml", many(m, node) + &all)]
+        },
+        verb: &["plan", "-f", "new.yaml", "--without", "gpu=h100"],
+    },
+    Shape {
+        name: "running pods of a Deployment × those on a drained node, `drain`",
+        sizes: [8_000, 4_000],
+        files: |n, m| {
+            let large = |at: usize| {
+                node(at).replace("'8'", "'100000'").replace("'64'", "'64', pods: '100000'")
+            };
+            let owner = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a-1, namespace: b, uid: u, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: a, uid: v, controller: true}]}\nspec: {selector: {matchLabels: {app: a}}}\n---\n";
+            let pods = many(n, |at| {
+                let on = usize::from(at >= m);
+                running(at, 2).replace(&format!("node{}", at % 2), &format!("node{on}"))
+            });
+            vec![("new.yaml", large(0) + &large(1) + &deployment("a", n, "") + owner + &pods)]
+        },
+        verb: &["drain", "node0", "-f", "new.yaml"],
+    },
+    Shape {
         name: "Deployments × nodes that are lost one by one, `plan --each node`",
-        sizes: [8_000, 1_000],
+        sizes: [4_000, 1_000],
         files: |n, m| {
             let all = many(n, |at| deployment(&format!("d{at}"), 1, ""));
             vec![("new.yaml", many(m, node) + &all)]

@@ -266,8 +266,8 @@ pub struct ProxyConfig {
 pub struct OpenShiftObjects {
     /// A DataScienceCluster that was read installs Knative.
     pub knative: bool,
-    /// HardwareProfiles that were read.
-    pub profiles: Vec<Object>,
+    /// HardwareProfiles that were read, by namespace and name.
+    pub profiles: BTreeMap<(EcoString, EcoString), Object>,
     /// ConfigMaps that were read and have certificates for the containers that fetch models.
     pub certificates: Vec<Object>,
     /// Objects that a controller makes of Secrets and ConfigMaps that were read.

@@ -54,7 +54,7 @@ impl RelatedObjects {
         self.storage_containers.sort_by(|a, b| a.id.name.cmp(&b.id.name));
         config.storage_containers = self.storage_containers;
         config.accounts = self.accounts;
-        config.openshift.profiles = self.profiles;
+        config.openshift.profiles = kserve::profiles_by_name(self.profiles);
         for cluster in &self.data_science_clusters {
             kserve::of_data_science_cluster(cluster, config);
         }

@@ -14,6 +14,7 @@ use crate::operators::kserve::llm::is_llm;
 use crate::pods::rules::{OPENSHIFT_DEFAULT_PROFILE, OPENSHIFT_PROFILE};
 use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
+use std::collections::BTreeMap;
 
 /// Annotation with the name of a profile.
 const NAME: &str = "opendatahub.io/hardware-profile-name";
@@ -53,14 +54,19 @@ fn shipped(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
     is_known.then(spec).flatten()
 }
 
+/// Profiles by namespace and name: the first of each.
+pub fn profiles_by_name(profiles: Vec<Object>) -> BTreeMap<(EcoString, EcoString), Object> {
+    let mut by_name = BTreeMap::new();
+    for profile in profiles {
+        let namespace = profile.id.scope.namespace().cloned().unwrap_or_default();
+        by_name.entry((namespace, profile.id.name.clone())).or_insert(profile);
+    }
+    by_name
+}
+
 /// The spec of a profile: as it was read, else as it is shipped.
 fn spec(name: &str, namespace: &str, config: &KServeConfig) -> Option<Node> {
-    let is_it = |object: &&Object| {
-        object.id.name == name
-            && object.id.scope.namespace().is_some_and(|scope| scope == namespace)
-    };
-    let read = config.openshift.profiles.iter().find(is_it);
-    match read {
+    match config.openshift.profiles.get(&(namespace.into(), name.into())) {
         Some(profile) => {
             let spec = profile.node.get("spec").cloned();
             Some(spec.unwrap_or_else(|| Node::map(profile.node.origin)))
@@ -156,7 +162,7 @@ fn missing(
         profile.metadata("uid").is_some()
             && profile.id.scope.namespace().is_some_and(|scope| scope == namespace)
     };
-    if config.openshift.profiles.iter().any(is_near) {
+    if config.openshift.profiles.values().any(is_near) {
         return Err(Failure {
             code: Code::InvalidInput,
             message: format!("hardware profile \"{name}\" not found in namespace \"{namespace}\""),

@@ -24,8 +24,8 @@ pub(super) fn admitted(
     assert_eq!(policy.semantics, Semantics::Controller);
     let mut service = read::service(objects.next().expect("the service"), policy, &mut Vec::new());
     let mut config = shipped::config();
-    let (profiles, others) = objects.partition(read::is_profile);
-    (config.openshift.profiles, config.accounts) = (profiles, others);
+    let (profiles, others): (Vec<_>, _) = objects.partition(read::is_profile);
+    (config.openshift.profiles, config.accounts) = (read::profiles_by_name(profiles), others);
     let findings = admit(&mut service, &config)?;
     let metadata = |key: &str| service.object.metadata(key).map(crate::yaml::Node::to_json);
     let found = json!({

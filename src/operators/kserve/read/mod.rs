@@ -8,7 +8,7 @@ mod older;
 
 pub use super::llm::system::{is_of_system, of_objects as system_of_objects};
 pub use super::openshift::cluster::{is_data_science_cluster, of_data_science_cluster};
-pub use super::openshift::profile::is_profile;
+pub use super::openshift::profile::{is_profile, profiles_by_name};
 pub use super::openshift::storage::has_certificates;
 pub use config::{config, is_config, knative_domains};
 pub use legacy::{FRAMEWORKS, convert, previous};
