@@ -72,8 +72,8 @@ impl<'a> Parts<'a> {
             storage.prepare(&compiled.pod.volumes, &claims, pod.is_some(), nodes)
         });
         let storage: &'a Storage = storage;
-        let volumes = prepared.map(|pod_volumes| Volumes {
-            pod_volumes: Arc::new(pod_volumes),
+        let volumes = prepared.map(|prepared| Volumes {
+            prepared: Arc::new(prepared),
             storage,
             templates,
             pods,
@@ -131,7 +131,7 @@ impl Looked<'_> {
     /// Why no node may have the pod, whatever the node: volumes first, with who says it, then devices.
     pub(super) fn refused(&self) -> (Option<(EcoString, Plugins)>, Option<EcoString>) {
         let volumes =
-            self.filters.volumes.as_ref().and_then(|volumes| volumes.pod_volumes.refused.clone());
+            self.filters.volumes.as_ref().and_then(|volumes| volumes.prepared.refused.clone());
         (volumes, self.claims().and_then(|pod_devices| pod_devices.borrow().refused.clone()))
     }
 

@@ -45,7 +45,7 @@ pub(super) type DeviceSearch<'a> = (&'a Devices, Rc<RefCell<PodDevices>>);
 /// The volumes of a pod, and what other pods have.
 #[derive(Clone)]
 pub(super) struct Volumes<'a> {
-    pub(super) pod_volumes: Arc<PodVolumes>,
+    pub(super) prepared: Arc<PodVolumes>,
     pub(super) storage: &'a Storage,
     pub(super) templates: &'a [Arc<Compiled>],
     pub(super) pods: &'a [Pod],
@@ -69,7 +69,7 @@ impl Volumes<'_> {
         };
         let there: Vec<PodId> = nodes.pods(node).iter().chain(&others.added).copied().collect();
         let trial = VolumeTrial { there: &there, removed: &others.removed, used: &used };
-        self.pod_volumes.refuses(self.storage, node, nodes.machine(node), &trial)
+        self.prepared.refuses(self.storage, node, nodes.machine(node), &trial)
     }
 }
 
