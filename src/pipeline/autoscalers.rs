@@ -81,10 +81,10 @@ impl Autoscalers {
             let is_read = owner.is_some_and(|(kind, name)| {
                 kind == "InferenceService"
                     || kind == "LLMInferenceService"
-                    || named("ScaledObject").any(|own| {
+                    || named("ScaledObject").any(|scaled_object| {
                         kind == "ScaledObject"
-                            && own.id.name == name
-                            && own.id.scope == object.id.scope
+                            && scaled_object.id.name == name
+                            && scaled_object.id.scope == object.id.scope
                     })
             });
             if !is_read {
@@ -162,7 +162,7 @@ impl Autoscalers {
         workloads: impl FnOnce() -> Vec<Workload>,
         objects: impl FnOnce() -> Vec<RenderedObject>,
     ) {
-        if !self.0.keys().any(|(own, ..)| own == namespace) {
+        if !self.0.keys().any(|(other, ..)| other == namespace) {
             return;
         }
         let mut scaled = Vec::new();
@@ -186,15 +186,18 @@ impl Autoscalers {
         }
         let objects = objects();
         for (at, workload, replicas, kind, scalers) in scaled {
-            let own = own(&objects, &workload.name);
+            let rendered = rendered_scaler(&objects, &workload.name);
             // An object of that name in the input is the operator's.
-            let is_own = |scaler: &Scaler| own.as_ref().is_some_and(|own| own.name == scaler.name);
-            let users: Vec<&Scaler> = scalers.into_iter().filter(|own| !is_own(own)).collect();
+            let is_own = |scaler: &Scaler| {
+                rendered.as_ref().is_some_and(|rendered| rendered.name == scaler.name)
+            };
+            let users: Vec<&Scaler> =
+                scalers.into_iter().filter(|scaler| !is_own(scaler)).collect();
             if users.is_empty() {
                 continue;
             }
             let mut kept =
-                kept(&own.iter().chain(users.iter().copied()).collect::<Vec<_>>(), replicas);
+                kept(&rendered.iter().chain(users.iter().copied()).collect::<Vec<_>>(), replicas);
             let component = &mut components[at];
             if kind == "Deployment" {
                 component.settled_replicas = Some(kept.least).into();
@@ -218,7 +221,7 @@ impl Autoscalers {
 }
 
 /// The autoscaler of a workload among the objects of a service.
-fn own(objects: &[RenderedObject], workload: &str) -> Option<Scaler> {
+fn rendered_scaler(objects: &[RenderedObject], workload: &str) -> Option<Scaler> {
     let text = |node: &Node, path: &[&str]| node.at(path).and_then(Node::scalar_text);
     objects.iter().find_map(|object| {
         let kind = text(&object.node, &["kind"])?;
@@ -242,7 +245,8 @@ fn kept(all: &[&Scaler], stated: i64) -> Kept {
     let most = limits().map(|(_, most)| most).min().unwrap_or(i64::MAX);
     let fights = floor > most;
     let scaler = |is: fn(&Scaled) -> bool| all.iter().any(|scaler| is(&scaler.scaled));
-    let rests = stated == 0 && all.iter().all(|own| matches!(own.scaled, Scaled::Between(..)));
+    let rests =
+        stated == 0 && all.iter().all(|scaler| matches!(scaler.scaled, Scaled::Between(..)));
     let least = if scaler(|scaled| matches!(scaled, Scaled::Paused(_))) {
         floor
     } else if rests || scaler(|scaled| matches!(scaled, Scaled::UpTo(_))) {
@@ -279,8 +283,9 @@ fn stated(object: &Object) -> Option<i64> {
 /// Kind and name of the controller of an object.
 fn owner(object: &Object) -> Option<(EcoString, EcoString)> {
     let owners = object.metadata("ownerReferences").map(Node::items).unwrap_or_default();
-    let owner =
-        owners.iter().find(|own| own.get("controller").and_then(Node::as_bool) == Some(true))?;
+    let owner = owners.iter().find(|owner_reference| {
+        owner_reference.get("controller").and_then(Node::as_bool) == Some(true)
+    })?;
     let text = |key: &str| owner.get(key).and_then(Node::scalar_text);
     Some((text("kind")?, text("name")?))
 }

@@ -482,7 +482,7 @@ impl<'a> Planner<'a> {
         // memory.
         let built = built.built.filter(|_| followed);
         if let Some(composed) = &built {
-            let made = || {
+            let rendered_workloads = || {
                 if self.has_nodes {
                     return workloads.clone();
                 }
@@ -493,7 +493,12 @@ impl<'a> Planner<'a> {
                 self.context.workloads(&objects, &[])
             };
             let objects = || ask.judged(composed).unwrap_or_default();
-            self.autoscalers.scale(&service.namespace, &mut components, made, objects);
+            self.autoscalers.scale(
+                &service.namespace,
+                &mut components,
+                rendered_workloads,
+                objects,
+            );
             let built = &composed.components;
             let found = self.engines.of_service(
                 selector,

@@ -306,7 +306,7 @@ pub(super) fn markdown(
             out.end_line();
         }
         let sentences = sentences(component, sources).into_iter();
-        markdown::list(&mut out, sentences.map(|own| unconfirmed(own, incomplete)));
+        markdown::list(&mut out, sentences.map(|sentence| unconfirmed(sentence, incomplete)));
     }
     out.finish()
 }

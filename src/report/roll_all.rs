@@ -59,13 +59,17 @@ pub struct Displaced {
 /// All of them.
 pub fn displaced<'a>(services: impl IntoIterator<Item = &'a ServiceRollout>) -> Vec<Displaced> {
     let of_service = |rollout: &'a ServiceRollout| {
-        let lost = rollout.components.iter().filter(|own| own.end == RollEnd::Displaced);
-        lost.map(|own| Displaced {
+        let lost =
+            rollout.components.iter().filter(|component| component.end == RollEnd::Displaced);
+        lost.map(|component| Displaced {
             name: name(rollout),
             // The only component of a workload has its name.
-            component: rollout.api.is_of_operator().then_some(own.component),
-            pods: own.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending),
-            message: own.stuck.as_ref().map_or_else(String::new, |stuck| stuck.message.to_string()),
+            component: rollout.api.is_of_operator().then_some(component.component),
+            pods: component.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending),
+            message: component
+                .stuck
+                .as_ref()
+                .map_or_else(String::new, |stuck| stuck.message.to_string()),
         })
     };
     services.into_iter().flat_map(of_service).collect()

@@ -58,8 +58,8 @@ pub(super) fn render<'a>(
     let found = context.workloads(objects, &[]);
     let mut components = rendered.components.clone();
     let namespace = &service.namespace;
-    let made = || found.clone();
-    renderer.autoscalers.scale(namespace, &mut components, made, || objects.to_vec());
+    let rendered_workloads = || found.clone();
+    renderer.autoscalers.scale(namespace, &mut components, rendered_workloads, || objects.to_vec());
     let most = |kind: ComponentKind| {
         let component = components.iter().find(|component| component.kind == kind);
         component.and_then(PlannedComponent::most_replicas)

@@ -23,17 +23,19 @@ pub(super) fn found(
     }
     let line = |what: EcoString, message: EcoString| NotJudged { what, pods: None, message };
     let mut found = Vec::new();
-    for own in planned.iter().filter(|own| own.error.is_none()) {
-        for component in &own.components {
+    for planned_service in planned.iter().filter(|planned_service| planned_service.error.is_none())
+    {
+        for component in &planned_service.components {
             let why = component.kept.as_ref().and_then(|kept| kept.contested.clone());
             found.extend(why.map(|why| {
-                line(eco_format!("{} of {}", component.kind.as_str(), own.service), why)
+                line(eco_format!("{} of {}", component.kind.as_str(), planned_service.service), why)
             }));
         }
     }
-    for own in servings {
-        let (namespace, name) = (&own.serving.namespace, own.serving.name());
-        let replicas = own.serving.replicas.value;
+    for planned_serving in servings {
+        let (namespace, name) =
+            (&planned_serving.serving.namespace, planned_serving.serving.name());
+        let replicas = planned_serving.serving.replicas.value;
         let Some(kept) = autoscalers.of_serving(namespace, name, replicas) else { continue };
         let other = kept.least != replicas || at == At::Max && kept.most != replicas;
         let scaled = || {

@@ -24,9 +24,9 @@ pub(super) fn found(catalog: &Catalog, services: &ServiceNames) -> Vec<NotJudged
             continue;
         }
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
-        let mut own = BTreeSet::new();
-        object.node.entries().for_each(|entry| specs(&entry.node, &mut own));
-        for one in own {
+        let mut references = BTreeSet::new();
+        object.node.entries().for_each(|entry| specs(&entry.node, &mut references));
+        for one in references {
             named.entry((namespace.clone(), one)).or_insert(object);
         }
     }
@@ -35,20 +35,20 @@ pub(super) fn found(catalog: &Catalog, services: &ServiceNames) -> Vec<NotJudged
     }
     // The kinds of which a cluster's objects in a namespace were read.
     let mut live: BTreeSet<(&EcoString, &str)> = BTreeSet::new();
-    let mut known: BTreeSet<(&EcoString, &str, &EcoString)> = BTreeSet::new();
+    let mut existing: BTreeSet<(&EcoString, &str, &EcoString)> = BTreeSet::new();
     for object in catalog.others() {
         let kind = object.id.kind.as_str();
         if !matches!(kind, "ConfigMap" | "Secret" | "ServiceAccount") {
             continue;
         }
         let Some(namespace) = object.id.scope.namespace() else { continue };
-        known.insert((namespace, kind, &object.id.name));
+        existing.insert((namespace, kind, &object.id.name));
         if object.metadata("uid").is_some() {
             live.insert((namespace, kind));
         }
     }
     let missing = named.iter().filter(|((namespace, (kind, name)), _)| {
-        live.contains(&(namespace, *kind)) && !known.contains(&(namespace, *kind, name))
+        live.contains(&(namespace, *kind)) && !existing.contains(&(namespace, *kind, name))
     });
     let line = |((namespace, (kind, name)), object): (&(EcoString, Named), &&Object)| NotJudged {
         what: eco_format!("{kind} `{namespace}/{name}`"),

@@ -45,11 +45,11 @@ impl ObjectCounts {
                 continue;
             }
             let name = &object.id.name;
-            let made = all.ledger.charge_made(&namespace, &usage);
-            let made = made.map_err(|why| forbidden(&resource, name, &why));
-            let made =
-                made.and_then(|()| charge_part(&mut all.ledger, &namespace, &resource, name));
-            if let Err(why) = made {
+            let charged = all.ledger.charge_made(&namespace, &usage);
+            let charged = charged.map_err(|why| forbidden(&resource, name, &why));
+            let charged =
+                charged.and_then(|()| charge_part(&mut all.ledger, &namespace, &resource, name));
+            if let Err(why) = charged {
                 all.refused.insert(object.span, why);
             }
         }
@@ -106,7 +106,9 @@ fn charge_part(
     resource: &str,
     name: &str,
 ) -> Result<(), EcoString> {
-    let Some((_, part)) = PARTS.iter().find(|(own, _)| *own == resource) else { return Ok(()) };
+    let Some((_, part)) = PARTS.iter().find(|(counted, _)| *counted == resource) else {
+        return Ok(());
+    };
     let charged = ledger.charge_object(namespace, part);
     charged.map_err(|why| forbidden(part, &format!("{name}-*"), &why))
 }
@@ -180,10 +182,11 @@ pub(super) fn of_services(
         }
         for object in &item.objects {
             let (resource, name) = (&object.resource, &object.name);
-            let made = ledger.charge_made(namespace, &object.usage);
-            let made = made.map_err(|why| forbidden(resource, name, &why));
-            let made = made.and_then(|()| charge_part(&mut ledger, namespace, resource, name));
-            let Err(message) = made else { continue };
+            let charged = ledger.charge_made(namespace, &object.usage);
+            let charged = charged.map_err(|why| forbidden(resource, name, &why));
+            let charged =
+                charged.and_then(|()| charge_part(&mut ledger, namespace, resource, name));
+            let Err(message) = charged else { continue };
             // Without the service itself the operator has nothing to write pods for.
             if resource.starts_with("inferenceservices.") || object.runs.is_some() {
                 refused.entry((at, object.runs)).or_insert(message);

@@ -24,9 +24,9 @@ fn used(status: Vec<QuotaStatus>, all: &mut Used) {
         for (resource, _, amount) in quota.resources {
             let Some(amount) = amount else { continue };
             let key = (quota.namespace.clone(), quota.name.clone(), resource);
-            let known = all.entry(key).or_insert_with(|| Quantity::from_integer(0));
-            if amount > *known {
-                *known = amount;
+            let highest = all.entry(key).or_insert_with(|| Quantity::from_integer(0));
+            if amount > *highest {
+                *highest = amount;
             }
         }
     }
@@ -44,7 +44,7 @@ fn seen(catalog: &Catalog, running: &[Arc<PodTemplate>]) -> Used {
     let services = catalog.services().map(|views| &views.documented.object);
     let servings = catalog.model_servings().iter().map(|serving| &serving.object);
     for object in others.chain(services).chain(servings) {
-        let namespace = object.id.scope.namespace().filter(|own| ledger.has(own));
+        let namespace = object.id.scope.namespace().filter(|namespace| ledger.has(namespace));
         let live = object.metadata("uid").is_some() && !catalog.is_copy(object);
         if let Some(namespace) = namespace.filter(|_| live) {
             let resource = resource(object.group(), &object.id.kind);

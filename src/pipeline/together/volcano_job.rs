@@ -61,10 +61,11 @@ pub(super) fn pods(
         ] {
             pod.labels.insert(key.into(), value);
         }
-        let own = named(Some(pod.scheduler.clone())).unwrap_or_else(|| scheduler.clone());
-        gangs &= own == SCHEDULER;
+        let scheduler_name =
+            named(Some(pod.scheduler.clone())).unwrap_or_else(|| scheduler.clone());
+        gangs &= scheduler_name == SCHEDULER;
         // Pods of Volcano are placed as kube-scheduler places them.
-        let judged = if own == SCHEDULER { EcoString::new() } else { own };
+        let judged = if scheduler_name == SCHEDULER { EcoString::new() } else { scheduler_name };
         Arc::make_mut(&mut pod.spec).scheduler = judged;
         out.templates.push(Arc::new(pod));
         tasks.push((replicas, count(task, "minAvailable").unwrap_or(replicas)));
@@ -134,7 +135,7 @@ pub(super) fn limited(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec
         .filter(|queue| {
             let capability = queue.node.at(&["spec", "capability"]);
             let state = queue.node.at(&["status", "state"]).and_then(Node::scalar_text);
-            capability.is_some_and(|own| own.entries().next().is_some())
+            capability.is_some_and(|capability| capability.entries().next().is_some())
                 || state.is_some_and(|state| state != "Open")
         })
         .map(|queue| (queue.id.name.clone(), queue))

@@ -101,8 +101,8 @@ pub(super) fn run(
     let mut displaced = Vec::new();
     let mut components: Vec<ComponentRollout> = Vec::new();
     if let Some((only, mut rolled)) = rolled {
-        let own = rolled.remove(only);
-        components = own.components;
+        let service_rollout = rolled.remove(only);
+        components = service_rollout.components;
         displaced = roll_all::displaced(&rolled);
     }
     if earlier.is_empty() {

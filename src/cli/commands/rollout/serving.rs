@@ -109,7 +109,8 @@ pub(super) fn run(
     let catalog = &session.world.catalog;
     let found = About::these(catalog, [&to.object]).of(session, found);
     let rolled = if args.has_troubles() { None } else { rolled(session, earlier, to) };
-    let (rolled, displaced) = rolled.map_or((None, Vec::new()), |(own, lost)| (Some(own), lost));
+    let (rolled, displaced) =
+        rolled.map_or((None, Vec::new()), |(components, lost)| (Some(components), lost));
     // Together with everything else, the simulation says what fits. It knows none of the troubles.
     let room = || ServingRoom::new(&session.world.catalog, session.semantics);
     let fits = match &rolled {
@@ -178,8 +179,9 @@ pub(super) fn run(
             io.print(&view.html().map_err(Failure::Usage)?)?;
         }
     }
-    let is_stuck =
-        rolled.as_deref().is_some_and(|own| roll::is_stuck(own) || roll::is_displaced(own));
+    let is_stuck = rolled
+        .as_deref()
+        .is_some_and(|components| roll::is_stuck(components) || roll::is_displaced(components));
     let no = outcome.stuck.is_some()
         || is_stuck
         || !displaced.is_empty()
@@ -205,11 +207,11 @@ fn rolled(
     })?;
     // Services come first among what is simulated.
     let only = only + changes.services.len();
-    let asked = RollOptions { only: Some(only), ..RollOptions::default() };
-    let rolled = pipeline::roll(&session.world, session.semantics, &changes, &asked);
+    let options = RollOptions { only: Some(only), ..RollOptions::default() };
+    let rolled = pipeline::roll(&session.world, session.semantics, &changes, &options);
     let mut rolled = rolled?;
-    let own = rolled.remove(only);
-    Some((own.components, roll_all::displaced(&rolled)))
+    let serving_rollout = rolled.remove(only);
+    Some((serving_rollout.components, roll_all::displaced(&rolled)))
 }
 
 /// Whether the pods of each stage run: all of them, or those before the stage that waits for the
