@@ -1,7 +1,7 @@
 //! Workloads of the input that no operator of this program writes: their pods take room beside
 //! those of the services.
 //!
-//! In: the other objects of a catalog. Out: for each kind of [`TABLE`] the pods that its controller
+//! In: the other objects of a catalog. Out: for each kind of `workload_kinds` the pods that its controller
 //! creates; and the objects of other kinds that request devices, whose number of pods is unknown.
 
 use super::At;
