@@ -641,7 +641,9 @@ fn instead_of(file: &str) -> String {
     let directory = quoted(&above.to_string_lossy());
     match path.file_name().and_then(OsStr::to_str) {
         Some(name) if NAMES.contains(&name) => {
-            format!("it lists the objects of a kustomization: `ome plan -k {directory}` builds it")
+            format!(
+                "it lists the objects of a kustomization: `-k {directory}` in the place of `-f` builds it"
+            )
         }
         _ if above.join("Chart.yaml").is_file() => {
             format!("render the chart: `helm template {directory} | ome plan -f -`")
