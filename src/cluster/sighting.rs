@@ -251,8 +251,7 @@ fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>
     let profiles = profiles(machine);
     let devices =
         offered(machine).any(|name| facts::vendor_of(name) == "nvidia" && facts::is_device(name));
-    // | profiles.is_empty()|With MIG of the mixed strategy the product label alone stands for no
-    // whole device.
+    // With MIG of the mixed strategy the product label alone stands for no whole device.
     if devices || profiles.is_empty() {
         let mut marks = vec![(EcoString::from(NVIDIA_PRODUCT), EcoString::from(label))];
         let mut word = EcoString::from(label);

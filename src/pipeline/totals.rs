@@ -99,8 +99,8 @@ pub fn totals(
     };
     let components = planned
         .iter()
-        // planned| planned.error.is_none() || planned.refused)|A refused service is in error and
-        // its pods are composed: the totals show what it would need.
+        // A refused service is in error and its pods are composed: the totals show what it would
+        // need.
         .filter(|planned| planned.error.is_none() || planned.refused)
         .flat_map(|planned| &planned.components);
     for component in components {

@@ -356,8 +356,8 @@ fn positions(object: &Node, path: &FieldPath) -> FieldPath {
             }
             _ => segment.clone(),
         };
-        // node| node.select(&FieldPath(vec![step|Each step is looked up from where the last one
-        // led, so that keys are found in their own list.
+        // Each step is looked up from where the last one led, so that keys are found in their own
+        // list.
         node = node.and_then(|node| node.select(&FieldPath(vec![step.clone()])).first().copied());
         at.0.push(step);
     }

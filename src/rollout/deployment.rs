@@ -144,8 +144,8 @@ impl Deployment {
 
     /// `syncDeployment`.
     fn steer(&mut self, pods: &mut Pods) -> bool {
-        // | self.was_scaled()|As upstream, a change of size comes before a change of the template,
-        // which waits for the next sync.
+        // As upstream, a change of size comes before a change of the template, which waits for the
+        // next sync.
         if self.spec.paused || self.was_scaled() {
             return self.scale(pods);
         }

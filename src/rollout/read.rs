@@ -225,8 +225,7 @@ impl LeaderWorkerSetSpec {
             stateful_set_gate: false,
             exclusive: Some(exclusive).filter(|key| !key.is_empty()),
             restart: match text(group.get("restartPolicy")).as_str() {
-                // "RecreateGroupOnPodRestart" if has_annotation|The annotation changes the default
-                // policy only.
+                // The annotation changes the default policy only.
                 "" | "RecreateGroupOnPodRestart" if has_annotation => {
                     Restart::GroupAfterStartByAnnotation
                 }

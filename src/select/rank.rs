@@ -192,8 +192,7 @@ pub(crate) fn remarks(
     if key == DecidedBy::Priority {
         let closest = eligible
             .iter()
-            // other| other.rank|Scope is compared before priority, so that only runtimes of the
-            // same scope compete.
+            // Scope is compared before priority, so that only runtimes of the same scope compete.
             .filter(|other| other.rank.is_some_and(|other| other.namespaced == rank.namespaced))
             .min_by(|a, b| match (&a.rank, &b.rank) {
                 (Some(a), Some(b)) => closer(a, b),

@@ -157,8 +157,8 @@ impl Walk {
     fn maps(&mut self, here: &Here, before: &Node, after: &Node, ty: Option<&'static Type>) {
         let present = |node: &'_ Node| -> BTreeMap<EcoString, Entry> {
             node.entries()
-                // entry| !entry.node.is_null())|The API server drops a null when it decodes, so
-                // that a null and no field are one state.
+                // The API server drops a null when it decodes, so that a null and no field are one
+                // state.
                 .filter(|entry| !entry.node.is_null())
                 .map(|entry| (entry.key.clone(), entry.clone()))
                 .collect()

@@ -116,8 +116,8 @@ impl Quota {
         let zero = Quantity::from_integer(0);
         let over: Vec<_> = share
             .into_iter()
-            // (_, amount)| !amount|An object that requests nothing of a resource is created even
-            // if the quota is exceeded.
+            // An object that requests nothing of a resource is created even if the quota is
+            // exceeded.
             .filter(|(_, amount)| !amount.is_zero())
             .filter_map(|(name, amount)| {
                 let used = self.used.get(name).unwrap_or(&zero);

@@ -61,8 +61,8 @@ impl Usage {
         super::resources::add(&mut requests, &overhead);
         for (name, amount) in &requests {
             match name.as_str() {
-                // "memory"|These have two names in a quota; extended resources have only the one
-                // with `requests.`.
+                // These have two names in a quota; extended resources have only the one with
+                // `requests.`.
                 "cpu" | "memory" | "ephemeral-storage" => {
                     put(&mut counted, name.clone(), amount);
                     put(&mut counted, eco_format!("requests.{name}"), amount);

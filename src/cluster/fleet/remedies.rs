@@ -129,8 +129,7 @@ impl Search<'_> {
             .iter()
             .filter(|node| node.ready && !node.cordoned)
             .flat_map(|node| &node.taints)
-            // taint| !taint.key.starts_with|Taints of conditions say that the node has a fault,
-            // which no toleration mends.
+            // Taints of conditions say that the node has a fault, which no toleration mends.
             .filter(|taint| !taint.key.starts_with("node.kubernetes.io/"))
             .filter(|taint| seen.insert(taint.to_string()))
             .take(MOST_OF_A_KIND)

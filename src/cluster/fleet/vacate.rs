@@ -339,7 +339,7 @@ impl Packing<'_> {
         let mut nodes: Vec<usize> = (0..self.free.len())
             .filter(|at| self.left[*at] && self.yard.allowed[shape][*at])
             .filter(|at| has(&self.free[*at], request))
-            // at| tried.insert|Nodes of one kind with equal room give equal searches.
+            // Nodes of one kind with equal room give equal searches.
             .filter(|at| tried.insert((self.kinds[*at], self.free[*at].clone())))
             .collect();
         // The fullest node first.

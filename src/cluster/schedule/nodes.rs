@@ -101,7 +101,7 @@ fn amount(machine: &Machine, name: &str) -> i64 {
             quantity.value()
         }
     };
-    // (_, quantity)|An amount beyond 64 bits is more than any pod requests.
+    // An amount beyond 64 bits is more than any pod requests.
     stated.map_or(0, |(_, quantity)| exact(quantity).unwrap_or(i64::MAX))
 }
 

@@ -174,7 +174,7 @@ pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]),
         .iter()
         .filter(|(name, _)| is_counted(name))
         .map(|(name, amount)| (name.clone(), units(name, amount)))
-        // (_, amount)| *amount > 0)|A request of 0 fits even on a node without the resource.
+        // A request of 0 fits even on a node without the resource.
         .filter(|(_, amount)| *amount > 0)
         .collect();
     Ok((requests, scored))

@@ -290,8 +290,7 @@ impl Server<'_, '_> {
         let engine = self.engine();
         match &self.settings.share {
             Known::Set(share) if share.value > 0.0 && share.value <= 1.0 => Some(operand(share)),
-            // Known::Unknown|A share out of range is a finding of its form; nothing is computed
-            // with it.
+            // A share out of range is a finding of its form; nothing is computed with it.
             Known::Set(_) | Known::Unknown => None,
             Known::Default => used.map(|value| Operand {
                 value,

@@ -41,7 +41,7 @@ fn played(
     let Simulated { rollouts: mut all, met, most, displaced } = play(Choices::default());
     let is_open =
         all.iter().any(|component| matches!(component.end, RollEnd::Complete | RollEnd::Stuck));
-    // | most > MOST|Only an end that another choice could turn is worth three more simulations.
+    // Only an end that another choice could turn is worth three more simulations.
     if !is_open || most > MOST {
         return (all, displaced);
     }

@@ -113,8 +113,7 @@ impl Search<'_, '_> {
         let more = |machine: &Arc<Machine>, number: usize| -> Vec<Arc<Machine>> {
             (1..=number).map(|number| Arc::new(named(machine, another(machine, number)))).collect()
         };
-        // machine|With the most nodes first: a kind that does not help then is not tried with
-        // fewer.
+        // With the most nodes first: a kind that does not help then is not tried with fewer.
         let helps = |machine: &&Arc<Machine>| {
             let played = self.played(what, &more(machine, MOST_NODES), false);
             played.is_some_and(|played| {

@@ -460,7 +460,7 @@ fn alone(
 pub fn peak_gpus(services: &[ServiceRollout]) -> i64 {
     let components = || services.iter().flat_map(|service| &service.components);
     let stages = components().map(|component| component.stages.len()).max().unwrap_or(0);
-    // at|A rollout that ended earlier keeps its last stage.
+    // A rollout that ended earlier keeps its last stage.
     let held = |at: usize| -> i64 {
         components()
             .filter_map(|component| component.stages.get(at).or(component.stages.last()))

@@ -214,8 +214,7 @@ pub(super) fn tracks(
             let at = list
                 .iter()
                 .position(|old| old.name == workload.name && old.kind.is_like(&workload.kind));
-            // at| list.remove(at))|What is left over in the list at the end is deleted by the
-            // change.
+            // What is left over in the list at the end is deleted by the change.
             at.map(|at| list.remove(at))
         });
         let begins = match (old, &before) {

@@ -146,7 +146,7 @@ pub(super) fn evicts_below<'w>(
         every || wanted > workload.running.len()
     };
     let templates = workloads.filter(waits).flat_map(|workload| &workload.templates);
-    // pod| !pod|`preemptionPolicy: Never` waits in the queue without evicting.
+    // `preemptionPolicy: Never` waits in the queue without evicting.
     templates.filter(|pod| !pod.never_preempts).map(|pod| pod.priority).max()
 }
 

@@ -23,8 +23,7 @@ pub(super) fn opened(placed: &Placed, claims: &[Claim]) -> BTreeSet<EcoString> {
     let scheduler = &placed.scheduler;
     let tainted = scheduler
         .nodes()
-        // (_, machine)| machine.ready|A node that is not ready or cordoned takes no pod, whatever
-        // it tolerates.
+        // A node that is not ready or cordoned takes no pod, whatever it tolerates.
         .filter(|(_, machine)| machine.ready && !machine.cordoned && !machine.usable(&[], true));
     let opened = tainted
         .filter(|(node, _)| scheduler.pods_on(*node).iter().any(|pod| counted.contains(pod)));

@@ -239,7 +239,7 @@ fn share(scene: &Scene<'_>, spec: &Node, route: &mut Node, group: &str) -> bool 
     let models = models(scene.service);
     let backends: Vec<Node> = members(scene, group)
         .into_iter()
-        // member|Members that serve other models cannot answer the same requests.
+        // Members that serve other models cannot answer the same requests.
         .filter(|member| !member.stopped && member.models == models)
         .map(|member| {
             let mut backend = member.backend;
