@@ -3,12 +3,12 @@
 
 use super::built::{Workload, WorkloadKind};
 use super::planned::{Kept, PlannedComponent};
-use crate::api::Object;
+use crate::api::{Object, Scope};
 use crate::catalog::Catalog;
 use crate::objects::RenderedObject;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The number of replicas that is placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,17 +75,16 @@ impl Autoscalers {
             others.filter(|object| !catalog.is_unfilled(object) && !catalog.is_copy(object))
         };
         let named = |kind: &'static str| others().filter(move |object| object.id.kind == kind);
+        // A cluster may have as many of the one kind as of the other.
+        let scaled: HashSet<(&Scope, &EcoString)> =
+            named("ScaledObject").map(|object| (&object.id.scope, &object.id.name)).collect();
         for object in named("HorizontalPodAutoscaler") {
             // That of a ScaledObject or a service is known by its owner, where this one was read.
             let owner = owner(object);
             let is_read = owner.is_some_and(|(kind, name)| {
                 kind == "InferenceService"
                     || kind == "LLMInferenceService"
-                    || named("ScaledObject").any(|scaled_object| {
-                        kind == "ScaledObject"
-                            && scaled_object.id.name == name
-                            && scaled_object.id.scope == object.id.scope
-                    })
+                    || kind == "ScaledObject" && scaled.contains(&(&object.id.scope, &name))
             });
             if !is_read {
                 all.add(object, horizontal(&object.node));
@@ -155,12 +154,12 @@ impl Autoscalers {
 
     /// Gives the components of a service what the autoscalers of the input leave them, beside those of
     /// the operator, which are among its `objects`.
-    pub(crate) fn scale(
+    pub(crate) fn scale<'o>(
         &self,
         namespace: &str,
         components: &mut [PlannedComponent],
-        workloads: impl FnOnce() -> Vec<Workload>,
-        objects: impl FnOnce() -> Vec<RenderedObject>,
+        workloads: impl FnOnce() -> &'o [Workload],
+        objects: impl FnOnce() -> &'o [RenderedObject],
     ) {
         if !self.0.keys().any(|(other, ..)| other == namespace) {
             return;
@@ -186,7 +185,7 @@ impl Autoscalers {
         }
         let objects = objects();
         for (at, workload, replicas, kind, scalers) in scaled {
-            let rendered = rendered_scaler(&objects, &workload.name);
+            let rendered = rendered_scaler(objects, &workload.name);
             // An object of that name in the input is the operator's.
             let is_own = |scaler: &Scaler| {
                 rendered.as_ref().is_some_and(|rendered| rendered.name == scaler.name)

@@ -64,7 +64,7 @@ pub struct Planner<'a> {
     context: PodContext,
     /// The quotas of all namespaces.
     quotas: admission::Ledger,
-    autoscalers: Autoscalers,
+    pub(super) autoscalers: Autoscalers,
     /// The engines in the pods.
     engines: Engines<'a>,
     /// The pods of queues so far: a fleet has few pod shapes.
@@ -433,18 +433,20 @@ impl<'a> Planner<'a> {
         let is_built = built.error.is_none();
         let error = built.error.take().or(refused);
         let (mut pods, mut workloads, mut counted) = (Vec::new(), Vec::new(), Vec::new());
+        let mut components: Vec<_> =
+            built.outlines.into_iter().map(PlannedComponent::from).collect();
         if let Some(composed) = &built.built {
-            let components = &composed.components;
-            diagnostics.extend(ask.remarks(service, components));
+            let parts = &composed.components;
+            diagnostics.extend(ask.remarks(service, parts));
             let queued =
-                || components.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
+                || parts.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
             // Shapes are read from all containers, and few fleets have queues.
             if followed && queued() {
-                pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
+                pods = parts.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
             let written = OnceCell::new();
             // What cannot be written is reported by `render`.
-            let objects = || -> &Vec<render::RenderedObject> {
+            let objects = || -> &[render::RenderedObject] {
                 written.get_or_init(|| ask.judged(composed).unwrap_or_default())
             };
             let mut accepted = Vec::new();
@@ -468,37 +470,27 @@ impl<'a> Planner<'a> {
                 let new = Some(node).filter(|_| service.object.metadata("uid").is_none());
                 counted = new.iter().chain(objects()).map(CountedObject::of).collect();
             }
-            if self.has_nodes && (followed || self.compares_pods) {
-                workloads = match ask.admitted(composed) {
+            let read = OnceCell::new();
+            let workloads_of = || -> &[Workload] {
+                read.get_or_init(|| match ask.admitted(composed) {
                     Some(admitted) => self.context.workloads(&admitted.unwrap_or_default(), &[]),
                     None => self.context.workloads(objects(), &accepted),
-                };
+                })
+            };
+            if followed {
+                let namespace = &service.namespace;
+                self.autoscalers.scale(namespace, &mut components, workloads_of, objects);
+            }
+            if self.has_nodes && (followed || self.compares_pods) {
+                workloads_of();
+                workloads = read.into_inner().unwrap_or_default();
             }
         }
         diagnostics.extend(built.diagnostics);
-        let mut components: Vec<_> =
-            built.outlines.into_iter().map(PlannedComponent::from).collect();
         // Pods of the other mode are dropped at once: both of a large fleet would not fit into
         // memory.
         let built = built.built.filter(|_| followed);
         if let Some(composed) = &built {
-            let rendered_workloads = || {
-                if self.has_nodes {
-                    return workloads.clone();
-                }
-                let objects = match ask.admitted(composed) {
-                    Some(admitted) => admitted.unwrap_or_default(),
-                    None => ask.judged(composed).unwrap_or_default(),
-                };
-                self.context.workloads(&objects, &[])
-            };
-            let objects = || ask.judged(composed).unwrap_or_default();
-            self.autoscalers.scale(
-                &service.namespace,
-                &mut components,
-                rendered_workloads,
-                objects,
-            );
             let built = &composed.components;
             let found = self.engines.of_service(
                 selector,

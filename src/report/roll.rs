@@ -166,8 +166,13 @@ pub(super) fn title(component: &ComponentRollout) -> String {
     )
 }
 
-/// How it ends, and the edits that would complete it, one sentence each.
-pub fn sentences(component: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
+/// How it ends, and the edits that would complete it, one sentence each. Nothing is confirmed where a
+/// part of the input was not read.
+pub fn sentences(
+    component: &ComponentRollout,
+    sources: &SourceMap,
+    incomplete: bool,
+) -> Vec<String> {
     // Both kinds replace groups, whose pods are ready together or not at all.
     let groups = matches!(component.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
@@ -236,7 +241,13 @@ pub fn sentences(component: &ComponentRollout, sources: &SourceMap) -> Vec<Strin
                 .to_owned(),
         );
     }
-    out
+    out.into_iter().map(|sentence| unconfirmed(sentence, incomplete)).collect()
+}
+
+/// The components whose update does not complete.
+pub fn unfinished(components: &[ComponentRollout]) -> impl Iterator<Item = &ComponentRollout> {
+    let is_done = |end| matches!(end, RollEnd::Complete | RollEnd::NothingToDo);
+    components.iter().filter(move |component| !is_done(component.end))
 }
 
 /// `spec.engine.minReplicas: 2 → 1 (a.yaml:7) first, and the manifest as written afterwards`.
@@ -282,8 +293,7 @@ pub(super) fn text(
             out.draw(&table::table(&TITLES, rows(component), style));
             out.end_line();
         }
-        for sentence in sentences(component, sources) {
-            let sentence = unconfirmed(sentence, incomplete);
+        for sentence in sentences(component, sources, incomplete) {
             out.draw(&meaning::shown(&sentence, style.color));
             out.end_line();
         }
@@ -305,8 +315,7 @@ pub(super) fn markdown(
             markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows(component));
             out.end_line();
         }
-        let sentences = sentences(component, sources).into_iter();
-        markdown::list(&mut out, sentences.map(|sentence| unconfirmed(sentence, incomplete)));
+        markdown::list(&mut out, sentences(component, sources, incomplete));
     }
     out.finish()
 }

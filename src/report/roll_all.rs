@@ -209,8 +209,7 @@ impl All<'_> {
     }
 
     fn sentences(&self, component: &ComponentRollout) -> Vec<String> {
-        let sentences = roll::sentences(component, self.sources).into_iter();
-        sentences.map(|sentence| self.unconfirmed(sentence)).collect()
+        roll::sentences(component, self.sources, self.incomplete)
     }
 
     /// The stuck components: their names, and the sentences about each.

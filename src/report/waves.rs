@@ -116,7 +116,7 @@ impl Answer for Waves<'_> {
     }
 
     fn html(&self) -> Result<String, String> {
-        let component = |component: &ComponentRollout| json!({ "title": roll::title(component), "titles": roll::TITLES, "rows": roll::rows(component), "said": roll::sentences(component, self.sources).into_iter().map(|sentence| roll::unconfirmed(sentence, self.incomplete)).collect::<Vec<_>>() });
+        let component = |component: &ComponentRollout| json!({ "title": roll::title(component), "titles": roll::TITLES, "rows": roll::rows(component), "said": roll::sentences(component, self.sources, self.incomplete) });
         let rows: Vec<Vec<String>> = self.workloads.iter().map(row).collect();
         fill(
             "waves.html",

@@ -58,8 +58,7 @@ pub(super) fn render<'a>(
     let found = context.workloads(objects, &[]);
     let mut components = rendered.components.clone();
     let namespace = &service.namespace;
-    let rendered_workloads = || found.clone();
-    renderer.autoscalers.scale(namespace, &mut components, rendered_workloads, || objects.to_vec());
+    renderer.autoscalers.scale(namespace, &mut components, || &found[..], || objects);
     let most = |kind: ComponentKind| {
         let component = components.iter().find(|component| component.kind == kind);
         component.and_then(PlannedComponent::most_replicas)

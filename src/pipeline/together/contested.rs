@@ -3,21 +3,20 @@
 
 use super::workloads::{ServiceNames, counted_objects, shown};
 use super::{At, NotJudged};
-use crate::catalog::Catalog;
-use crate::pipeline::autoscalers::Autoscalers;
+use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Planned;
 use crate::pipeline::serving::PlannedServing;
 use ecow::{EcoString, eco_format};
 
 /// All of them.
 pub(super) fn found(
-    catalog: &Catalog,
+    planner: &Planner<'_>,
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
     services: &ServiceNames,
     at: At,
 ) -> Vec<NotJudged> {
-    let autoscalers = Autoscalers::of(catalog);
+    let autoscalers = &planner.autoscalers;
     if autoscalers.is_empty() {
         return Vec::new();
     }
@@ -48,7 +47,7 @@ pub(super) fn found(
         let why = kept.contested.clone().or_else(|| other.then(scaled));
         found.extend(why.map(|why| line(eco_format!("ModelServing {namespace}/{name}"), why)));
     }
-    for object in counted_objects(catalog, services) {
+    for object in counted_objects(planner.catalog(), services) {
         let why = autoscalers.kept(object).and_then(|kept| kept.contested);
         found.extend(why.map(|why| line(shown(object), why)));
     }

@@ -227,7 +227,7 @@ fn place<'a>(
     let all = all.chain(servings.iter().map(|one| (&one.serving.namespace, one.serving.name())));
     let all = all.map(|(namespace, name)| (namespace.clone(), name.clone())).collect();
     let (mut plain, not_counted) =
-        workloads::read(catalog, &all, &context, &running, &claimed_pods, options.at);
+        workloads::read(planner, &all, &context, &running, &claimed_pods, options.at);
     let mut gone = 0;
     if let Some(lost) = options.lost {
         let is_lost = |_: usize, pod: &RunningPod<'_>| lost.contains(&pod.node);
@@ -312,7 +312,7 @@ fn place<'a>(
     let mut not_judged = not_judged(&not_counted);
     not_judged.extend(uncounted);
     not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
-    not_judged.extend(contested::found(catalog, planned, servings, &all, options.at));
+    not_judged.extend(contested::found(planner, planned, servings, &all, options.at));
     not_judged.extend(missing::found(catalog, &all));
     not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &templates, &placed, &objects));

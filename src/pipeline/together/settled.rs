@@ -124,7 +124,7 @@ impl Workloads {
         let services = workloads::services(catalog);
         let wanted = at.unwrap_or_default();
         let plain = workloads::read(
-            catalog,
+            &planner,
             &services,
             &ground.context,
             &ground.running,

@@ -19,8 +19,8 @@ use crate::cluster::schedule::{NodeTerm, PodTemplate};
 use crate::diag::{Code, Diagnostic};
 use crate::objects::accept::{judge, judge_template, judges_pods};
 use crate::operators::OPERATORS;
-use crate::pipeline::autoscalers::Autoscalers;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus};
+use crate::pipeline::plan::Planner;
 use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec};
 use crate::workspace::devices as devices_of;
@@ -103,13 +103,14 @@ pub(crate) fn services(catalog: &Catalog) -> ServiceNames {
 /// objects of `services` are not workloads of their own. Workloads with an autoscaler have the
 /// replicas of `at`.
 pub(crate) fn read(
-    catalog: &Catalog,
+    planner: &Planner<'_>,
     services: &ServiceNames,
     context: &PodContext,
     running: &RunningPods<'_>,
     count: &BTreeSet<usize>,
     at: At,
 ) -> (Vec<PlainWorkload>, Vec<NotCounted>) {
+    let catalog = planner.catalog();
     let mut pods: HashMap<(EcoString, EcoString), Vec<&RunningPod<'_>>> = HashMap::new();
     // Pods of services are counted there.
     for (_, pod) in running.all.iter().enumerate().filter(|(at, _)| !count.contains(at)) {
@@ -118,7 +119,7 @@ pub(crate) fn read(
         }
     }
     let (mut found, mut unknown, mut left) = (Vec::new(), Vec::new(), Left::default());
-    let (autoscalers, referenced) = (Autoscalers::of(catalog), References::of(catalog));
+    let (autoscalers, referenced) = (&planner.autoscalers, References::of(catalog));
     let of_kinds = catalog.others().iter().filter(|object| !catalog.is_copy(object));
     // Pods are counted when they are created.
     let of_kinds = of_kinds.filter(|object| {

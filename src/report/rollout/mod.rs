@@ -405,6 +405,11 @@ impl Rollout<'_> {
         out.finish()
     }
 
+    /// How a component ends that does not complete.
+    fn unfinished(&self) -> Option<RollEnd> {
+        super::roll::unfinished(self.components?).next().map(|component| component.end)
+    }
+
     /// How it ends, in one sentence.
     fn verdict(&self) -> String {
         let name = self.to.name();
@@ -414,7 +419,7 @@ impl Rollout<'_> {
             None if short => format!("✗ {name}: not all stages fit the nodes"),
             None if self.trace().rows.is_empty() => format!("{name}: nothing to do"),
             // A placement with everything else may end otherwise than the groups alone.
-            None => match self.components.and_then(unfinished) {
+            None => match self.unfinished() {
                 Some(RollEnd::Stuck) => format!("✗ {name} is stuck: a pod has no node"),
                 Some(RollEnd::Displaced) => format!("✗ {name} no longer fits its nodes"),
                 Some(RollEnd::Waits) => format!("! {name}: pods wait as before"),
@@ -458,12 +463,6 @@ impl Rollout<'_> {
         });
         fill("rollout.html", include_str!("../page/rollout.html"), &data)
     }
-}
-
-/// How a component ends that does not complete.
-fn unfinished(components: &[ComponentRollout]) -> Option<RollEnd> {
-    let mut ends = components.iter().map(|component| component.end);
-    ends.find(|end| !matches!(end, RollEnd::Complete | RollEnd::NothingToDo))
 }
 
 /// Rows with more groups are shown as counted runs.

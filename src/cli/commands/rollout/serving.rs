@@ -11,7 +11,7 @@ use crate::operators::servings;
 use crate::operators::servings::objects::{names, too_many_pods};
 use crate::operators::servings::rollout::findings::play;
 use crate::operators::servings::rollout::{Before, Outcome as Played, Scenario};
-use crate::pipeline::{self, Changes, ComponentRollout, RollEnd, RollOptions, ServingRoom, State};
+use crate::pipeline::{self, Changes, ComponentRollout, RollOptions, ServingRoom, State};
 use crate::report::roll_all::{self, Displaced};
 use crate::report::{findings, markdown, roll, rollout};
 use ecow::EcoString;
@@ -150,8 +150,8 @@ pub(super) fn run(
             session.say(&found, io);
             let style = io.style();
             io.print(&view.text(style))?;
-            for component in shown(rolled.as_deref()) {
-                for sentence in roll::sentences(component, sources) {
+            for component in roll::unfinished(rolled.as_deref().unwrap_or_default()) {
+                for sentence in roll::sentences(component, sources, view.incomplete) {
                     io.print(&format!("{sentence}\n"))?;
                 }
             }
@@ -165,8 +165,8 @@ pub(super) fn run(
         PageFormat::Markdown => {
             session.say(&found, io);
             io.print(&view.markdown())?;
-            for component in shown(rolled.as_deref()) {
-                for sentence in roll::sentences(component, sources) {
+            for component in roll::unfinished(rolled.as_deref().unwrap_or_default()) {
+                for sentence in roll::sentences(component, sources, view.incomplete) {
                     io.print(&markdown::lines(&sentence))?;
                 }
             }
@@ -222,12 +222,6 @@ fn fits_as_simulated(outcome: &Played, rolled: &[ComponentRollout]) -> Vec<bool>
     let waits = |group| stages.iter().position(|stage| stage.waits_for.contains(&group));
     let first = group.and_then(waits).unwrap_or(stages.len());
     (0..stages.len()).map(|stage| stage < first).collect()
-}
-
-/// The ends that the table of groups does not show.
-fn shown(rolled: Option<&[ComponentRollout]>) -> impl Iterator<Item = &ComponentRollout> {
-    let all = rolled.unwrap_or_default().iter();
-    all.filter(|component| !matches!(component.end, RollEnd::Complete | RollEnd::NothingToDo))
 }
 
 /// The groups that run at the lowest point by the releases since v0.4.0, if the document lets more

@@ -1,4 +1,5 @@
 use super::*;
+use crate::api::Semantics;
 use crate::pipeline::testing::{node, world};
 use crate::workspace::World;
 use serde_json::{Value, json};
@@ -16,7 +17,8 @@ fn scaled(world: &World, at: At) -> Vec<(String, usize, Option<String>)> {
     let context = PodContext::of(&world.catalog);
     let running = RunningPods::new(world.catalog.others());
     let services = services(&world.catalog);
-    let (found, _) = read(&world.catalog, &services, &context, &running, &BTreeSet::new(), at);
+    let planner = Planner::new(&world.catalog, Semantics::Documented);
+    let (found, _) = read(&planner, &services, &context, &running, &BTreeSet::new(), at);
     found
         .into_iter()
         .map(|workload| {
@@ -304,7 +306,8 @@ fn a_rollout_has_the_template_of_the_workload_that_it_names() {
         let running = RunningPods::new(world.catalog.others());
         let services = services(&world.catalog);
         let none = BTreeSet::new();
-        let (found, unknown) = read(&world.catalog, &services, &context, &running, &none, At::Min);
+        let planner = Planner::new(&world.catalog, Semantics::Documented);
+        let (found, unknown) = read(&planner, &services, &context, &running, &none, At::Min);
         let unknown = unknown.iter().map(|counted| (counted.object.to_string(), (0, 0)));
         found
             .iter()
