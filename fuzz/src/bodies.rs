@@ -329,7 +329,7 @@ pub fn validate(bytes: &[u8]) {
             ome::internals::operators::checks(),
             &asked,
         ));
-        check::spell_out(&mut found, &world.catalog);
+        check::spell_out(&mut found, &world.sources);
         let found = check::apply_allows(found, &world.sources, |_| true);
         say(found, &world);
     }

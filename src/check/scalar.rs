@@ -2,87 +2,91 @@
 //!
 //! The YAML reader has no field types, so its fix quotes every such scalar. In a boolean or number
 //! field, quotes would turn the value that kubectl reads into text, which the server rejects. There
-//! the fix writes the value explicitly.
+//! the fix writes the value explicitly; where the type of the field is unknown, nothing is safe.
 
-use crate::api::Object;
-use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::schema::{self, Type};
-use crate::source::{SourceId, Span};
-use crate::yaml::{Node, Value};
+use crate::source::{SourceId, SourceMap, Span};
+use crate::yaml::{Limits, Node, Value, parse, split};
 use std::collections::HashMap;
 
-/// Sets the fix of findings about ambiguous scalars to match the type of the field.
-pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
-    let mut wanted = found
+/// Sets the fix of findings about ambiguous scalars to match the type of the field, and removes it
+/// where no type is known.
+pub fn spell_out(found: &mut [Diagnostic], sources: &SourceMap) {
+    let wanted = found
         .iter_mut()
-        .filter(|finding| finding.code == Code::AmbiguousScalar && !finding.fix.is_empty())
-        .peekable();
-    // Nearly all inputs have none: then no object is sorted or walked.
-    if wanted.peek().is_none() {
-        return;
-    }
-    let mut objects: HashMap<SourceId, Vec<&Object>> = HashMap::new();
-    for object in catalog.objects() {
-        objects.entry(object.span.source).or_default().push(object);
-    }
-    for in_file in objects.values_mut() {
-        in_file.sort_by_key(|object| object.span.start);
-    }
-    // The scalars of the last object: findings are sorted by place.
-    let mut by_key: Option<(Span, Scalars<'_>)> = None;
+        .filter(|finding| finding.code == Code::AmbiguousScalar && !finding.fix.is_empty());
+    let mut by_source: HashMap<SourceId, Vec<&mut Diagnostic>> = HashMap::new();
     for finding in wanted {
-        let Some(span) = finding.span() else { continue };
-        let Some(in_file) = objects.get(&span.source) else { continue };
-        // Objects of a file do not overlap: the last one that begins before the scalar holds it.
-        let after = in_file.partition_point(|object| object.span.start <= span.start);
-        let Some(object) = after
-            .checked_sub(1)
-            .map(|index| in_file[index])
-            .filter(|object| object.span.contains(span))
-        else {
-            continue;
-        };
-        let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
-        if by_key.as_ref().is_none_or(|(span, _)| *span != object.span) {
-            let mut scalars = Scalars::new();
-            gather(&object.node, schema.root(), &mut scalars);
-            by_key = Some((object.span, scalars));
+        if let Some(span) = finding.span() {
+            by_source.entry(span.source).or_default().push(finding);
         }
-        let Some((node, ty)) = by_key.as_ref().and_then(|(_, types)| types.get(&span)) else {
-            continue;
-        };
-        if let (Some(text), [edit]) = (spelled(node, ty), finding.fix.as_mut_slice())
+    }
+    for (id, wanted) in by_source {
+        // Read again: a catalog has no copies of an object and no kinds that nothing reads, and both
+        // are repaired.
+        let text = &*sources.get(id).text;
+        let documents: Vec<Node> = split(id, text)
+            .value
+            .into_iter()
+            .filter_map(|part| parse(id, text, part, &Limits::default()).value)
+            .collect();
+        let mut scalars = Scalars::new();
+        documents.iter().for_each(|document| gather_object(document, &mut scalars));
+        for finding in wanted {
+            // Keys are text to every server, so quotes are right; they are no values.
+            let place = finding.span().and_then(|span| Some((span, scalars.get(&span)?)));
+            let Some((span, (node, ty))) = place else { continue };
+            let [edit] = finding.fix.as_mut_slice() else { continue };
             // Another edit than quotes at this place is left alone.
-            && edit.span == span
-        {
-            finding.help = Some(format!("write `{text}`"));
-            edit.insert = text;
+            if edit.span != span || matches!(node.value, Value::Str(_)) {
+                continue;
+            }
+            match ty {
+                // Quotes change what kubectl sends, and a value what was perhaps meant.
+                Some(Type::Any) | None => finding.fix.clear(),
+                Some(ty) => {
+                    if let Some(text) = spelled(node, ty) {
+                        finding.help = Some(format!("write `{text}`"));
+                        edit.insert = text;
+                    }
+                }
+            }
         }
     }
 }
 
-/// Scalars by their places, with their types.
-type Scalars<'n> = HashMap<Span, (&'n Node, &'n Type)>;
+/// Scalars by their places, with their types where they are known.
+type Scalars<'n> = HashMap<Span, (&'n Node, Option<&'static Type>)>;
 
-/// Gathers the scalars of an object whose types are known.
-fn gather<'n>(node: &'n Node, ty: &'n Type, found: &mut Scalars<'n>) {
+/// Gathers the scalars of an object, or of the objects of a list.
+fn gather_object<'n>(object: &'n Node, found: &mut Scalars<'n>) {
+    let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    let schema = schema::kind(api_version, kind);
+    match object.get("items").map(|items| &items.value) {
+        Some(Value::List(items)) if schema.is_none() && kind.ends_with("List") => {
+            items.iter().for_each(|item| gather_object(item, found));
+        }
+        _ => gather(object, schema.map(schema::Schema::root), found),
+    }
+}
+
+/// Gathers the scalars of a tree.
+fn gather<'n>(node: &'n Node, ty: Option<&'static Type>, found: &mut Scalars<'n>) {
     match &node.value {
         Value::Map(map) => {
             for entry in map {
                 let below = match ty {
-                    Type::Map(item) => Some(&item.ty),
-                    _ => ty.field(&entry.key).map(|field| &field.ty),
+                    Some(Type::Map(item)) => Some(&item.ty),
+                    _ => ty.and_then(|ty| ty.field(&entry.key)).map(|field| &field.ty),
                 };
-                if let Some(below) = below {
-                    gather(&entry.node, below, found);
-                }
+                gather(&entry.node, below, found);
             }
         }
         Value::List(items) => {
-            if let Some(item) = ty.item() {
-                items.iter().for_each(|node| gather(node, &item.ty, found));
-            }
+            let item = ty.and_then(Type::item).map(|item| &item.ty);
+            items.iter().for_each(|node| gather(node, item, found));
         }
         _ => {
             if let Some(span) = node.origin.span() {
@@ -113,27 +117,44 @@ fn spelled(node: &Node, ty: &Type) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::catalog;
     use super::*;
-    use crate::api::Semantics::Documented;
+    use crate::source::{Source, SourceKind};
 
-    #[test]
-    fn ambiguous_scalars_become_values_or_quoted_text_by_field_type() {
-        let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a, annotations: {b: on}}\nspec:\n  disabled: on\n  engineConfig: {minReplicas: 017, runner: {resources: {limits: {cpu: 0o10}}}}\n";
-        let catalog = catalog(text, Documented, |_| ());
-        let source = SourceId(0);
-        for (word, nth, expected) in
-            [("on", 1, "true"), ("on", 0, "\"on\""), ("017", 0, "15"), ("0o10", 0, "8")]
-        {
-            let words: Vec<usize> =
-                text.match_indices(&format!(": {word}")).map(|(at, _)| at + 2).collect();
-            let start = u32::try_from(words[nth]).unwrap();
+    /// The repairs of the places of a word, in order.
+    fn repairs(text: &str, words: &[(&str, usize)]) -> Vec<Option<String>> {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a.yaml", SourceKind::File, text));
+        let repair = |(word, nth): &(&str, usize)| {
+            let (at, _) = text.match_indices(&format!(": {word}")).nth(*nth).unwrap();
+            let start = u32::try_from(at + 2).unwrap();
             let span = Span { source, start, end: start + u32::try_from(word.len()).unwrap() };
             let mut found = [Diagnostic::new(Code::AmbiguousScalar, "x")
                 .at(span)
                 .fix(span, format!("\"{word}\""))];
-            spell_out(&mut found, &catalog);
-            assert_eq!(found[0].fix[0].insert, expected, "{word}");
-        }
+            spell_out(&mut found, &sources);
+            found[0].fix.first().map(|edit| edit.insert.clone())
+        };
+        words.iter().map(repair).collect()
+    }
+
+    #[test]
+    fn ambiguous_scalars_become_values_or_quoted_text_by_field_type() {
+        let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a, annotations: {b: on}}\nspec:\n  disabled: on\n  engineConfig: {minReplicas: 017, runner: {resources: {limits: {cpu: 0o10}}}}\n";
+        let expected = ["true", "\"on\"", "15", "8"].map(|text| Some(text.to_owned()));
+        let words = [("on", 1), ("on", 0), ("017", 0), ("0o10", 0)];
+        assert_eq!(repairs(text, &words), expected);
+        // Copies and items of lists are repaired alike.
+        let item = text.replace('\n', "\n  ");
+        let list = format!("apiVersion: v1\nkind: List\nitems:\n- {item}\n");
+        assert_eq!(repairs(&format!("{text}---\n{text}"), &[("on", 3)]), [Some("true".to_owned())]);
+        assert_eq!(repairs(&list, &words), expected);
+    }
+
+    #[test]
+    fn nothing_is_repaired_where_the_type_is_unknown() {
+        let text = "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: a}\nspec: {mode: 0777, other: 12e4567}\n";
+        // Text stays text in quotes.
+        let quoted = Some("\"12e4567\"".to_owned());
+        assert_eq!(repairs(text, &[("0777", 0), ("12e4567", 0)]), [None, quoted]);
     }
 }

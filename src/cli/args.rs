@@ -103,7 +103,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
     /// Use the definitions of this directory where there are several.
-    #[arg(long = "in", value_name = "DIR")]
+    #[arg(long = "in", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub within: Option<String>,
     #[command(flatten)]
     pub limits: LimitArgs,

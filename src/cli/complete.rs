@@ -6,14 +6,14 @@
 use super::args::InputArgs;
 use super::input::Session;
 use super::session_options::SessionOptions;
-use crate::api::ComponentKind;
+use crate::api::{ComponentKind, ObjectRef};
 use crate::diag::{CODES, Topic};
 use crate::objects::RenderedObject;
 use crate::pipeline::{Each, History, Renderer, identity};
 use crate::report::{catalog, schemas};
 use crate::schema::{self, Schema, names_kind};
-use crate::yaml::{FieldPath, Segment};
-use clap::Command;
+use crate::yaml::{FieldPath, Node, Segment};
+use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -23,6 +23,22 @@ use std::path::PathBuf;
 fn words() -> Vec<String> {
     let typed = std::env::args_os().skip_while(|word| word != "--").skip(1);
     typed.map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// The words before the one that is completed.
+fn before() -> Vec<String> {
+    let mut words = words();
+    let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|text| text.parse().ok());
+    words.truncate(index.unwrap_or_else(|| words.len().saturating_sub(1)));
+    words
+}
+
+/// The kind that is a word of its own, with its place; the value of a flag is none.
+fn lone_kind(before: &[String]) -> Option<(usize, &'static Schema)> {
+    before.iter().enumerate().find_map(|(place, word)| {
+        let is_value = place > 0 && before[place - 1].starts_with('-');
+        if is_value { None } else { known_kind(word).map(|schema| (place, schema)) }
+    })
 }
 
 /// A command line of which a word is completed: flags are offered when the word begins as one, or
@@ -55,8 +71,17 @@ fn own_flags_first(command: Command) -> Command {
 fn without_flags(command: Command) -> Command {
     command
         .disable_help_flag(true)
-        .mut_args(|arg| if arg.is_positional() { arg } else { arg.hide(true) })
+        .mut_args(|arg| {
+            let arg = with_namespaces(arg);
+            if arg.is_positional() { arg } else { arg.hide(true) }
+        })
         .mut_subcommands(without_flags)
+}
+
+/// `-n` completes the namespaces of the input. The definition of the argument cannot say so, because
+/// what reads the input for it is built from these arguments.
+fn with_namespaces(arg: Arg) -> Arg {
+    if arg.get_id() == "namespace" { arg.add(namespaces()) } else { arg }
 }
 
 /// The input that the words name.
@@ -87,22 +112,26 @@ fn candidates(names: impl IntoIterator<Item = String>, typed: &OsStr) -> Vec<Com
     names.into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// Services and ModelServings: the name, or namespace and name.
+/// Services and ModelServings: the name, or namespace and name, or kind and name.
 pub(super) fn services() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let Some(session) = session() else { return Vec::new() };
         let catalog = &session.world.catalog;
         let services = catalog.services().map(|views| {
             let service = views.of(session.semantics);
-            (service.namespace.as_str(), service.name().as_str())
+            (service.namespace.as_str(), &service.object)
         });
         let servings = catalog.model_servings().iter();
-        let servings =
-            servings.map(|serving| (serving.namespace.as_str(), serving.name().as_str()));
-        let names = services.chain(servings).flat_map(|(namespace, name)| {
+        let servings = servings.map(|serving| (serving.namespace.as_str(), &serving.object));
+        let text = typed.to_string_lossy();
+        let kind = text.split_once('/').map(|(kind, _)| kind);
+        let names = services.chain(servings).flat_map(|(namespace, object)| {
+            let name = &object.id.name;
             // With nothing typed, the short form is enough.
             let qualified = (!typed.is_empty()).then(|| format!("{namespace}/{name}"));
-            [Some(name.to_owned()), qualified]
+            let is_kind = |kind: &&str| names_kind(kind, &object.api_version, &object.id.kind);
+            let of_kind = kind.filter(is_kind).map(|kind| format!("{kind}/{name}"));
+            [Some(name.to_string()), qualified, of_kind]
         });
         candidates(names.flatten(), typed)
     })
@@ -158,26 +187,42 @@ fn of_losses(each: &'static [Each], with_word: bool) -> ArgValueCompleter {
 /// For how many services objects are rendered to complete their names.
 const RENDERED: usize = 200;
 
-/// KIND/NAME of rendered objects, then a field of the kind.
+/// KIND/NAME of rendered objects, or the name behind a KIND, then a field of the kind.
 pub(super) fn rendered() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
-        // The word that is being typed names no kind yet.
-        let before = words().into_iter().filter(|word| typed.to_str() != Some(word.as_str()));
-        let mut kinds = before.filter_map(|word| Some(word.split_once('/')?.0.to_owned()));
-        if let Some(schema) = kinds.find_map(|kind| known_kind(&kind)) {
+        let before = before();
+        let lone = lone_kind(&before);
+        let named = |word: &String| known_kind(word.split_once('/')?.0);
+        // The name behind a kind is there if another word follows it.
+        let complete = lone.filter(|(place, _)| before.len() > place + 1);
+        if let Some(schema) = before.iter().find_map(named).or(complete.map(|(_, schema)| schema)) {
             return field_candidates(schema, "", typed);
         }
         let Some(session) = session() else { return Vec::new() };
         let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
         let services = session.select_in(None).into_iter().take(RENDERED);
+        let text = typed.to_string_lossy();
+        let name = |id: &ObjectRef, api_version: &str| {
+            let is_kind = |word: &str| names_kind(word, api_version, &id.kind);
+            match (lone, text.split_once('/')) {
+                (Some((place, _)), _) => is_kind(&before[place]).then(|| id.name.to_string()),
+                // A short name stays as it is typed.
+                (None, Some((word, _))) if is_kind(word) => Some(format!("{word}/{}", id.name)),
+                (None, _) => Some(format!("{}/{}", id.kind, id.name)),
+            }
+        };
         let rendered = services.flat_map(|views| {
             let rendered = renderer.render(views, &mut History::off());
-            let id = |object: &RenderedObject| identity(&object.node);
-            rendered.objects.iter().map(id).collect::<Vec<_>>()
+            let name = |object: &RenderedObject| {
+                let api_version = object.node.get("apiVersion").and_then(Node::as_str);
+                name(&identity(&object.node), api_version.unwrap_or_default())
+            };
+            rendered.objects.iter().map(name).collect::<Vec<_>>()
         });
         let servings = session.world.catalog.model_servings().iter();
-        let all = rendered.chain(servings.map(|serving| serving.object.id.clone()));
-        candidates(all.map(|id| format!("{}/{}", id.kind, id.name)), typed)
+        let servings =
+            servings.map(|serving| name(&serving.object.id, &serving.object.api_version));
+        candidates(rendered.chain(servings).flatten(), typed)
     })
 }
 
@@ -245,8 +290,23 @@ pub(super) fn subjects() -> ArgValueCompleter {
 pub(super) fn items() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let Some(session) = session() else { return Vec::new() };
-        let all = catalog::items(&session.world, |_| true);
+        let before = before();
+        let kind = lone_kind(&before).map(|(place, _)| before[place].as_str());
+        let mut all = catalog::items(&session.world, |_| true);
+        all.retain(|item| {
+            let object = item.object();
+            kind.is_none_or(|kind| names_kind(kind, &object.api_version, &object.id.kind))
+        });
         candidates(all.iter().map(|item| item.object().id.name.to_string()), typed)
+    })
+}
+
+/// Namespaces of the services and ModelServings.
+fn namespaces() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let Some(session) = session() else { return Vec::new() };
+        let names = session.known_services(true).map(|(namespace, _)| namespace.to_owned());
+        candidates(names, typed)
     })
 }
 
@@ -265,8 +325,8 @@ pub(super) fn rules() -> ArgValueCompleter {
     })
 }
 
-/// Kinds that have a schema, in small letters as kubectl takes them, and fields in one word with
-/// the kind.
+/// Kinds that have a schema, in small letters as kubectl takes them unless a capital is typed, and
+/// fields in one word with the kind.
 pub(super) fn kinds() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let text = typed.to_string_lossy();
@@ -276,7 +336,10 @@ pub(super) fn kinds() -> ArgValueCompleter {
         {
             return field_candidates(schema, &format!("{kind}."), typed);
         }
-        let kinds = schema::kinds().iter().map(|schema| schema.kind.to_ascii_lowercase());
+        let as_written = text.starts_with(|letter: char| letter.is_ascii_uppercase());
+        let kinds = schema::kinds().iter().map(|schema| {
+            if as_written { schema.kind.to_owned() } else { schema.kind.to_ascii_lowercase() }
+        });
         let others = ["ome-test", schemas::WORD].map(str::to_owned);
         candidates(kinds.chain(others), typed)
     })

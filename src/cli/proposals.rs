@@ -145,11 +145,13 @@ impl Typed {
         if [" -f ", " -k ", " --help"].iter().any(|name| flags.contains(name)) {
             return false;
         }
-        // One of the two may be qualified by a namespace.
+        // One of the two may be qualified by a namespace; `why` has a kind there, which was missing.
         let is_same = |text: &str, requested: &str| {
             let name = |text: &str| text.rsplit('/').next().unwrap_or(text).to_owned();
             text == requested
-                || (text.contains('/') != requested.contains('/') && name(text) == name(requested))
+                || (self.verb != "why"
+                    && text.contains('/') != requested.contains('/')
+                    && name(text) == name(requested))
         };
         let targets: Vec<&str> = targets.split_whitespace().collect();
         let is_shown =

@@ -58,6 +58,8 @@ pub(crate) struct Features {
     on: BTreeSet<String>,
     /// Keys that the ConfigMap switches off.
     off: BTreeSet<String>,
+    /// Those of fields that stored Services have.
+    stored: BTreeSet<String>,
     /// The ConfigMap was read, or the input is a cluster's: what is not switched on is off.
     is_known: bool,
 }
@@ -89,14 +91,16 @@ impl Features {
             }
             // The server took it with these fields.
             ("serving.knative.dev/v1", "Service") if is_stored => {
-                self.on.extend(gated(object).into_iter().map(|gated| gated.key.to_owned()));
+                self.stored.extend(gated(object).into_iter().map(|gated| gated.key.to_owned()));
             }
             _ => {}
         }
     }
 
     fn allows(&self, key: &str) -> bool {
-        self.on.contains(key) || (ON.contains(&key) && !self.off.contains(key))
+        // A Service may have been stored before the feature was switched off.
+        let unless_off = ON.contains(&key) || self.stored.contains(key);
+        self.on.contains(key) || (unless_off && !self.off.contains(key))
     }
 
     /// Adds a finding for each field of a Knative Service that the webhook refuses: an error where
@@ -270,5 +274,10 @@ mod tests {
         assert_eq!(refused(&features, spec), ["Error spec.template.spec.tolerations"]);
         features.add(&service("{tolerations: [{operator: Exists}]}"));
         assert_eq!(refused(&features, spec), Vec::<String>::new());
+        // What was stored before a feature was switched off does not switch it on.
+        features.add(&node(
+            "{apiVersion: v1, kind: ConfigMap, metadata: {name: config-features}, data: {kubernetes.podspec-tolerations: Disabled}}",
+        ));
+        assert_eq!(refused(&features, spec), ["Error spec.template.spec.tolerations"]);
     }
 }

@@ -433,3 +433,25 @@ fn the_virtual_service_of_a_router_differs_between_releases() {
         assert_eq!(differs, expected[0] != expected[1], "{annotation} {engine}");
     }
 }
+
+/// Of models with the wanted name in other places, the one that a single field reaches is offered.
+#[test]
+fn a_model_of_the_other_kind_is_offered_before_one_of_another_namespace() {
+    let elsewhere = "apiVersion: ome.io/v1beta1
+kind: BaseModel
+metadata: {name: m, namespace: another}
+spec: {modelFormat: {name: safetensors}, storage: {storageUri: 'hf://acme/m'}}
+";
+    let wanted = service("", "{model: {name: m, kind: BaseModel}, engine: {}}");
+    for (documents, expected) in [
+        (vec![elsewhere, MODEL, RUNTIME, &wanted], "set `spec.model.kind: ClusterBaseModel`"),
+        (
+            vec![elsewhere, RUNTIME, &wanted],
+            "belongs to another namespace: define it in namespace `default`",
+        ),
+    ] {
+        let folder = Folder::new(&[("in.yaml", &documents.join("---\n"))]);
+        let done = folder.ome("explain demo -f . --no-builtin");
+        assert!(done.stdout.contains(expected), "{}", done.stdout);
+    }
+}

@@ -320,11 +320,35 @@ fn what_was_not_rendered_is_not_reported_as_nothing() {
     }
 }
 
-/// The object whose kind was left out is offered, and else the form of a name.
+/// What was probably meant is offered as a command that works, without findings about others.
 #[test]
-fn why_offers_the_object_of_a_name_without_its_kind() {
-    let done = quickstart("why chat-engine spec");
-    assert!(done.stderr.contains("did you mean `Deployment/chat-engine`?"), "{done:?}");
+fn why_offers_the_command_that_was_meant() {
+    let image = "'spec.template.spec.containers[0].image'";
+    let folder = Folder::new(&[]);
+    for (words, expected) in [
+        ("chat-engine spec", "did you mean `ome why Deployment/chat-engine spec"),
+        ("deployment/chat-engine image", &*format!("ome why deployment/chat-engine {image}")),
+        (
+            "chat image",
+            &*format!(
+                "`chat` is a service, for which objects are rendered: `ome why Deployment/chat-engine {image}"
+            ),
+        ),
+        ("chat", "objects are rendered: `ome why Deployment/chat-engine"),
+        ("Deployment chat image", &*format!("`ome why Deployment/chat-engine {image}")),
+        ("isvc chat", "objects are rendered: `ome why Deployment/chat-engine"),
+        ("InferenceService/chat spec.template", "`ome why Deployment/chat-engine spec.template"),
+        ("Service/chatt", "did you mean `ome why Service/chat"),
+    ] {
+        let done = quickstart(&format!("why {words}"));
+        assert_eq!(done.exit, Some(1), "{done:?}");
+        assert!(done.stderr.contains(expected), "{words}: {}", done.stderr);
+        assert!(!done.stderr.contains("warning"), "{}", done.stderr);
+        let command = done.stderr.rsplit("`ome ").next().and_then(|rest| rest.split_once('`'));
+        let (command, _) = command.expect("a command");
+        let again = folder.ome(&command.replace('\'', ""));
+        assert_eq!(again.exit, Some(0), "{command}: {}", again.stderr);
+    }
     let done = quickstart("why services.yaml spec");
     assert!(done.stderr.contains("name an object as KIND/NAME, such as `"), "{done:?}");
 }

@@ -5,7 +5,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, ReportFormat, Worklo
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome, complete};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Diagnostic, Severity, nearest, quoted};
 use crate::merge::history::History;
 use crate::operators::servings::objects as servings;
 use crate::operators::servings::objects::{Expanded, Replaced, pod_group};
@@ -51,8 +51,18 @@ struct Wanted<'a> {
     path: FieldPath,
     /// Whether the namespace is part of the name that was given.
     qualified: bool,
-    /// Objects that were met and are others, named as the wanted one is.
-    others: Vec<String>,
+    /// Objects that were met and are others.
+    others: Vec<Other>,
+}
+
+/// An object that is rendered, and is not the wanted one.
+struct Other {
+    /// As it is named on the command line.
+    name: String,
+    id: ObjectRef,
+    api_version: EcoString,
+    /// The name of the service that it is rendered for.
+    owner: EcoString,
 }
 
 /// The object, and the leaves at the path.
@@ -66,7 +76,12 @@ struct Found {
 
 impl Found {
     /// Why there is no leaf: the kind has no such field, or the object does not set it.
-    fn without(&self, requested: &str, path: &FieldPath) -> Failure {
+    fn without(
+        &self,
+        requested: &str,
+        path: &FieldPath,
+        near: impl FnOnce() -> Option<String>,
+    ) -> Failure {
         let kind = &self.id.kind;
         let schema = schema::kind(&self.api_version, kind);
         // The kind has such a field: this object leaves it out.
@@ -79,6 +94,8 @@ impl Found {
         let (field, reason) = pod_group::NOT_RENDERED;
         let help = if kind == "PodGroup" && path.to_string() == field {
             reason.to_owned()
+        } else if let Some(near) = near() {
+            format!("did you mean `ome why {requested} {}`?", quoted(&near))
         } else {
             let root = schema.map(schema::Schema::root);
             let is_field =
@@ -105,21 +122,29 @@ impl Wanted<'_> {
             })
     }
 
-    /// What was probably meant: the object of this name, where the kind was left out; else a near one.
-    fn suggestion(&self, words: &str) -> String {
-        let names = || self.others.iter().map(String::as_str);
+    /// What was probably meant: of a service, the object of the kind, or the first one; else the
+    /// object of this name, where the kind was left out, or a near one.
+    fn meant(&self, words: &str) -> Option<(&Other, bool)> {
+        let is_kind = |other: &&Other| names_kind(self.kind, &other.api_version, &other.id.kind);
         // The kind or the name alone may be right.
-        let is_meant = |other: &&str| {
-            let name = other.rsplit_once('/').map(|(_, name)| name);
-            name.is_some_and(|name| [self.kind, self.name].contains(&name))
+        let is_name = |other: &&Other| [self.kind, self.name].contains(&other.id.name.as_str());
+        let of_service = |name: &str| {
+            let of_service = || self.others.iter().filter(|other| other.owner == name);
+            // Fields in question are those of pods.
+            let holds_pods = |other: &&Other| other.id.kind != "ConfigMap";
+            of_service().find(is_kind).or_else(|| of_service().find(holds_pods))
         };
-        if let Some(near) = names().find(is_meant).or_else(|| nearest(words, names())) {
-            return format!("did you mean `{near}`?");
+        let service = [self.name, self.kind].into_iter().find_map(of_service);
+        let exact =
+            |other: &&Other| is_name(other) && Some(&other.owner) != service.map(|of| &of.owner);
+        if let Some(other) = self.others.iter().find(exact) {
+            return Some((other, false));
         }
-        let such = names().next().map(|first| format!(", such as `{first}`")).unwrap_or_default();
-        format!(
-            "name an object as KIND/NAME{such}: `ome render` and `ome render --expand` print them all"
-        )
+        if let Some(other) = service {
+            return Some((other, true));
+        }
+        let near = nearest(words, self.others.iter().map(|other| other.name.as_str()))?;
+        self.others.iter().find(|other| other.name == near).map(|other| (other, false))
     }
 
     /// The leaves, if this is the object.
@@ -140,11 +165,8 @@ impl Wanted<'_> {
                 owner: owner.clone(),
             });
         }
-        self.others.push(if self.qualified {
-            id.to_string()
-        } else {
-            format!("{}/{}", id.kind, id.name)
-        });
+        let name = if self.qualified { id.to_string() } else { format!("{}/{}", id.kind, id.name) };
+        self.others.push(Other { name, id, api_version: api_version.into(), owner: owner.clone() });
         None
     }
 }
@@ -161,9 +183,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let path = FieldPath::parse(field)
         .map_err(|problem| Failure::Usage(format!("the path `{field}` {problem}")))?;
-    let (kind, rest) = words.split_once('/').ok_or_else(|| {
-        Failure::Usage(format!("`{words}` is not KIND/NAME: write `ome why KIND/NAME FIELD`"))
-    })?;
+    // Without a kind nothing is found, and the answer says what was probably meant.
+    let (kind, rest) = words.split_once('/').unwrap_or(("", &words));
     let (namespace, name) = match rest.split_once('/') {
         Some((namespace, name)) => (Some(namespace), name),
         None => (args.input.namespace.as_deref(), rest),
@@ -175,9 +196,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let Some(object) = of_services(args, &session, &mut wanted, &mut findings)
         .or_else(|| of_servings(&session, &mut wanted, &mut findings))
     else {
+        // Only an error explains that an object is not rendered.
+        findings.retain(|finding| finding.severity == Severity::Error);
         session.say(&session.grade(findings), io);
-        let help = Some(wanted.suggestion(&words));
-        return Err(session.not_found(format!("no rendered object is `{words}`"), help));
+        return Err(not_rendered(args, &session, &wanted, &words));
     };
     let path = wanted.path;
     let namespaces: BTreeSet<&str> = session
@@ -199,7 +221,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         });
     }
     if object.leaves.is_empty() {
-        return Err(object.without(&words, &path));
+        let near = || {
+            let paths = paths_of(args, &session, &object.owner, &object.id);
+            ending(&paths, &path.to_string())
+        };
+        return Err(object.without(&words, &path, near));
     }
     let Found { id, leaves, .. } = object;
     match args.output {
@@ -215,6 +241,70 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     session.say(&session.grade(session.gaps.iter().cloned()), io);
     Ok(session.outcome(&[], false))
+}
+
+/// Why no object is found, with the command that was probably meant.
+fn not_rendered(args: &Args, session: &Session, wanted: &Wanted<'_>, words: &str) -> Failure {
+    let typed = args.words.join(" ");
+    let message = match args.words.as_slice() {
+        [_, _] if !typed.contains('/') => format!("no rendered object is `{typed}`"),
+        _ => format!("no rendered object is `{words}`"),
+    };
+    let Some((other, of_service)) = wanted.meant(words) else {
+        let first = wanted.others.first().map(|other| format!(", such as `{}`", other.name));
+        let help = format!(
+            "name an object as KIND/NAME{}: `ome render` and `ome render --expand` print them all",
+            first.unwrap_or_default()
+        );
+        return session.not_found(message, Some(help));
+    };
+    // `why chat image`: the second word is a field if the first one is a name.
+    let is_name = |word: &str| word == other.id.name || word == other.owner;
+    let field = match args.words.as_slice() {
+        [_, _, field] => Some(field),
+        [first, field] if first.contains('/') || is_name(first) => Some(field),
+        _ => None,
+    };
+    let field =
+        field.and_then(|field| ending(&paths_of(args, session, &other.owner, &other.id), field));
+    let mut command = format!("ome why {}", other.name);
+    if let Some(field) = field {
+        command.push(' ');
+        command.push_str(&quoted(&field));
+    }
+    let help = if of_service {
+        format!("`{}` is a service, for which objects are rendered: `{command}`", other.owner)
+    } else {
+        format!("did you mean `{command}`?")
+    };
+    session.not_found(message, Some(help))
+}
+
+/// The paths of the fields that an object of a service sets.
+fn paths_of(args: &Args, session: &Session, owner: &str, id: &ObjectRef) -> Vec<FieldPath> {
+    let mut wanted = Wanted {
+        kind: &id.kind,
+        namespace: id.scope.namespace().map(EcoString::as_str),
+        name: &id.name,
+        path: FieldPath::root(),
+        qualified: false,
+        others: Vec::new(),
+    };
+    let found = of_services(args, session, &mut wanted, &mut Vec::new())
+        .or_else(|| of_servings(session, &mut wanted, &mut Vec::new()))
+        .filter(|found| found.owner == owner);
+    found.map_or(Vec::new(), |found| found.leaves.into_iter().map(|leaf| leaf.path).collect())
+}
+
+/// The shortest path, of fields that are set or are above one, that ends with the words of a field.
+fn ending(paths: &[FieldPath], field: &str) -> Option<String> {
+    let end = format!(".{field}");
+    paths
+        .iter()
+        .flat_map(|path| (1..=path.0.len()).map(|depth| FieldPath(path.0[..depth].to_vec())))
+        .map(|path| path.to_string())
+        .filter(|path| path == field || path.ends_with(&end))
+        .min_by_key(String::len)
 }
 
 /// Objects of the operators.

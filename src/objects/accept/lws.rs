@@ -5,7 +5,7 @@ use super::judge::Judge;
 use super::pods;
 use super::workload::{at_most_all, count_or_percent, share};
 use crate::quantity::names;
-use crate::yaml::{At, Node};
+use crate::yaml::{At, Node, Value};
 
 const SUBGROUP_TOPOLOGY: &str = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
 
@@ -62,13 +62,18 @@ fn admitted(judge: &mut Judge<'_>, object: &Node) {
     let group_at = at.field("leaderWorkerTemplate");
     let Some(spec) = object.get("spec") else { return };
     let Some(group) = spec.get("leaderWorkerTemplate") else { return };
-    let number = |holder: &Node, key: &str| holder.get(key).map_or(Some(1), Node::as_int);
+    // `None` is no number, which the schema reports; a null is left out, and the default is 1.
+    let number = |holder: &Node, key: &str| match holder.get(key) {
+        None => Some(1),
+        Some(node) if matches!(node.value, Value::Null) => Some(1),
+        Some(node) => node.as_int(),
+    };
     let (replicas, size) = (number(spec, "replicas"), number(group, "size"));
-    if let Some(node) = spec.get("replicas").filter(|_| replicas < Some(0)) {
+    if let Some(node) = spec.get("replicas").filter(|_| replicas.is_some_and(|count| count < 0)) {
         let message = "replicas must be equal or greater than 0";
         judge.invalid(&at.field("replicas"), node, message, "write at least 0");
     }
-    if let Some(node) = group.get("size").filter(|_| size < Some(1)) {
+    if let Some(node) = group.get("size").filter(|_| size.is_some_and(|count| count < 1)) {
         let message = "size must be equal or greater than 1";
         judge.invalid(&group_at.field("size"), node, message, "write at least 1");
     }

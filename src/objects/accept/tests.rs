@@ -17,6 +17,25 @@ fn judge(object: &Json) -> Vec<Diagnostic> {
     findings
 }
 
+/// What is no number is one finding, of the schema; the webhook is not asked then.
+#[test]
+fn replicas_of_a_group_that_are_no_number_are_one_finding() {
+    for (replicas, size, expected) in [
+        ("\"abc\"", "\"x\"", vec!["invalid-type", "invalid-type"]),
+        ("null", "null", vec![]),
+        ("1", "0", vec!["server-refuses"]),
+    ] {
+        let object = format!(
+            r#"{{"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+            "metadata": {{"name": "a"}}, "spec": {{"replicas": {replicas}, "leaderWorkerTemplate":
+            {{"size": {size}, "workerTemplate": {{"spec": {{"containers": [{{"name": "c", "image": "i"}}]}}}}}}}}}}"#
+        );
+        let findings = judge(&serde_json::from_str(&object).expect("JSON"));
+        let codes: Vec<&str> = findings.iter().map(|finding| finding.code.as_str()).collect();
+        assert_eq!(codes, expected, "{findings:?}");
+    }
+}
+
 #[test]
 fn object_validation_matches_the_recorded_api_server() {
     let mut wrong = Vec::new();

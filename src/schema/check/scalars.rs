@@ -212,9 +212,13 @@ pub(super) fn is_time(text: &str) -> bool {
     {
         return false;
     }
-    let rest = rest
-        .strip_prefix('.')
-        .map_or(rest, |fraction| fraction.trim_start_matches(|c: char| c.is_ascii_digit()));
+    // A fraction has a digit; Go takes a comma before it, too.
+    let rest = match rest.strip_prefix(['.', ',']) {
+        Some(fraction) if fraction.starts_with(|c: char| c.is_ascii_digit()) => {
+            fraction.trim_start_matches(|c: char| c.is_ascii_digit())
+        }
+        _ => rest,
+    };
     shape(rest, "Z") || shape(rest, "+00:00") || shape(rest, "-00:00")
 }
 

@@ -43,8 +43,7 @@ pub(super) fn run(
             Some("load some with `-f`".into()),
         ));
     }
-    let incomplete = base.is_some_and(Session::is_incomplete);
-    simulate(args, session, &changes, incomplete, io)
+    simulate(args, session, &changes, earlier, io)
 }
 
 /// Simulates the change of a ModelServing from the state of its running pods.
@@ -55,14 +54,14 @@ pub(super) fn of_running(
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
     let now = State { world: &session.world, services: Vec::new(), servings: vec![serving] };
-    simulate(args, session, &Changes::between(None, &now, session.semantics), false, io)
+    simulate(args, session, &Changes::between(None, &now, session.semantics), &[], io)
 }
 
 fn simulate(
     args: &Args,
     session: &Session,
     changes: &Changes<'_>,
-    base_incomplete: bool,
+    earlier: &[Session],
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
     let semantics = session.semantics;
@@ -92,7 +91,7 @@ fn simulate(
         found: &found,
         sources: &session.world.sources,
         failed: outcome != Outcome::Done,
-        incomplete: session.is_incomplete() || base_incomplete,
+        incomplete: super::is_incomplete(session, earlier),
     };
     session.show(&view, args.output, &found, io)?;
     Ok(if view.stuck() + view.lost() > 0 { outcome.and(Outcome::No) } else { outcome })

@@ -129,6 +129,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Err(session.not_found(message, Some(session.instead_of(name, true))))
 }
 
+/// Whether a part of the input was not read, now or before the change.
+fn is_incomplete(session: &Session, earlier: &[Session]) -> bool {
+    session.is_incomplete() || earlier.iter().any(Session::is_incomplete)
+}
+
 /// A name that services of several namespaces have.
 fn ambiguous(kind: &str, name: &str, namespace: &str) -> Failure {
     let last = names::last(name);

@@ -120,7 +120,7 @@ pub(super) fn run(
         workloads: &workloads,
         components: &components,
         displaced: &displaced,
-        incomplete: session.is_incomplete() || earlier.iter().any(Session::is_incomplete),
+        incomplete: super::is_incomplete(session, earlier),
         found: &found,
         sources: &session.world.sources,
     };

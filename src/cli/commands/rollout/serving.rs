@@ -140,7 +140,7 @@ pub(super) fn run(
         found: &json,
         components: rolled.as_deref(),
         displaced: &displaced,
-        incomplete: session.is_incomplete() || earlier.iter().any(Session::is_incomplete),
+        incomplete: super::is_incomplete(session, earlier),
         sources,
     };
     session.begin_page(args.output, io)?;

@@ -121,7 +121,14 @@ fn not_found(
     name: &Field<EcoString>,
     kind: Option<&str>,
 ) -> Failure {
-    let elsewhere = catalog.models().find(|model| model.object.id.name == name.value);
+    // Of several the one that a single field reaches comes first.
+    let rank = |model: &&Model| match model.object.id.scope.namespace() {
+        Some(namespace) if *namespace == service.namespace => 0,
+        None => 1,
+        Some(_) => 2,
+    };
+    let of_name = catalog.models().filter(|model| model.object.id.name == name.value);
+    let elsewhere = of_name.min_by_key(rank);
     let help = match elsewhere {
         Some(model) if model.object.id.scope == Scope::Cluster => Some(format!(
             "a ClusterBaseModel `{}` exists: set `spec.model.kind: ClusterBaseModel`",
@@ -133,7 +140,10 @@ fn not_found(
                 name.value
             ))
         }
-        Some(model) => Some(format!("`{}` belongs to another namespace", model.object.id)),
+        Some(model) => Some(format!(
+            "`{}` belongs to another namespace: define it in namespace `{}`, or as a ClusterBaseModel",
+            model.object.id, service.namespace
+        )),
         None => proposed(catalog.nearest_model(&service.namespace, &name.value)),
     };
     let message = match kind {
