@@ -74,7 +74,7 @@ pub struct Source {
 }
 
 /// What a kustomization does with a file that it lists.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kustomized {
     /// The directory to build.
     pub tree: Arc<str>,

@@ -8,7 +8,7 @@ use crate::api::{Model, ModelServing, Object, Views};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity, quoted};
 use crate::load::kinds::{self, Reach};
-use crate::load::why_not_built;
+use crate::load::{is_chart_part, why_not_built};
 use crate::operators::{is_of_presets, is_service};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Depth, Planned, Planner, ServiceNames, counted_objects, has_room};
@@ -16,7 +16,7 @@ use crate::source::{SourceId, Span};
 use crate::workspace::World;
 use ecow::EcoString;
 use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 /// The trees that were read file by file: how many in words, and their directories, those with
@@ -94,13 +94,22 @@ fn serves(world: &World, folder: &str) -> bool {
         let kind = kind.map(|kind| kind.trim().trim_matches(['"', '\'']));
         kind.is_some_and(|kind| is_service(kind) || kind == "ModelServing")
     };
+    // A chart above the current directory: what is left out here is a part of it.
+    let is_above = folder.starts_with("..")
+        && Path::new(folder).components().all(|part| part == Component::ParentDir);
     world.sources.iter().map(|(_, source)| source).any(|source| {
         let name = Path::new(&*source.name);
         // Names below `.` are written without it.
-        (folder == "." || name.starts_with(folder))
-            // A file without placeholders was read as it is.
-            && source.text.contains("{{")
-            && source.text.lines().any(is_kind)
+        let below = match folder {
+            "." => Some(name),
+            _ if is_above => Some(name),
+            _ => name.strip_prefix(folder).ok(),
+        };
+        below.is_some_and(|below| {
+            // In other directories a file without placeholders is read as it is.
+            (is_above || is_chart_part(below) || source.text.contains("{{"))
+                && source.text.lines().any(is_kind)
+        })
     })
 }
 

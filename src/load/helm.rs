@@ -1,23 +1,62 @@
 //! Helm templates: recognized, reported and ignored.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// Directories of a chart whose files are input of templates, or templates.
 const PARTS: [&str; 4] = ["templates", "files", "ci", "tests"];
+
+/// Whether a path below a chart is in a directory that the chart reads.
+pub fn is_chart_part(below: &Path) -> bool {
+    let first = below.iter().next().and_then(|part| part.to_str());
+    first.is_some_and(|first| PARTS.contains(&first)) && below.iter().nth(1).is_some()
+}
 
 /// The charts around the files of an input: each directory is looked at once.
 #[derive(Default)]
 pub(super) struct Charts<'p> {
     /// The nearest chart that holds a directory, or is it.
     around: HashMap<&'p Path, Option<&'p Path>>,
+    /// The way from a chart above the current directory down to it.
+    down: Option<PathBuf>,
+}
+
+/// The way from the nearest chart above the current directory, within its repository, down to it.
+fn down_to_here() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let mut below = here.as_path();
+    while !below.join(".git").exists() {
+        below = below.parent()?;
+        if below.join("Chart.yaml").is_file() {
+            return here.strip_prefix(below).ok().map(Path::to_path_buf);
+        }
+    }
+    None
+}
+
+/// A path below the current directory, without `.`.
+fn below_here(path: &Path) -> Option<PathBuf> {
+    let mut below = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => below.push(name),
+            _ => return None,
+        }
+    }
+    Some(below)
 }
 
 impl<'p> Charts<'p> {
     /// The charts around these files: directories with a `Chart.yaml`.
     pub(super) fn of(paths: impl IntoIterator<Item = &'p Path>) -> Self {
         let mut around = HashMap::new();
+        let mut down = None;
         for path in paths {
+            // The directories above are asked only if something is read below the current one.
+            if down.is_none() && path.is_relative() {
+                down = Some(down_to_here());
+            }
             let is_new = |folder: &&Path| !around.contains_key(folder);
             let new: Vec<&Path> = path.ancestors().skip(1).take_while(is_new).collect();
             // From the outside in, so that the chart of the directory above is known for each.
@@ -30,7 +69,14 @@ impl<'p> Charts<'p> {
                 around.insert(folder, chart);
             }
         }
-        Self { around }
+        Self { around, down: down.flatten() }
+    }
+
+    /// The chart above the current directory, as a path from there, for a file below it.
+    pub(super) fn above(&self, path: &Path) -> Option<String> {
+        below_here(path)?;
+        let depth = self.down.as_ref()?.components().count();
+        Some(vec![".."; depth].join("/"))
     }
 
     /// The nearest chart around one of the files.
@@ -42,18 +88,21 @@ impl<'p> Charts<'p> {
     /// plain YAML (Helm docs, Charts, The Chart File Structure). Manifests in a directory of another
     /// name, which the chart does not read, are plain as well if they have no actions.
     pub(super) fn hold(&self, path: &Path, text: &str) -> bool {
-        let Some(chart) = self.around(path) else { return false };
-        let Ok(below) = path.strip_prefix(chart) else { return false };
+        let below = match self.around(path) {
+            Some(chart) => path.strip_prefix(chart).ok().map(Path::to_path_buf),
+            None => self.down.as_ref().and_then(|down| Some(down.join(below_here(path)?))),
+        };
+        let Some(below) = below else { return false };
         let mut parts = below.iter().filter_map(|part| part.to_str());
         match (parts.next(), parts.next()) {
             // Helm applies `crds` without rendering them, so braces there are text of the CRD.
             (Some("crds"), Some(_)) => false,
             // The chart's own files: values, its schema, its lock.
             (Some(_), None) => true,
-            (Some(first), Some(_)) => {
+            (Some(_), Some(_)) => {
                 // A chart reads only its own directories, and others beside them may hold finished
                 // manifests.
-                PARTS.contains(&first) || (text.contains("{{") && has_actions(text))
+                is_chart_part(&below) || (text.contains("{{") && has_actions(text))
             }
             _ => false,
         }

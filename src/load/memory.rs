@@ -6,6 +6,7 @@
 use super::documents::reading::Outcome;
 use super::files::{self, Unread};
 use super::find::{Found, Input, is_manifest};
+use super::helm::Charts;
 use crate::source::{Source, SourceId, SourceMap};
 use crate::yaml::Limits;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -19,6 +20,15 @@ pub(super) type Stamp = (u64, SystemTime);
 /// The coarsest time of change of a file system: that of FAT.
 const GRAIN: Duration = Duration::from_secs(2);
 
+/// The result of a text, and what it depends on.
+struct Kept {
+    input: Option<Input>,
+    text: Arc<str>,
+    /// Files of a chart are left out; a chart may appear around a file that stays as it is.
+    chart: Option<PathBuf>,
+    outcome: Outcome,
+}
+
 /// The results of earlier reads.
 #[derive(Default)]
 pub struct Memory {
@@ -31,7 +41,7 @@ pub struct Memory {
     found: Option<(Found, Vec<Option<Stamp>>)>,
     /// Changes on disk are reported by [`Memory::look`].
     is_told: bool,
-    outcomes: HashMap<SourceId, (Option<Input>, Arc<str>, Outcome)>,
+    outcomes: HashMap<SourceId, Kept>,
     limits: Limits,
 }
 
@@ -188,19 +198,21 @@ impl Memory {
         id: SourceId,
         source: &Source,
         input: Option<&Input>,
+        charts: &Charts<'_>,
     ) -> Option<Outcome> {
-        let (existing, text, outcome) = self.outcomes.get(&id)?;
+        let kept = self.outcomes.get(&id)?;
         // Findings name the file, and a named file is judged by other rules than one that was
         // found.
         let alike = |a: &Input, b: &Input| {
             a.path == b.path && a.name == b.name && a.named == b.named && a.reported == b.reported
         };
-        let same = match (existing, input) {
+        let same = match (&kept.input, input) {
             (Some(existing), Some(input)) => alike(existing, input),
             (None, None) => true,
             _ => false,
         };
-        (same && *text == source.text).then(|| outcome.clone())
+        (same && kept.text == source.text && kept.chart.as_deref() == chart_around(input, charts))
+            .then(|| kept.outcome.clone())
     }
 
     /// Keeps the results of these texts only.
@@ -209,15 +221,26 @@ impl Memory {
         readable: &[(SourceId, Option<Input>)],
         outcomes: &[Outcome],
         sources: &SourceMap,
+        charts: &Charts<'_>,
     ) {
         self.outcomes = readable
             .iter()
             .zip(outcomes)
             .map(|((id, input), outcome)| {
-                (*id, (input.clone(), sources.get(*id).text.clone(), outcome.clone()))
+                let kept = Kept {
+                    input: input.clone(),
+                    text: sources.get(*id).text.clone(),
+                    chart: chart_around(input.as_ref(), charts).map(Path::to_path_buf),
+                    outcome: outcome.clone(),
+                };
+                (*id, kept)
             })
             .collect();
     }
+}
+
+fn chart_around<'p>(input: Option<&Input>, charts: &Charts<'p>) -> Option<&'p Path> {
+    charts.around(input?.path.as_deref()?)
 }
 
 /// The full path of an input, which is relative to a directory or is one already.

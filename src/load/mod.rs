@@ -38,6 +38,7 @@ pub use documents::{Document, Loaded, Request, load, load_again, load_revision};
 pub use exclude::Exclude;
 pub use files::read_text;
 pub use find::{directories, expectations, is_stdin, repository_root};
+pub use helm::is_chart_part;
 pub use kustomize::{is_kustomization, why_not_built};
 pub use memory::{Memory, full};
 pub use merge_base::merge_base;

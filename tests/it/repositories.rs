@@ -319,3 +319,35 @@ fn a_plan_reports_what_the_webhook_refuses_of_the_runtime() {
         assert_eq!(code.unwrap_or_default(), said, "{mode}");
     }
 }
+
+/// Templates are left out below a chart, also from a directory within it.
+#[test]
+fn a_chart_above_the_current_directory_holds_its_templates() {
+    let folder = Folder::new(&[
+        ("repo/chart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n"),
+        ("repo/chart/templates/chat.yaml", SERVICE),
+        ("repo/chart/crds/chat.yaml", SERVICE),
+        ("repo/chart/other/chat.yaml", SERVICE),
+        ("repo/.git/HEAD", "ref: refs/heads/main\n"),
+        ("Chart.yaml", "apiVersion: v2\nname: outside\nversion: 0.1.0\n"),
+        ("repo/templates/chat.yaml", SERVICE),
+    ]);
+    for (directory, rendered) in [
+        ("repo/chart/templates", Some("helm template .. | ome plan -f -")),
+        ("repo/chart/crds", None),
+        ("repo/chart/other", None),
+        // A chart outside of the repository is another's.
+        ("repo/templates", None),
+    ] {
+        let directory = folder.at(directory);
+        let args = ["plan", "-f", "."].map(String::from).to_vec();
+        let (env, time) = (BTreeMap::new(), Duration::from_mins(1));
+        let call = Call { args, stdin: "", directory: &directory, env: &env, time };
+        let done = run(&call).expect("it ends within a minute");
+        let all = format!("{}{}", done.stderr, done.stdout);
+        match rendered {
+            Some(step) => assert!(all.contains(step) && !all.contains("chat "), "{done:?}"),
+            None => assert!(all.contains("chat "), "{done:?}"),
+        }
+    }
+}

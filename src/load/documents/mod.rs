@@ -348,8 +348,9 @@ fn documents(
         .par_iter()
         .map(|(id, input)| {
             let source = sources.get(*id);
-            let outcome =
-                memory.as_deref().and_then(|memory| memory.outcome(*id, source, input.as_ref()));
+            let outcome = memory
+                .as_deref()
+                .and_then(|memory| memory.outcome(*id, source, input.as_ref(), &charts));
             outcome.unwrap_or_else(|| {
                 Reading::new(*id, source, input.as_ref(), limits(input), &charts)
                     .read(skimmed.get(id))
@@ -357,7 +358,7 @@ fn documents(
         })
         .collect();
     if let Some(memory) = memory {
-        memory.keep_outcomes(&readable, &outcomes, sources);
+        memory.keep_outcomes(&readable, &outcomes, sources, &charts);
     }
     let mut of_charts: BTreeMap<String, usize> = BTreeMap::new();
     for ((_, input), outcome) in readable.iter().zip(outcomes) {
@@ -411,6 +412,9 @@ fn documents(
 fn chart_of(input: &Input, charts: &Charts<'_>) -> String {
     let path = input.path.as_deref().unwrap_or(Path::new(""));
     let chart = charts.around(path);
+    if let (None, Some(above)) = (chart, charts.above(path)) {
+        return above;
+    }
     let depth = path.ancestors().skip(1).position(|folder| Some(folder) == chart);
     let name = Path::new(&input.name);
     let folder = name.ancestors().nth(depth.unwrap_or(0) + 1).unwrap_or(Path::new(""));

@@ -7,7 +7,7 @@ use super::ReadOptions;
 use super::dispatch::Read;
 use crate::diag::Diagnostic;
 use crate::load::Document;
-use crate::source::{SourceId, SourceMap};
+use crate::source::{Kustomized, Source, SourceId, SourceMap};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -25,12 +25,35 @@ pub(super) struct ReadDocument {
 /// A document by its text and its position in it.
 type Place = (SourceId, usize);
 
+/// What the reading of a document depends on beside the options.
+#[derive(PartialEq, Eq)]
+struct Facts {
+    text: Arc<str>,
+    name: Arc<str>,
+    in_tree: bool,
+    overlay: Option<Arc<str>>,
+    /// A kustomization beside the file may change while the file does not.
+    kustomized: Option<Kustomized>,
+}
+
+impl Facts {
+    fn of(source: &Source) -> Self {
+        Self {
+            text: source.text.clone(),
+            name: source.name.clone(),
+            in_tree: source.root.is_some(),
+            overlay: source.overlay.clone(),
+            kustomized: source.kustomized.clone(),
+        }
+    }
+}
+
 /// The results of an earlier read.
 #[derive(Default)]
 pub struct Kept {
     /// The options, spelled out.
     given: String,
-    texts: HashMap<SourceId, Arc<str>>,
+    texts: HashMap<SourceId, Facts>,
     read: HashMap<Place, ReadDocument>,
 }
 
@@ -68,7 +91,7 @@ impl Kept {
         let read: HashMap<Place, ReadDocument> =
             read.map(|(place, read)| (place, read.clone())).collect();
         let ids: HashSet<SourceId> = read.keys().map(|(id, _)| *id).collect();
-        let text = |id: SourceId| (id, sources.get(id).text.clone());
+        let text = |id: SourceId| (id, Facts::of(sources.get(id)));
         // Options have no equality of their own, and their text has every field.
         Self { given: format!("{given:?}"), texts: ids.into_iter().map(text).collect(), read }
     }
@@ -78,9 +101,9 @@ impl Kept {
         let mut same = HashSet::new();
         // Other options may change each document, even one of the same text.
         if self.given == format!("{given:?}") {
-            let texts = sources
-                .iter()
-                .filter(|(id, source)| self.texts.get(id).is_some_and(|text| *text == source.text));
+            let texts = sources.iter().filter(|(id, source)| {
+                self.texts.get(id).is_some_and(|was| *was == Facts::of(source))
+            });
             same.extend(texts.map(|(id, _)| id));
         }
         Same { kept: self, sources: same }

@@ -100,6 +100,41 @@ fn findings_are_updated_after_each_edit() {
     assert_eq!(client.end(), Some(0));
 }
 
+/// A kustomization that changes, and a chart that appears, change the findings of files that do not.
+#[test]
+fn findings_follow_the_files_beside_a_manifest() {
+    let runtime = "apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: a}
+spec:
+  supportedModelFormats: [{modelFormat: {version: '1'}, modelFramework: {name: x}}]
+";
+    let folder = Folder::new(&[
+        ("Zoo/kustomization.yaml", "resources: [runtime.yaml]\n"),
+        ("Zoo/runtime.yaml", runtime),
+        ("a.yaml", SERVICE),
+    ]);
+    let mut client = Client::open(folder.path(), &[]);
+    let severity = |client: &mut Client| {
+        let found = client.findings("Zoo/runtime.yaml");
+        let lacks = found.iter().find(|own| own["code"] == "required-field");
+        lacks.map(|own| own["severity"].clone())
+    };
+    client.did_open("Zoo/runtime.yaml", runtime);
+    assert_eq!(severity(&mut client), Some(json!(1)));
+    let mut edit = |name: &str, text: &str| {
+        folder.write(name, text);
+        let changes = json!([{ "uri": client.uri(name), "type": 2 }]);
+        client.tell("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+        severity(&mut client)
+    };
+    // What a patch may set is no error of the file that it is missing in.
+    let patched = "resources: [runtime.yaml]\npatches: [{path: p.yaml}]\n";
+    assert_eq!(edit("Zoo/kustomization.yaml", patched), Some(json!(2)));
+    assert_eq!(edit("Zoo/kustomization.yaml", "resources: [runtime.yaml]\n"), Some(json!(1)));
+    assert_eq!(client.end(), Some(0));
+}
+
 #[test]
 fn incremental_changes_are_applied_in_order() {
     let folder = folder();

@@ -449,9 +449,15 @@ fn log(out: &mut dyn Write, message: &str) -> io::Result<()> {
     tell::<notification::LogMessage>(out, params)
 }
 
-/// The request to the editor for notifications about changed manifests and settings.
+/// The request to the editor for notifications about changed manifests and settings, and files that
+/// decide which manifests are read.
 fn watch() -> Message {
-    let globs = ["**/*.{yaml,yml,json}", "**/ome.toml"];
+    let globs = [
+        "**/*.{yaml,yml,json}",
+        "**/ome.toml",
+        "**/Kustomization",
+        "**/{.omeignore,.ignore,.gitignore}",
+    ];
     let watchers = globs.map(|glob| FileSystemWatcher {
         glob_pattern: GlobPattern::String(glob.to_owned()),
         kind: None,
