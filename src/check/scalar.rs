@@ -7,7 +7,7 @@
 use crate::diag::{Code, Diagnostic};
 use crate::schema::{self, Type};
 use crate::source::{SourceId, SourceMap, Span};
-use crate::yaml::{Limits, Node, Value, parse, split};
+use crate::yaml::{Limits, Node, Part, Value, parse, split};
 use std::collections::HashMap;
 
 /// Sets the fix of findings about ambiguous scalars to match the type of the field, and removes it
@@ -26,9 +26,17 @@ pub fn spell_out(found: &mut [Diagnostic], sources: &SourceMap) {
         // Read again: a catalog has no copies of an object and no kinds that nothing reads, and both
         // are repaired.
         let text = &*sources.get(id).text;
+        let mut places: Vec<u32> =
+            wanted.iter().filter_map(|finding| Some(finding.span()?.start)).collect();
+        places.sort_unstable();
+        let is_wanted = |part: &Part| {
+            let first = places.partition_point(|at| (*at as usize) < part.range.start);
+            places.get(first).is_some_and(|at| (*at as usize) < part.range.end)
+        };
         let documents: Vec<Node> = split(id, text)
             .value
             .into_iter()
+            .filter(is_wanted)
             .filter_map(|part| parse(id, text, part, &Limits::default()).value)
             .collect();
         let mut scalars = Scalars::new();

@@ -9,6 +9,7 @@ use super::settings::Read as SettingsRead;
 use super::{Failure, Io, Outcome, incomplete, threads, verbose, waiting};
 use crate::api::{Api, Follow, Runtime, Semantics};
 use crate::builtin;
+use crate::check;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
 use crate::load::settings::Settings;
@@ -220,6 +221,7 @@ impl Session {
             verbose::note(|| format!("read {} ({} bytes)", source.name, source.text.len()));
         }
         let mut world = read(loaded, &given);
+        check::spell_out(&mut world.diagnostics, &world.sources);
         verbose::note(|| format!("input read in {:.1?}", begun.elapsed()));
         waiting::doing("deciding");
         world.catalog.set_accelerator_options(ask.accelerators.clone());

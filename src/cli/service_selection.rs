@@ -8,6 +8,9 @@ use super::{Failure, names};
 use crate::api::{ModelServing, Object, Views};
 use crate::diag::{Severity, nearest};
 use crate::report::findings;
+use crate::schema::names_kind;
+use std::ffi::OsStr;
+use std::path::Path;
 
 impl Session {
     /// The services a command is about, in order: those named, else all that namespace and selector
@@ -50,7 +53,42 @@ impl Session {
             let command = self.proposals().reading(&paths);
             return format!("`{wanted}` is a path, which `-f` reads: `{command}`");
         }
+        if let Some(help) = self.other_meaning(wanted) {
+            return help;
+        }
         names::instead_of(wanted, self.known_services(servings))
+    }
+
+    /// What a word means that is no service: a runtime or model, a namespace, or a file.
+    fn other_meaning(&self, wanted: &str) -> Option<String> {
+        let catalog = &self.world.catalog;
+        let (kind, name) = wanted.split_once('/').unwrap_or(("", wanted));
+        let runtimes = || catalog.all_runtimes().map(|runtime| ("runtime", &runtime.object));
+        let all = runtimes().chain(catalog.models().map(|model| ("model", &model.object)));
+        let of_kind = |(word, object): &(&str, &Object)| {
+            let is_kind = || names_kind(kind, &object.api_version, &object.id.kind);
+            kind.is_empty() || kind.eq_ignore_ascii_case(word) || is_kind()
+        };
+        let all: Vec<(&str, &Object)> = all.filter(of_kind).collect();
+        if let Some((word, object)) = all.iter().find(|(_, object)| object.id.name == name) {
+            return Some(format!(
+                "`{name}` is a {}: `ome explain {word}/{name}` explains it",
+                object.id.kind
+            ));
+        }
+        let near = |name: &str| nearest(name, all.iter().map(|(_, object)| &*object.id.name));
+        if !kind.is_empty()
+            && let Some(near) = near(name)
+        {
+            return Some(format!("did you mean `{kind}/{near}`?"));
+        }
+        if self.known_services(true).any(|(namespace, _)| namespace == wanted) {
+            return Some(format!("`{wanted}` is a namespace: `-n {wanted}` selects its services"));
+        }
+        let end = Path::new(wanted).extension().and_then(OsStr::to_str);
+        end.is_some_and(|end| ["yaml", "yml", "json"].contains(&end)).then(|| {
+            format!("there is no file `{wanted}`, either; `-f` names files and directories")
+        })
     }
 
     /// Namespaces and names of the services, and with `servings` of the ModelServings.

@@ -3,9 +3,10 @@
 //! In: a path, or bytes. Out: UTF-8 without a byte order mark, or a finding.
 //! The only place that opens files for reading.
 
-use crate::diag::{Code, Diagnostic, quoted};
+use crate::diag::{Code, Diagnostic, nearest, quoted};
 use crate::yaml::Limits;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
@@ -111,11 +112,26 @@ pub(super) fn not_read(name: &str, reason: &str) -> Diagnostic {
             quoted(name)
         ));
     }
-    finding.help(match reason {
-        MISSING => "correct the path",
-        DENIED => "allow to read it",
-        _ => "name a regular file",
+    let near = (reason == MISSING).then(|| near_file(Path::new(name))).flatten();
+    finding.help(match (reason, near) {
+        (_, Some(near)) => format!("did you mean `{near}`?"),
+        (MISSING, None) => "correct the path".to_owned(),
+        (DENIED, None) => "allow to read it".to_owned(),
+        _ => "name a regular file".to_owned(),
     })
+}
+
+/// The file or directory beside a missing one that was probably meant.
+fn near_file(path: &Path) -> Option<String> {
+    /// Of more files names are not compared.
+    const MOST: usize = 10_000;
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    let files = std::fs::read_dir(above.unwrap_or(Path::new("."))).ok()?;
+    let names = files.take(MOST).filter_map(|file| file.ok()?.file_name().into_string().ok());
+    // The order of a directory is not the same everywhere.
+    let names: BTreeSet<String> = names.collect();
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(near).display().to_string())
 }
 
 pub(super) fn not_utf8() -> Diagnostic {

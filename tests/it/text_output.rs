@@ -380,3 +380,37 @@ fn the_offered_version_is_one_of_the_kind() {
         assert!(done.stderr.contains(expected), "{head}: {done:?}");
     }
 }
+
+/// A word that is no service, code, field or file is answered with what it is, or with a near one.
+#[test]
+fn near_misses_of_arguments_are_answered_with_the_next_step() {
+    for (call, expected) in [
+        (
+            "plan qwen2-5-7b-instruct",
+            "is a ClusterBaseModel: `ome explain model/qwen2-5-7b-instruct",
+        ),
+        ("render vllm-qwen2-5", "is a ClusterServingRuntime: `ome explain runtime/vllm-qwen2-5"),
+        ("explain Runtime/vllm-qwen25", "did you mean `Runtime/vllm-qwen2-5`?"),
+        ("explain model/qwen2-5-7b", "did you mean `model/qwen2-5-7b-instruct`?"),
+        ("explain quickstart", "`quickstart` is a namespace: `-n quickstart` selects its services"),
+        ("drift live.yaml", "there is no file `live.yaml`, either; `-f` names files"),
+    ] {
+        let done = quickstart(call);
+        assert_eq!(done.exit, Some(1), "{done:?}");
+        assert!(done.stderr.contains(expected), "{call}: {}", done.stderr);
+    }
+    let folder = Folder::new(&[("services.yaml", ""), ("deploy/a.yaml", "")]);
+    for (call, expected) in [
+        ("schema isvc.spec.engin", "did you mean `ome schema InferenceService spec.engine`?"),
+        ("schema isvc engine", "did you mean `ome schema InferenceService spec.engine`?"),
+        ("schema isvc nothing", "`ome schema InferenceService` lists the fields"),
+        ("code zzzzzzzzzz", "`ome code` lists them all"),
+        ("plan -f service.yaml", "did you mean `services.yaml`?"),
+        ("plan -f deploy/b.yaml", "did you mean `deploy/a.yaml`?"),
+        ("plan -f zzzzzzz", "correct the path"),
+        ("diff main --base services.yaml", "load it with `-f`"),
+    ] {
+        let done = folder.ome(call);
+        assert!(done.stderr.contains(expected), "{call}: {}", done.stderr);
+    }
+}

@@ -95,6 +95,21 @@ fn repairs_keep_comments_and_layout() {
     assert_eq!((again.stderr.as_str(), folder.read("a.yaml")), ("", after));
 }
 
+/// Where the field is no text, no command proposes quotes, which a server refuses there.
+#[test]
+fn the_help_for_an_ambiguous_scalar_follows_the_type_of_the_field() {
+    let service = "---\napiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: s}\nspec: {runtime: {name: a}, engine: {}}\n";
+    let text = runtime("a", "  disabled: off\n") + service;
+    let folder = Folder::new(&[("a.yaml", &text)]);
+    for call in ["plan -f .", "validate ."] {
+        let done = folder.ome(&format!("{call} --no-builtin -o json"));
+        let all: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+        let found = all["findings"].as_array().expect("a list");
+        let found = found.iter().find(|found| found["code"] == "ambiguous-scalar");
+        assert_eq!(found.map(|found| &found["help"]), Some(&"write `false`".into()), "{done:?}");
+    }
+}
+
 #[test]
 fn a_misspelled_key_is_fixed() {
     let text = runtime("a", "").replace(

@@ -24,7 +24,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         return Err(Failure::NotFound {
             message: format!("no code `{wanted}`"),
             help: nearest(wanted, CODES.iter().map(|doc| doc.id))
-                .map(|near| format!("did you mean `{near}`? `ome code` lists them all")),
+                .map(|near| format!("did you mean `{near}`? `ome code` lists them all"))
+                .or_else(|| Some("`ome code` lists them all".into())),
         });
     }
     for (index, doc) in found.enumerate() {

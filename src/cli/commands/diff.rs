@@ -197,7 +197,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
     {
         let by_key = [&before, &after].into_iter().flat_map(|side| side.known_services(true));
-        let help = names::instead_of(missing, by_key);
+        let mut help = names::instead_of(missing, by_key);
+        if args.base.is_empty() && !help.starts_with("did you mean") {
+            let base = quoted(missing);
+            help.push_str(&format!("; a revision or path to compare with is `--base {base}`"));
+        }
         return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
     }
     let unfilled = unfilled::take(&mut sides.each_mut());

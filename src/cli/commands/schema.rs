@@ -5,7 +5,7 @@ use crate::diag::nearest;
 use crate::emit;
 use crate::report::{expect, json_schema, schema as view, schemas};
 use crate::schema::{self, Schema};
-use crate::yaml::FieldPath;
+use crate::yaml::{FieldPath, Segment};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -116,7 +116,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .unwrap_or_default();
     let no_field = || Failure::NotFound {
         message: format!("{} has no field `{path}`", first.kind),
-        help: Some(format!("`ome schema {}` lists the fields", first.kind)),
+        help: Some(match near_field(first, &path) {
+            Some(near) => format!("did you mean `ome schema {} {near}`?", first.kind),
+            None => format!("`ome schema {}` lists the fields", first.kind),
+        }),
     };
     if args.kustomize_openapi {
         return print(&json_schema::openapi(found), io);
@@ -143,6 +146,34 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     io.print(&texts.join("\n"))?;
     Ok(Outcome::Done)
+}
+
+/// The field that was probably meant: the nearest one beside it, else the shortest path that ends so.
+fn near_field(schema: &Schema, path: &FieldPath) -> Option<FieldPath> {
+    /// Fields below are those of pods, which every kind has.
+    const DEEPEST: usize = 5;
+    let (Segment::Field(last), above) = path.0.split_last()? else { return None };
+    let fields = |at: &FieldPath| {
+        let ty = schema.root().select(at)?;
+        let ty = ty.item().map_or(ty, |item| &item.ty);
+        Some(ty.object()?.fields.iter().map(|field| &*field.name))
+    };
+    let above = FieldPath(above.to_vec());
+    if let Some(near) = fields(&above).and_then(|names| nearest(last, names)) {
+        return Some(above.field(near));
+    }
+    let mut level = vec![FieldPath::root()];
+    for _ in 0..DEEPEST {
+        let below = |at: &FieldPath| -> Vec<FieldPath> {
+            let names = fields(at).into_iter().flatten();
+            names.map(|name| at.field(name)).collect()
+        };
+        level = level.iter().flat_map(below).collect();
+        if let Some(found) = level.iter().find(|found| found.0.ends_with(&path.0)) {
+            return Some(found.clone());
+        }
+    }
+    None
 }
 
 /// Kind and field: kubectl writes both as one word, `isvc.spec.engine`.

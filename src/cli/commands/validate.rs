@@ -383,7 +383,6 @@ fn gathered(
                 || !finding.span().is_some_and(|span| catalog.is_in_unfilled(span))
         });
     }
-    check::spell_out(&mut found, &session.world.sources);
     found.retain(|finding| concerns_builtin_alone(finding, session) == (source == Whose::Builtin));
     if source == Whose::Builtin {
         for finding in &mut found {
