@@ -86,7 +86,7 @@ pub(super) fn what(kind: FileType) -> &'static str {
 }
 
 const MISSING: &str = "there is no such file";
-const DENIED: &str = "permission denied";
+pub(super) const DENIED: &str = "permission denied";
 
 /// An error of the system in words that are the same on every platform.
 pub(super) fn reason(error: &io::Error) -> String {

@@ -7,7 +7,7 @@
 //! only names that end in `.yaml`, `.yml` or `.json` are read; a file or FIFO in an argument is
 //! read whatever its name is. Links are followed as far as [`Scope`] permits.
 
-use super::files::{is_fifo, not_read, reason, what};
+use super::files::{DENIED, is_fifo, not_read, reason, what};
 use super::scope::{Lies, Scope};
 use crate::diag::{Code, Diagnostic, Severity};
 use ignore::WalkBuilder;
@@ -292,6 +292,13 @@ impl Finder {
         }
         let dangling = is_link && why == "there is no such file";
         let why = if dangling { "it is a link that leads nowhere".to_owned() } else { why };
+        // It may hold services, and no finding about a file in it says that they are missing.
+        if why == DENIED && reported && path.is_dir() {
+            let finding = not_read(&shown(path, root), &why).severity(Severity::Warning);
+            let help = "allow to read it, or leave it out with `--exclude`";
+            self.found.diagnostics.push(finding.help(help));
+            return;
+        }
         self.not_read(path, root, &why, reported);
     }
 }
@@ -426,4 +433,25 @@ fn shown(path: &Path, root: &Path) -> String {
     // A walk of `.` puts `./` before each path, which the user did not write.
     let name = if root == Path::new(".") { path.strip_prefix(".").unwrap_or(path) } else { path };
     if name.as_os_str().is_empty() { ".".to_owned() } else { name.to_string_lossy().into_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The user of a test may be one to whom nothing is denied.
+    #[test]
+    fn a_directory_that_may_not_be_read_is_a_warning() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let error = ignore::Error::WithPath {
+            path: folder.path().to_path_buf(),
+            err: Box::new(ignore::Error::Io(std::io::ErrorKind::PermissionDenied.into())),
+        };
+        let mut finder = Finder::default();
+        let root = folder.path().parent().expect("a directory");
+        finder.walk_error(root, &error, true);
+        finder.walk_error(root, &error, false);
+        let [found] = finder.found.diagnostics.as_slice() else { panic!("one finding") };
+        assert_eq!((found.code, found.severity), (Code::FileNotRead, Severity::Warning));
+    }
 }
