@@ -53,6 +53,7 @@ pub fn spell_out(found: &mut [Diagnostic], sources: &SourceMap) {
             match ty {
                 // Quotes change what kubectl sends, and a value what was perhaps meant.
                 Some(Type::Any) | None => finding.fix.clear(),
+                Some(Type::Str(_)) => finding.help = Some("quote it".to_owned()),
                 Some(ty) => {
                     if let Some(text) = spelled(node, ty) {
                         finding.help = Some(format!("write `{text}`"));

@@ -788,3 +788,28 @@ fn an_edit_of_a_service_that_could_not_be_rendered_is_a_change() {
     let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
     assert_eq!(found["summary"]["gpus"], serde_json::json!({"before": 2, "after": 5}));
 }
+
+/// The pods of a service that is refused afterwards run on: that everything else fits is not
+/// confirmed.
+#[test]
+fn nothing_is_confirmed_beside_a_service_that_is_refused_afterwards() {
+    let scratch = Scratch::new("refused-room");
+    let quickstart = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart");
+    let read = |name: &str| std::fs::read_to_string(quickstart.join(name)).expect("it is there");
+    let all =
+        ["models.yaml", "runtimes.yaml", "nodes.yaml", "services.yaml"].map(read).join("---\n");
+    let broken = all.replacen("name: qwen2-5-7b-instruct", "name: gone", 2).replacen(
+        "name: gone",
+        "name: qwen2-5-7b-instruct",
+        1,
+    );
+    scratch.write("old.yaml", &all).write("new.yaml", &broken);
+    let done = scratch.ome(&["diff", "--base", "old.yaml", "-f", "new.yaml"]);
+    assert!(done.stdout.contains("1 refused"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("! everything fits; before, 1 of 4 pods were pending; not counted: running pods of 1 service in error, which stay")
+            && !done.stdout.contains('✓'),
+        "{}",
+        done.stdout
+    );
+}

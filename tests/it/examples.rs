@@ -59,3 +59,20 @@ fn commands_in_the_example_files_parse() {
         }
     }
 }
+
+/// Every command that a page proposes for a symptom is one that the program takes.
+#[test]
+fn commands_in_the_page_of_symptoms_parse() {
+    let page = Path::new(EXAMPLES).join("../docs/symptoms.md");
+    let text = std::fs::read_to_string(page).expect("it is there");
+    let commands: Vec<&str> =
+        text.split('`').filter_map(|part| part.strip_prefix("ome ")).collect();
+    assert!(commands.len() >= 25, "{commands:?}");
+    for command in commands {
+        let args = command.split(' ').chain(["--help"]).map(str::to_owned).collect();
+        let (env, time) = (BTreeMap::new(), Duration::from_secs(30));
+        let call = Call { args, stdin: "", directory: Path::new(EXAMPLES), env: &env, time };
+        let done = run(&call).expect("help takes no time");
+        assert_eq!(done.exit, Some(0), "{command}: {}", done.stderr);
+    }
+}

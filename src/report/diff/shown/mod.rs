@@ -179,9 +179,17 @@ fn once<'a>(reported: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
     message.into()
 }
 
-/// The effect of the change on the capacity of the nodes.
-fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>) -> Vec<String> {
+/// The effect of the change on the capacity of the nodes. Of services that are `refused` now and were
+/// not before, the pods that run stay and are not counted, so that nothing is confirmed then.
+fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -> Vec<String> {
     let mut out = Vec::new();
+    let (confirmed, but) = match refused {
+        0 => ("✓", String::new()),
+        count => {
+            let services = plural(count, "service");
+            ("!", format!("; not counted: running pods of {services} in error, which stay"))
+        }
+    };
     let mut reported: Vec<&str> = Vec::new();
     let mut listed = |what: &str, all: &'c [Waits]| {
         let lines = all.iter().take(NAMES).map(|component| {
@@ -203,7 +211,8 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>) -> Vec<String> {
     match (before, capacity.after.pending) {
         (None, 0) => {}
         (Some(before), 0) => {
-            out.push(format!("✓ everything fits; before, {} were pending", pods(before)));
+            let before = pods(before);
+            out.push(format!("{confirmed} everything fits; before, {before} were pending{but}"));
         }
         (before, _) => {
             let before = before.map_or("none".to_owned(), pods);
@@ -242,7 +251,9 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>) -> Vec<String> {
             ));
         }
     } else if capacity.restarts {
-        out.push("✓ all restarts complete at the same time on the nodes that were read".to_owned());
+        out.push(format!(
+            "{confirmed} all restarts complete at the same time on the nodes that were read{but}"
+        ));
     }
     out
 }
@@ -252,8 +263,9 @@ impl Shown {
     pub(super) fn of(view: &View<'_>, most: usize) -> Self {
         let summary = &view.diff.summary;
         let capacity = view.diff.capacity.as_ref();
-        let mut capacity =
-            capacity.map(|capacity| self::capacity(capacity, view.rollout)).unwrap_or_default();
+        let capacity =
+            capacity.map(|capacity| self::capacity(capacity, view.rollout, summary.broken));
+        let mut capacity = capacity.unwrap_or_default();
         capacity.extend(still_refused(view));
         capacity.extend(accounting::not_compared(view.input));
         let mut seen = BTreeSet::new();
