@@ -46,10 +46,11 @@ use io::Form;
 pub use io::{ColorChoice, Io};
 use proposals::{Proposals, Typed};
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, error::ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Plan, explain and render AI model serving on Kubernetes, without a cluster.
@@ -149,7 +150,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
         Ok((matches, cli))
     }) {
         Ok(parsed) => parsed,
-        Err(error) => {
+        Err(mut error) => {
+            if let Some(tip) = path_tip(&error, &command, &arguments) {
+                let tips = ContextValue::StyledStrs(vec![tip.into()]);
+                error.insert(ContextKind::Suggested, tips);
+            }
             // `--help` and `--version` are answers, not errors.
             let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             let colored = if help { io.out_color() } else { io.err_color() };
@@ -185,6 +190,24 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
     let outcome = commands::run(cli.command, &arguments, io);
     let outcome = outcome.map_err(|failure| failure.proposing(&proposals));
     ended(outcome, io)
+}
+
+/// What to write where a command that takes no names got the path of its input.
+fn path_tip(
+    error: &clap::Error,
+    command: &clap::Command,
+    arguments: &[OsString],
+) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_path = error.kind() == ErrorKind::UnknownArgument
+        && !word.starts_with('-')
+        && Path::new(word).exists();
+    let called = arguments.iter().skip(1).fold(command, |at, word| {
+        word.to_str().and_then(|word| at.find_subcommand(word)).unwrap_or(at)
+    });
+    let reads = called.get_arguments().any(|arg| arg.get_short() == Some('f'));
+    (is_path && reads)
+        .then(|| format!("`-f {}` reads a file or directory", crate::diag::quoted(word)))
 }
 
 /// Runs a command line again whenever its input changes, until it is interrupted.

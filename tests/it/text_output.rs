@@ -408,6 +408,8 @@ fn near_misses_of_arguments_are_answered_with_the_next_step() {
         ("plan -f service.yaml", "did you mean `services.yaml`?"),
         ("plan -f deploy/b.yaml", "did you mean `deploy/a.yaml`?"),
         ("plan -f zzzzzzz", "correct the path"),
+        ("convert services.yaml", "tip: `-f services.yaml` reads a file or directory"),
+        ("catalog list deploy", "tip: `-f deploy` reads a file or directory"),
         ("diff main --base services.yaml", "load it with `-f`"),
     ] {
         let done = folder.ome(call);
