@@ -40,7 +40,9 @@ pub fn spell_out(found: &mut [Diagnostic], sources: &SourceMap) {
             .filter_map(|part| parse(id, text, part, &Limits::default()).value)
             .collect();
         let mut scalars = Scalars::new();
-        documents.iter().for_each(|document| gather_object(document, &mut scalars));
+        for document in &documents {
+            gather_object(document, &mut scalars);
+        }
         for finding in wanted {
             // Keys are text to every server, so quotes are right; they are no values.
             let place = finding.span().and_then(|span| Some((span, scalars.get(&span)?)));

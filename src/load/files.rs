@@ -122,6 +122,7 @@ pub(super) fn not_read(name: &str, reason: &str) -> Diagnostic {
 }
 
 /// The file or directory beside a missing one that was probably meant.
+#[expect(clippy::disallowed_methods, reason = "the names of one directory, which are not walked")]
 fn near_file(path: &Path) -> Option<String> {
     /// Of more files names are not compared.
     const MOST: usize = 10_000;

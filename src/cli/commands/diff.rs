@@ -200,7 +200,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let mut help = names::instead_of(missing, by_key);
         if args.base.is_empty() && !help.starts_with("did you mean") {
             let base = quoted(missing);
-            help.push_str(&format!("; a revision or path to compare with is `--base {base}`"));
+            help = format!("{help}; a revision or path to compare with is `--base {base}`");
         }
         return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
     }

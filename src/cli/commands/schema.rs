@@ -156,7 +156,7 @@ fn near_field(schema: &Schema, path: &FieldPath) -> Option<FieldPath> {
     let fields = |at: &FieldPath| {
         let ty = schema.root().select(at)?;
         let ty = ty.item().map_or(ty, |item| &item.ty);
-        Some(ty.object()?.fields.iter().map(|field| &*field.name))
+        Some(ty.object()?.fields.iter().map(|field| field.name))
     };
     let above = FieldPath(above.to_vec());
     if let Some(near) = fields(&above).and_then(|names| nearest(last, names)) {
