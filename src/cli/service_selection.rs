@@ -76,11 +76,12 @@ impl Session {
                 object.id.kind
             ));
         }
-        let near = |name: &str| nearest(name, all.iter().map(|(_, object)| &*object.id.name));
+        let near = || nearest(name, all.iter().map(|(_, object)| &*object.id.name));
         if !kind.is_empty()
-            && let Some(near) = near(name)
+            && let Some(near) = near()
+            && let Some((word, _)) = all.iter().find(|(_, object)| object.id.name == near)
         {
-            return Some(format!("did you mean `{kind}/{near}`?"));
+            return Some(format!("did you mean `ome explain {word}/{near}`?"));
         }
         if self.known_services(true).any(|(namespace, _)| namespace == wanted) {
             return Some(format!("`{wanted}` is a namespace: `-n {wanted}` selects its services"));

@@ -390,8 +390,8 @@ fn near_misses_of_arguments_are_answered_with_the_next_step() {
             "is a ClusterBaseModel: `ome explain model/qwen2-5-7b-instruct",
         ),
         ("render vllm-qwen2-5", "is a ClusterServingRuntime: `ome explain runtime/vllm-qwen2-5"),
-        ("explain Runtime/vllm-qwen25", "did you mean `Runtime/vllm-qwen2-5`?"),
-        ("explain model/qwen2-5-7b", "did you mean `model/qwen2-5-7b-instruct`?"),
+        ("explain Runtime/vllm-qwen25", "did you mean `ome explain runtime/vllm-qwen2-5"),
+        ("explain model/qwen2-5-7b", "did you mean `ome explain model/qwen2-5-7b-instruct"),
         ("explain quickstart", "`quickstart` is a namespace: `-n quickstart` selects its services"),
         ("drift live.yaml", "there is no file `live.yaml`, either; `-f` names files"),
     ] {
@@ -403,6 +403,7 @@ fn near_misses_of_arguments_are_answered_with_the_next_step() {
     for (call, expected) in [
         ("schema isvc.spec.engin", "did you mean `ome schema InferenceService spec.engine`?"),
         ("schema isvc engine", "did you mean `ome schema InferenceService spec.engine`?"),
+        ("schema Deployment image", "Deployment spec.template.spec.containers.image`?"),
         ("schema isvc nothing", "`ome schema InferenceService` lists the fields"),
         ("code zzzzzzzzzz", "`ome code` lists them all"),
         ("plan -f service.yaml", "did you mean `services.yaml`?"),

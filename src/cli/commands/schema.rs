@@ -169,7 +169,10 @@ fn near_field(schema: &Schema, path: &FieldPath) -> Option<FieldPath> {
             names.map(|name| at.field(name)).collect()
         };
         level = level.iter().flat_map(below).collect();
-        if let Some(found) = level.iter().find(|found| found.0.ends_with(&path.0)) {
+        // Of a pod, its containers are meant before its volumes.
+        let is_other = |found: &&FieldPath| !found.0.contains(&Segment::Field("containers".into()));
+        let found = level.iter().filter(|found| found.0.ends_with(&path.0));
+        if let Some(found) = found.min_by_key(is_other) {
             return Some(found.clone());
         }
     }
