@@ -3,7 +3,6 @@
 
 use super::pods::{PodPhase, Pods, Start};
 use super::read::revision_name;
-use crate::cluster::Toleration;
 use crate::cluster::schedule::{
     Admission, InvalidPod, NodeId, PodId, PodTemplate, TemplateId, label_selector, labels,
 };
@@ -26,25 +25,6 @@ pub struct DaemonSetSpec {
     unavailable: Option<IntOrPercent>,
 }
 
-/// Taints that its pods tolerate: key, effect (`AddOrUpdateDaemonPodTolerations`).
-const TOLERATED: [(&str, &str); 6] = [
-    ("not-ready", "NoExecute"),
-    ("unreachable", "NoExecute"),
-    ("disk-pressure", "NoSchedule"),
-    ("memory-pressure", "NoSchedule"),
-    ("pid-pressure", "NoSchedule"),
-    ("unschedulable", "NoSchedule"),
-];
-
-fn tolerate(pod: &mut PodTemplate, key: &str, effect: &str) {
-    pod.tolerations.push(Toleration {
-        key: eco_format!("node.kubernetes.io/{key}"),
-        exists: true,
-        value: EcoString::new(),
-        effect: effect.into(),
-    });
-}
-
 impl DaemonSetSpec {
     /// Reads an `apps/v1` DaemonSet.
     ///
@@ -61,13 +41,7 @@ impl DaemonSetSpec {
         pod.name = eco_format!("{name}-*");
         // Spreading by owner is for ReplicaSets and StatefulSets.
         label_selector(spec.get("selector"))?;
-        for (key, effect) in TOLERATED {
-            tolerate(&mut pod, key, effect);
-        }
-        // A pod on the host's network may itself be what makes the node's network available.
-        if inner.get("hostNetwork").and_then(Node::as_bool) == Some(true) {
-            tolerate(&mut pod, "network-unavailable", "NoSchedule");
-        }
+        pod.tolerate_as_daemon();
         let kind = spec.at(&["updateStrategy", "type"]).and_then(Node::scalar_text);
         let stated = spec.at(&["updateStrategy", "rollingUpdate", "maxUnavailable"]);
         let percent = || {

@@ -462,9 +462,14 @@ const SYSCTLS: [(&str, u32); 12] = [
     ("net.ipv4.tcp_wmem", 32),
 ];
 
+/// Whether the level baseline of a minor release allows a sysctl. The kubelet of the release allows
+/// the same without a setting (pkg/kubelet/sysctl/safe_sysctls.go).
+pub(crate) fn is_safe_sysctl(name: &str, minor: u32) -> bool {
+    SYSCTLS.iter().any(|(text, since)| *text == name && minor >= *since)
+}
+
 fn sysctls(pod: &Pod<'_>) -> Option<String> {
-    let allowed =
-        |name: &str| SYSCTLS.iter().any(|(text, since)| *text == name && pod.minor >= *since);
+    let allowed = |name: &str| is_safe_sysctl(name, pod.minor);
     let list = pod.spec.at(&["securityContext", "sysctls"]).map(Node::items).unwrap_or_default();
     let names = list.iter().map(|list| text(list.get("name")));
     let names: Vec<EcoString> = names.filter(|name| !allowed(name)).collect();

@@ -6,8 +6,8 @@ use super::running::{Belongings, PodState};
 use super::scheduler::Scheduler;
 use super::storage::objects::NewClaim;
 use super::{devices, storage};
-use crate::cluster::Taint;
 use crate::cluster::admission::{QuotaStatus, Receipt};
+use crate::cluster::{Machine, Taint};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 
@@ -237,8 +237,9 @@ impl Scheduler {
         }
     }
 
-    /// Why it cannot be judged where the pods of a template go: what is not judged, and why.
-    pub fn unjudged(&self, template: TemplateId) -> Option<(EcoString, EcoString)> {
+    /// Why it cannot be judged where the pods of a template go: what is not judged, and why. Pods
+    /// that run already were accepted by a kubelet; `new` says that there are others.
+    pub fn unjudged(&self, template: TemplateId, new: bool) -> Option<(EcoString, EcoString)> {
         let pod = &self.templates[template.index()].pod;
         let other = !matches!(pod.scheduler.as_str(), "" | "default-scheduler");
         if other {
@@ -252,7 +253,12 @@ impl Scheduler {
             Some(("devices".into(), why))
         };
         let kubelet = || Some(("nodeName".into(), self.refused_by_kubelet(template)?));
-        volumes.or_else(devices).or_else(kubelet)
+        let may = |machine: &&Machine| {
+            pod.selects(machine) && pod.node.as_ref().is_none_or(|name| *name == machine.name)
+        };
+        let machines = || self.nodes.ids().map(|node| &**self.nodes.machine(node));
+        let last = || pod.kubelet.refuses(machines().filter(may)).filter(|_| new);
+        volumes.or_else(devices).or_else(kubelet).or_else(last)
     }
 
     /// Why the kubelet of the node that a template names refuses some of its pods. The scheduler

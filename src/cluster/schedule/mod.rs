@@ -13,6 +13,7 @@ pub(crate) mod filters;
 pub(crate) mod ids;
 pub(crate) mod images;
 pub(crate) mod judged;
+pub(crate) mod kubelet;
 pub(crate) mod labels;
 pub(crate) mod layout;
 pub(crate) mod manual;

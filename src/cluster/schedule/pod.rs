@@ -1,9 +1,10 @@
 //! A pod with the fields that the scheduler reads, read once per template.
 
+use super::kubelet::Kubelet;
 use crate::cluster::admission::{Refused, Usage};
 use crate::cluster::{Machine, Taint, Toleration};
 use crate::quantity::{Requirement, Selector, SelectorError, SelectorOperator};
-use ecow::{EcoString, EcoVec};
+use ecow::{EcoString, EcoVec, eco_format};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
@@ -52,6 +53,16 @@ impl FromIterator<(EcoString, EcoString)> for Labels {
         Self(list)
     }
 }
+
+/// Taints that the pods of every DaemonSet tolerate: key, effect.
+const OF_DAEMONS: [(&str, &str); 6] = [
+    ("not-ready", "NoExecute"),
+    ("unreachable", "NoExecute"),
+    ("disk-pressure", "NoSchedule"),
+    ("memory-pressure", "NoSchedule"),
+    ("pid-pressure", "NoSchedule"),
+    ("unschedulable", "NoSchedule"),
+];
 
 /// The label that names a node.
 pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -136,6 +147,10 @@ pub struct PodSpec {
     pub gated: bool,
     /// Another scheduler is requested.
     pub foreign: bool,
+    /// `hostNetwork`.
+    pub host_network: bool,
+    /// What only the kubelet looks at.
+    pub kubelet: Kubelet,
 }
 
 /// Processors and memory as `LeastAllocated` counts them.
@@ -308,6 +323,20 @@ impl PodTemplate {
         pinned.node_terms =
             Some(vec![NodeTerm { labels: Selector::default(), names: vec![(true, node.clone())] }]);
         pinned
+    }
+
+    /// Tolerates what the pods of a DaemonSet tolerate
+    /// (pkg/controller/daemon/util/daemonset_util.go, `AddOrUpdateDaemonPodTolerations`).
+    pub fn tolerate_as_daemon(&mut self) {
+        // A pod on the host's network may itself be what makes the node's network available.
+        let network = self.host_network.then_some(("network-unavailable", "NoSchedule"));
+        let all = OF_DAEMONS.into_iter().chain(network).map(|(key, effect)| Toleration {
+            key: eco_format!("node.kubernetes.io/{key}"),
+            exists: true,
+            value: EcoString::new(),
+            effect: effect.into(),
+        });
+        self.tolerations.extend(all);
     }
 
     /// Whether its node selection depends on the names of nodes.

@@ -4,6 +4,7 @@
 //! pod on the host's network are ports of the host, nodes that fail are tolerated for a while.
 
 use super::devices::objects::claims_of;
+use super::kubelet::Kubelet;
 use super::pod::{
     HostPort, Labels, Namespaces, NodeTerm, PodSpec, PodTemplate, PodTerm, SpreadConstraint,
     selector_of,
@@ -112,6 +113,8 @@ impl PodTemplate {
             never_preempts,
             gated: !items(spec, "schedulingGates").is_empty(),
             foreign: !matches!(text(spec.get("schedulerName")).as_str(), "" | "default-scheduler"),
+            host_network: is_on_host_network(spec),
+            kubelet: Kubelet::read(spec),
         };
         Ok(Self { name: EcoString::new(), namespace, labels, owner: None, spec: Arc::new(spec) })
     }
@@ -136,12 +139,16 @@ fn normalized_image(name: &str) -> EcoString {
     if tag.is_none() || tag < path { eco_format!("{name}:latest") } else { name.into() }
 }
 
+fn is_on_host_network(spec: &Node) -> bool {
+    spec.get("hostNetwork").and_then(Node::as_bool) == Some(true)
+}
+
 fn restarts(container: &Node) -> bool {
     text(container.get("restartPolicy")) == "Always"
 }
 
 fn ports(spec: &Node) -> Vec<HostPort> {
-    let host = spec.get("hostNetwork").and_then(Node::as_bool) == Some(true);
+    let host = is_on_host_network(spec);
     let sidecars = items(spec, "initContainers").iter().filter(|container| restarts(container));
     let containers = items(spec, "containers").iter().chain(sidecars);
     let ports = containers.flat_map(|container| items(container, "ports")).filter_map(|port| {

@@ -509,11 +509,11 @@ fn unjudged(
         if matches!(claims[at].who, Who::Serving(_)) {
             continue;
         }
-        let templates = 0..workload.templates.len();
-        let mut reasons = templates
-            .filter_map(|template| placed.scheduler.unjudged(placed.template(at, template)));
+        let pods: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
+        let new = workload.running.len() < pods;
+        let mut reasons = (0..workload.templates.len())
+            .filter_map(|one| placed.scheduler.unjudged(placed.template(at, one), new));
         if let Some(why) = reasons.next() {
-            let pods: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
             *sums.entry(why).or_default() += pods;
             all.insert(at);
         }

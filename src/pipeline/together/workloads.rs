@@ -587,8 +587,7 @@ fn claim_each(out: &mut Workload, spec: &LeaderWorkerSetSpec, claims: &ClaimTemp
     }
 }
 
-/// A pod of a `DaemonSet` for one node (pkg/controller/daemon/util/daemonset_util.go,
-/// `AddOrUpdateDaemonPodTolerations`).
+/// A pod of a `DaemonSet` for one node.
 fn of_daemon(pod: &Arc<PodTemplate>, machine: &Machine) -> PodTemplate {
     let mut template = PodTemplate::clone(pod);
     let name = (true, machine.name.clone());
@@ -599,21 +598,7 @@ fn of_daemon(pod: &Arc<PodTemplate>, machine: &Machine) -> PodTemplate {
         term
     });
     template.node_terms = Some(named.collect());
-    for (key, effect) in [
-        ("node.kubernetes.io/not-ready", "NoExecute"),
-        ("node.kubernetes.io/unreachable", "NoExecute"),
-        ("node.kubernetes.io/disk-pressure", "NoSchedule"),
-        ("node.kubernetes.io/memory-pressure", "NoSchedule"),
-        ("node.kubernetes.io/pid-pressure", "NoSchedule"),
-        ("node.kubernetes.io/unschedulable", "NoSchedule"),
-    ] {
-        template.tolerations.push(crate::cluster::Toleration {
-            key: key.into(),
-            exists: true,
-            value: EcoString::new(),
-            effect: effect.into(),
-        });
-    }
+    template.tolerate_as_daemon();
     template
 }
 
