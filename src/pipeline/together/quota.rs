@@ -76,11 +76,11 @@ fn hold_group(
     fleet: &mut Fleet,
     ledger: &mut Ledger,
 ) -> Vec<(usize, EcoString)> {
-    let is_member = |at: &usize| {
-        claims[*at].queue.as_ref().is_some_and(|member| {
-            member.namespace == queue.namespace && member.group.as_ref() == Some(group)
-        })
+    let size_of = |at: &usize| {
+        let member = claims[*at].queue.as_ref().filter(|own| own.namespace == queue.namespace)?;
+        Some(member.group.as_ref().filter(|own| own.name == group.name)?.size)
     };
+    let is_member = |at: &usize| size_of(at).is_some();
     let members: Vec<usize> = (0..claims.len())
         .filter(|at| is_member(at) && !fleet.workloads[*at].replicas.is_empty())
         .collect();
@@ -97,6 +97,13 @@ fn hold_group(
         }
         members.iter().map(|at| (*at, why.clone())).collect()
     };
+    // No Workload is made of pods that state different sizes (`validatePodGroupMetadata`).
+    let sizes: BTreeSet<usize> = members.iter().filter_map(size_of).collect();
+    if sizes.len() > 1 {
+        let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+        let why = "state different `kueue.x-k8s.io/pod-group-total-count`";
+        return hold(eco_format!("the pods of group `{}` {why}: {}", group.name, sizes.join(", ")));
+    }
     // Kueue composes a Workload of a group only when all of its pods exist.
     if missing > 0 {
         let (present, size) = (members.len(), group.size);

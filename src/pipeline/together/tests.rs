@@ -314,6 +314,22 @@ fn a_group_of_pods_is_admitted_together() {
     }
 }
 
+/// Kueue makes no Workload of a group whose pods disagree about its size.
+#[test]
+fn a_group_of_pods_that_state_different_sizes_waits() {
+    let pod = |name: &str, size: usize| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ml, labels: {{kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/pod-group-name: g}}, annotations: {{kueue.x-k8s.io/pod-group-total-count: '{size}'}}}}\nspec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}\n"
+        )
+    };
+    let nodes = gpu_node("n1", 8, "");
+    for (sizes, expected) in [([2, 2], 0), ([1, 2], 2), ([2, 1], 2)] {
+        let text = pod("a", sizes[0]) + &pod("b", sizes[1]);
+        let ran = plan(&(text + &queue("", "", 4) + &nodes));
+        assert_eq!(waiting(&ran).len(), expected, "{sizes:?}: {}", ran.out);
+    }
+}
+
 /// Another controller runs the pods of such a Job, or another cluster does.
 #[test]
 fn a_job_that_another_controller_manages_has_no_pods() {
