@@ -1,6 +1,7 @@
 //! The matrix of models and accelerator classes as JSON (docs/json.md, `matrix`), text, Markdown
 //! and HTML.
 
+use super::answer::Answer;
 use super::fill::fill;
 use super::markdown;
 use super::phrases::plural;
@@ -12,14 +13,36 @@ use crate::source::SourceMap;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-/// The documented JSON format.
-pub fn json(matrix: &Matrix, sources: &SourceMap) -> Value {
-    json!({
-        "schemaVersion": SCHEMA_VERSION,
-        "models": matrix.models.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
-        "accelerators": matrix.classes.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
-        "cells": matrix.cells.iter().map(|found| cell(found, sources)).collect::<Vec<_>>(),
-    })
+/// A matrix with the sources that its limits of context refer to.
+pub struct View<'a> {
+    /// The pairs.
+    pub matrix: &'a Matrix,
+    /// The sources.
+    pub sources: &'a SourceMap,
+}
+
+impl Answer for View<'_> {
+    fn json(&self) -> Value {
+        let Self { matrix, sources } = self;
+        json!({
+            "schemaVersion": SCHEMA_VERSION,
+            "models": matrix.models.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
+            "accelerators": matrix.classes.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
+            "cells": matrix.cells.iter().map(|found| cell(found, sources)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn text(&self, style: Style) -> String {
+        text(self.matrix, style)
+    }
+
+    fn markdown(&self) -> Result<String, String> {
+        Ok(markdown(self.matrix))
+    }
+
+    fn html(&self) -> Result<String, String> {
+        html(self.matrix)
+    }
 }
 
 fn cell(cell: &Cell, sources: &SourceMap) -> Value {
@@ -59,6 +82,18 @@ fn word(cell: &Cell) -> String {
     }
 }
 
+/// The titles of the table.
+fn titles<'a>(matrix: &'a Matrix, first: &'a str) -> Vec<&'a str> {
+    std::iter::once(first).chain(matrix.classes.iter().map(ecow::EcoString::as_str)).collect()
+}
+
+/// The cells of the table: the name of the model, and a word per class.
+fn words(matrix: &Matrix) -> impl Iterator<Item = Vec<String>> {
+    rows(matrix).map(|(model, cells)| {
+        std::iter::once(model.to_owned()).chain(cells.iter().map(word)).collect()
+    })
+}
+
 fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
     // The cells are in rows; without a class there are none, and `chunks` takes no 0.
     let width = matrix.classes.len().max(1);
@@ -67,16 +102,10 @@ fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
 
 /// The matrix as text: a row per model, a column per class, and below the reasons why pairs have no
 /// runtime.
-pub fn text(matrix: &Matrix, style: Style) -> String {
-    let header: Vec<&str> = std::iter::once("MODEL")
-        .chain(matrix.classes.iter().map(ecow::EcoString::as_str))
-        .collect();
-    let body = rows(matrix).map(|(model, cells)| {
-        std::iter::once(model.to_owned()).chain(cells.iter().map(word)).collect()
-    });
+fn text(matrix: &Matrix, style: Style) -> String {
     let mut out = Page::default();
     if !matrix.classes.is_empty() {
-        out.draw(&grid(&header, body, style));
+        out.draw(&grid(&titles(matrix, "MODEL"), words(matrix), style));
     }
     let holes = matrix.cells.iter().filter_map(|cell| match &cell.outcome {
         MatrixOutcome::Hole(reason) | MatrixOutcome::Misfit(_, reason) => Some((cell, reason)),
@@ -93,24 +122,15 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
 }
 
 /// The matrix as Markdown.
-pub fn markdown(matrix: &Matrix) -> String {
-    let titles: Vec<&str> = std::iter::once("model")
-        .chain(matrix.classes.iter().map(ecow::EcoString::as_str))
-        .collect();
-    let rows = rows(matrix).map(|(model, cells)| {
-        std::iter::once(model.to_owned()).chain(cells.iter().map(word)).collect::<Vec<_>>()
-    });
+fn markdown(matrix: &Matrix) -> String {
     let mut out = Page::default();
-    markdown::table(&mut out, &titles, rows);
+    markdown::table(&mut out, &titles(matrix, "model"), words(matrix));
     out.finish()
 }
 
 /// The matrix as a heat map on a self-contained page; pairs without a runtime are grouped by
 /// reason.
-///
-/// # Errors
-/// The error in the template.
-pub fn html(matrix: &Matrix) -> Result<String, String> {
+fn html(matrix: &Matrix) -> Result<String, String> {
     let mut counts = [0_usize; 4];
     let mut holes: IndexMap<&str, Vec<String>> = IndexMap::new();
     for cell in &matrix.cells {

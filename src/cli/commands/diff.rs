@@ -172,13 +172,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Ok(before) => before,
         Err(finding) => {
             let found = after.grade([*finding]);
-            match args.output {
-                PageFormat::Json | PageFormat::Yaml => {
-                    io.print_json(&view::unread(&found, &after.world.sources))?;
-                }
-                PageFormat::Table | PageFormat::Markdown | PageFormat::Html => {
-                    after.say(&found, io);
-                }
+            if args.output.is_data() {
+                io.print_json(&view::unread(&found, &after.world.sources))?;
+            } else {
+                after.say(&found, io);
             }
             return Ok(Outcome::CouldNot);
         }

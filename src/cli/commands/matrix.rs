@@ -7,7 +7,7 @@ use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::matrix;
-use crate::report::matrix as view;
+use crate::report::matrix::View;
 
 /// Show which runtime would serve which model on which accelerator class, with ties, and the reason
 /// where no runtime would. Services that describe their own model are rows too.
@@ -39,15 +39,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let about = About::these(catalog, judged.chain(catalog.accelerator_classes()))
         .completed(catalog.models());
     let found = about.of(&session, found);
-    session.begin_page(args.output, io)?;
-    match args.output {
-        PageFormat::Json | PageFormat::Yaml => {
-            session.print_json(&view::json(&matrix, &session.world.sources), io)?;
-        }
-        PageFormat::Table => io.print(&view::text(&matrix, io.style()))?,
-        PageFormat::Markdown => io.print(&view::markdown(&matrix))?,
-        PageFormat::Html => io.print(&view::html(&matrix).map_err(Failure::Usage)?)?,
-    }
+    let view = View { matrix: &matrix, sources: &session.world.sources };
+    // Findings come below the matrix.
+    session.show(&view, args.output, &[], io)?;
     session.say(&found, io);
     if args.context && matrix.cells.iter().all(|cell| cell.cache.is_none()) {
         io.say(
