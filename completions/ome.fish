@@ -113,7 +113,7 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l device-tolerations 
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -217,7 +217,7 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l device-tolerations -d '
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -316,7 +316,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l device-tolerations -
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -411,7 +411,7 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l device-tolerations -d 'W
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -502,7 +502,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l device-tolerations -d
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -605,7 +605,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l device-tolerations -d '
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -748,7 +748,7 @@ complete -c ome -n "__fish_ome_using_subcommand drain" -l device-tolerations -d 
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand drain" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drain" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand drain" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand drain" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand drain" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand drain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand drain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -842,7 +842,7 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l device-tolerations -d 
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand drift" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -932,7 +932,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l device-tolerations -
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1028,7 +1028,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l device-tolerations -d
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1107,7 +1107,7 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l device-tolerations 
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand validate" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1228,7 +1228,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1301,7 +1301,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1391,7 +1391,7 @@ complete -c ome -n "__fish_ome_using_subcommand test" -l device-tolerations -d '
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1495,7 +1495,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1568,7 +1568,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1650,7 +1650,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1785,7 +1785,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l device-tolerations -
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand convert" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1875,7 +1875,7 @@ complete -c ome -n "__fish_ome_using_subcommand lsp" -l device-tolerations -d 'W
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand lsp" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand lsp" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -1949,7 +1949,7 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l device-tolerations
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
@@ -2054,7 +2054,7 @@ complete -c ome -n "__fish_ome_using_subcommand config" -l device-tolerations -d
 never\t'They have only the tolerations that they state'"
 complete -c ome -n "__fish_ome_using_subcommand config" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory, and `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out' -r -F
 complete -c ome -n "__fish_ome_using_subcommand config" -l exclude -d 'Files and directories below `-f` that are not read, as in `.gitignore`; repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand config" -l in -d 'Use the definitions of this directory where there are several' -r
+complete -c ome -n "__fish_ome_using_subcommand config" -l in -d 'Use the definitions of this directory where there are several' -r -f -a "(__fish_complete_directories)"
 complete -c ome -n "__fish_ome_using_subcommand config" -l max-file-size -d 'Largest file that is read [default: 512MiB, of which one object has at most 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand config" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand config" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r

@@ -94,11 +94,8 @@ pub(super) fn capacity(
     // What ran before keeps its node, as the scheduler moves no pod that is bound.
     let placed = self::placed(after, settings, earlier_alone.as_ref())?;
     let earlier = if same { Some(&placed) } else { earlier_alone.as_ref() };
-    let waited: BTreeSet<(&EcoString, &EcoString)> = earlier
-        .iter()
-        .flat_map(|placement| &placement.pending)
-        .map(|pending| (&pending.service, &pending.component))
-        .collect();
+    let waited = earlier.map(pods_that_wait).unwrap_or_default();
+    let waits_now = pods_that_wait(&placed);
     let findings_seen: BTreeSet<&EcoString> = earlier
         .iter()
         .flat_map(|placement| &placement.settled)
@@ -110,7 +107,11 @@ pub(super) fn capacity(
     for pending in
         placed.pending.iter().filter(|pending| seen.insert((&pending.service, &pending.component)))
     {
-        let list = if waited.contains(&(&pending.service, &pending.component)) {
+        let key = (&pending.service, &pending.component);
+        let list = if let Some(pods) = waited.get(&key)
+            // On the same nodes, which of the pods that wait takes a place is a matter of order.
+            && (same_room || waits_now.get(&key) <= Some(pods))
+        {
             &mut as_before
         // The service was placed before, so that its component had nodes and loses them.
         } else if findings_seen.contains(&pending.service) || pending.ran || same {
@@ -141,6 +142,15 @@ pub(super) fn capacity(
         same: as_before,
         stuck,
     })
+}
+
+/// By component, its pods without a node.
+fn pods_that_wait(placed: &Together) -> BTreeMap<(&EcoString, &EcoString), usize> {
+    let mut out = BTreeMap::new();
+    for pending in &placed.pending {
+        *out.entry((&pending.service, &pending.component)).or_default() += 1;
+    }
+    out
 }
 
 /// Whether every service in the input is selected.

@@ -198,19 +198,20 @@ pub fn sentences(
         }
         (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".to_owned()),
         (RollEnd::Waits, stuck) => {
-            let pending =
-                // The last stage is where it stops.
-                component.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending);
+            let pending = component.pending();
             let waits = if pending == 1 { "waits" } else { "wait" };
+            let before = match component.waited_less() {
+                Some(waited) => format!(", {waited} before"),
+                None => " as before".to_owned(),
+            };
             out.push(format!(
-                "! no pod is replaced; {} {waits} as before{}",
+                "! no pod is replaced; {} {waits}{before}{}",
                 plural(pending, what),
                 why(stuck)
             ));
         }
         (RollEnd::Displaced, stuck) => {
-            let pending =
-                component.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending);
+            let pending = component.pending();
             let (has, had) = if pending == 1 { ("has", "one") } else { ("have", "nodes") };
             out.push(format!(
                 "✗ no longer fits: {} {has} no node and had {had} before{}",

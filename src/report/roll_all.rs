@@ -53,19 +53,23 @@ pub struct Displaced {
     name: String,
     component: Option<&'static str>,
     pods: i64,
+    /// Pods that waited before, on the same nodes: it did not fit before, and more of it wait now.
+    waited: Option<i64>,
     message: String,
 }
 
 /// All of them.
 pub fn displaced<'a>(services: impl IntoIterator<Item = &'a ServiceRollout>) -> Vec<Displaced> {
     let of_service = |rollout: &'a ServiceRollout| {
-        let lost =
-            rollout.components.iter().filter(|component| component.end == RollEnd::Displaced);
+        let lost = rollout.components.iter().filter(|component| {
+            component.end == RollEnd::Displaced || component.waited_less().is_some()
+        });
         lost.map(|component| Displaced {
             name: name(rollout),
             // The only component of a workload has its name.
             component: rollout.api.is_of_operator().then_some(component.component),
-            pods: component.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending),
+            pods: component.pending(),
+            waited: component.waited_less(),
             message: component
                 .stuck
                 .as_ref()
@@ -79,13 +83,29 @@ impl Displaced {
     /// As a sentence.
     pub fn sentence(&self) -> String {
         let component = self.component.map_or(String::new(), |component| format!(" {component}"));
-        format!("✗ no longer fits: {}{component}: {}", self.name, self.message)
+        let name = &self.name;
+        match self.waited {
+            Some(waited) => format!(
+                "! more pods wait: {name}{component}: {}, {waited} before: {}",
+                plural(self.pods, "pod"),
+                self.message
+            ),
+            None => format!("✗ no longer fits: {name}{component}: {}", self.message),
+        }
+    }
+
+    /// Whether it had its nodes before.
+    pub fn is_loss(&self) -> bool {
+        self.waited.is_none()
     }
 
     pub(super) fn json(&self) -> Value {
         let mut out = json!({ "name": self.name, "pods": self.pods, "message": self.message });
         if let Some(component) = self.component {
             out["component"] = component.into();
+        }
+        if let Some(waited) = self.waited {
+            out["waited"] = waited.into();
         }
         out
     }
@@ -122,13 +142,20 @@ impl All<'_> {
         service.components.iter().any(|component| component.end == RollEnd::Waits)
     }
 
+    /// Those of which more pods wait than before have a line of their own.
+    fn waits_as_before(service: &ServiceRollout) -> bool {
+        let mut waiting =
+            service.components.iter().filter(|component| component.end == RollEnd::Waits);
+        waiting.any(|component| component.waited_less().is_none())
+    }
+
     /// The services that do not change and have pods without a node.
     fn waiting(&self) -> Option<String> {
         let all: Vec<String> = self
             .services
             .iter()
             // A service that changes is in the table, with its pods that wait.
-            .filter(|service| Self::waits(service) && !Self::is_changed(service))
+            .filter(|service| Self::waits_as_before(service) && !Self::is_changed(service))
             .map(name)
             .collect();
         if all.is_empty() {

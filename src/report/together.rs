@@ -222,7 +222,7 @@ fn pending_json(one: &Pending) -> Value {
 
 /// Whether the name of an owner of pods is that of a workload without an operator:
 /// `Kind/namespace/name`.
-fn is_workload(owner: &str) -> bool {
+pub(super) fn is_workload(owner: &str) -> bool {
     // Services of operators have two parts: names of kinds hold no slash.
     owner.matches('/').count() == 2
 }

@@ -154,7 +154,7 @@ impl Waves<'_> {
             end.push_str("; no longer fits: ");
             end.push_str(&lost.join(", "));
         }
-        let displaced = match self.displaced.len() {
+        let displaced = match self.displaced.iter().filter(|other| other.is_loss()).count() {
             0 => String::new(),
             1 => "; 1 other no longer fits".to_owned(),
             others => format!("; {others} others no longer fit"),

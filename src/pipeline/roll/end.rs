@@ -36,7 +36,11 @@ pub(super) fn outcome(
         (Some(_), None) => true,
     };
     let waiting = watched.now().map_or(0, |now| now.old.pending + now.new.pending);
-    let had_nodes = track.waited.is_some_and(|waited| waiting > waited);
+    let had_nodes = track.waited.is_some_and(|waited| {
+        // On the same nodes, what waited before waits on: which of the pods that wait takes a place
+        // hangs on the order in which the update frees places, not on the room there is.
+        waiting > waited.pods && (waited.pods == 0 || !waited.on_same_nodes)
+    });
     let end = match (complete, placed.same) {
         (false, true) if had_nodes => RollEnd::Displaced,
         (false, true) if waiting > 0 => RollEnd::Waits,
@@ -70,6 +74,7 @@ pub(super) fn outcome(
             Some(servings) => servings.replaced(),
             None => placed.adopted,
         },
+        waited: track.waited.map(|waited| waited.pods),
         end,
         stuck,
         fix: Vec::new(),

@@ -50,7 +50,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use track::{Begins, Kind, Track};
+use track::{Begins, Kind, Track, Waited};
 
 /// A simulated problem of the new pods of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -424,6 +424,7 @@ fn settle_tracks(
         }
         // A pod without a node before, on the nodes of then, does not wait because of the change.
         let other = alone(earlier, semantics, &ground.cluster);
+        let on_same_nodes = other.is_none();
         let (other, bound) = match &other {
             Some((other, placed)) => (other, others::bound(placed)),
             None => (&*before, others::bound(placed)),
@@ -432,7 +433,9 @@ fn settle_tracks(
             let (api, service) = name(track);
             track.settled = before.find(api, &service, component(track), &track.name);
             let at = other.find(api, &service, component(track), &track.name);
-            track.waited = at.map(|at| others::waited(track, other, &bound, at));
+            let waited =
+                |at| Waited { pods: others::waited(track, other, &bound, at), on_same_nodes };
+            track.waited = at.map(waited);
         }
     }
     for track in tracks.iter_mut().filter(is_new) {

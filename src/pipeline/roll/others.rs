@@ -219,6 +219,7 @@ impl Displaced {
             max_surge: 0,
             max_unavailable: 0,
             stages: vec![last],
+            waited: None,
             end: RollEnd::Displaced,
             stuck: Some(Stuck { pod: name.into(), message: self.message }),
             lowest_ready: 0,

@@ -100,6 +100,8 @@ pub struct ComponentRollout {
     pub max_unavailable: i64,
     /// The stages, starting with the change.
     pub stages: Vec<RollStage>,
+    /// Pods or groups without a node before the change; `None` where that is not known.
+    pub waited: Option<i64>,
     /// How it ends.
     pub end: RollEnd,
     /// Why it is stuck.
@@ -112,4 +114,17 @@ pub struct ComponentRollout {
     pub replaced: usize,
     /// Edits that complete it.
     pub fix: Vec<Fix>,
+}
+
+impl ComponentRollout {
+    /// Pods or groups without a node at the end.
+    pub fn pending(&self) -> i64 {
+        // The last stage is where it stops.
+        self.stages.last().map_or(0, |stage| stage.old.pending + stage.new.pending)
+    }
+
+    /// How many waited before, where nothing of the component changes and more of it wait now.
+    pub fn waited_less(&self) -> Option<i64> {
+        self.waited.filter(|waited| self.end == RollEnd::Waits && self.pending() > *waited)
+    }
 }

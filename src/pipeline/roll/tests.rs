@@ -240,3 +240,53 @@ fn a_service_that_another_evicts_no_longer_fits() {
     let ran = ome_on("rollout a --no-builtin -o json --base {before.yaml} -f {after.yaml}", &files);
     assert_eq!((end(&ran), ran.code), ("no-longer-fits".into(), 2), "{}", ran.out);
 }
+
+/// A service of which a pod waited before on the same nodes did not fit before: that a surge evicts
+/// another pod of it, and a third service takes the place, makes it wait, not no longer fit.
+#[test]
+fn a_service_that_waited_before_waits_with_more_pods() {
+    let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: -10\n";
+    let input = |version: &str, gpus: i64| {
+        let api = format!(
+            "minReplicas: 2, maxReplicas: 4, runner: {{name: ome-container, env: [{{name: V, value: '{version}'}}]}}"
+        );
+        catalog(1)
+            + class
+            + &gpu_node("n0", 4, "")
+            + &gpu_node("n2", gpus, "")
+            + &service("api", &api)
+            + &service(
+                "code",
+                "minReplicas: 3, maxReplicas: 5, nodeSelector: {kubernetes.io/hostname: n2}",
+            )
+            + &service("talk", "minReplicas: 4, maxReplicas: 5, priorityClassName: low")
+    };
+    let (before, after) = (input("1", 2), input("2", 2));
+    let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+    let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+    assert_eq!(all.code, 0, "{}", all.out);
+    assert!(
+        all.out.contains("! more pods wait: ml/talk engine: 2 pods, 1 before: 0/2 nodes"),
+        "{}",
+        all.out
+    );
+    assert!(all.out.contains("waits as before: ml/code\n"), "{}", all.out);
+    let one = "rollout api --no-builtin -o json --base {before.yaml} -f {after.yaml}";
+    let one = ome_on(one, &files);
+    assert_eq!((one.code, end(&one)), (0, "complete".into()), "{}", one.out);
+    assert_eq!(
+        (one.at("/displaced/0/name"), one.at("/displaced/0/waited")),
+        ("ml/talk".into(), 1.into())
+    );
+    let diff = ome_on("diff --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+    assert!(diff.out.contains("! waits as before: ml/talk engine"), "{}", diff.out);
+    // With fewer devices on the nodes it loses pods, whatever waited before.
+    let less = input("1", 0);
+    let files = [("before.yaml", before.as_str()), ("after.yaml", less.as_str())];
+    let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+    let diff = ome_on("diff --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+    for ran in [all, diff] {
+        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert!(ran.out.contains("no longer fits: ml/code engine"), "{}", ran.out);
+    }
+}

@@ -125,10 +125,18 @@ pub(super) struct Track {
     pub(super) resets: bool,
     /// Its pods in the settled state before: the workload of the fleet, and the template.
     pub(super) settled: Option<(usize, usize)>,
-    /// Its pods, or groups, without a node before the change; `None` where that is not known.
-    pub(super) waited: Option<i64>,
+    /// What had no node before the change; `None` where that is not known.
+    pub(super) waited: Option<Waited>,
     /// The same among the workloads that are created.
     pub(super) arrives: Option<(usize, usize)>,
+}
+
+/// Pods, or groups, without a node before the change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waited {
+    pub(super) pods: i64,
+    /// The nodes of then are those of the change.
+    pub(super) on_same_nodes: bool,
 }
 
 impl Track {

@@ -9,6 +9,7 @@ mod text;
 
 use super::answer::Answer;
 use super::fill::fill;
+use super::together::is_workload;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::{Follow, ObjectRef};
 use crate::diag::Diagnostic;
@@ -131,13 +132,11 @@ impl Answer for View<'_> {
 /// The effect of the change on the capacity of the nodes.
 fn capacity(capacity: &Capacity) -> Value {
     let room = |room: &Room| json!({ "verdict": super::together::verdict(room.verdict), "wanted": room.wanted, "pending": room.pending });
-    let waits = |all: &[Waits]| {
-        all.iter().map(|component| json!({ "service": component.service.as_str(), "component": component.component.as_str(), "message": component.message.as_str() })).collect::<Vec<_>>()
-    };
+    let waits = |component: &Waits| json!({ "service": component.service.as_str(), "component": component.component.as_str(), "message": component.message.as_str() });
     let mut out = json!({
         "before": capacity.before.as_ref().map(room),
         "after": room(&capacity.after),
-        "stuck": capacity.stuck.as_deref().map(waits),
+        "stuck": capacity.stuck.as_ref().map(|all| all.iter().map(waits).collect::<Vec<_>>()),
         "order": capacity.order.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
     });
     let lists = [
@@ -145,8 +144,19 @@ fn capacity(capacity: &Capacity) -> Value {
         ("doesNotFit", &capacity.new),
         ("waitsAsBefore", &capacity.same),
     ];
-    for (key, all) in lists.into_iter().filter(|(_, all)| !all.is_empty()) {
-        out[key] = waits(all).into();
+    // Workloads without an operator have a list of their own: a reader of `service` finds services.
+    let mut others = Vec::new();
+    for (key, all) in lists {
+        let (workloads, services): (Vec<&Waits>, Vec<&Waits>) =
+            all.iter().partition(|waiting| is_workload(&waiting.service));
+        if !services.is_empty() {
+            out[key] = services.into_iter().map(waits).collect();
+        }
+        let other = |waiting: &Waits| json!({ "workload": waiting.service.as_str(), "list": key, "message": waiting.message.as_str() });
+        others.extend(workloads.into_iter().map(other));
+    }
+    if !others.is_empty() {
+        out["otherWorkloads"] = others.into();
     }
     out
 }

@@ -9,7 +9,8 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::merge::history::History;
 use crate::pipeline::{self, Changes, ComponentRollout, Depth, Planner, Renderer, State, roll};
 use crate::report::roll::{is_displaced, is_stuck};
-use crate::report::{roll_all, waves};
+use crate::report::roll_all::{self, Displaced};
+use crate::report::waves;
 
 /// Plays the change of an InferenceService and prints it.
 pub(super) fn run(
@@ -126,9 +127,14 @@ pub(super) fn run(
     };
     session.show(&view, args.output, &found, io)?;
     let outcome = session.outcome(&found, refused);
-    Ok(if is_stuck(&components) || is_displaced(&components) || !displaced.is_empty() {
-        outcome.and(Outcome::No)
-    } else {
-        outcome
-    })
+    Ok(
+        if is_stuck(&components)
+            || is_displaced(&components)
+            || displaced.iter().any(Displaced::is_loss)
+        {
+            outcome.and(Outcome::No)
+        } else {
+            outcome
+        },
+    )
 }

@@ -184,7 +184,7 @@ pub(super) fn run(
         .is_some_and(|components| roll::is_stuck(components) || roll::is_displaced(components));
     let no = outcome.stuck.is_some()
         || is_stuck
-        || !displaced.is_empty()
+        || displaced.iter().any(Displaced::is_loss)
         || fits.is_some_and(|fits| fits.contains(&false));
     let ended = session.outcome(&found, false);
     Ok(if no { ended.and(Outcome::No) } else { ended })

@@ -64,6 +64,11 @@ fn plan_diff_and_rollout_say_the_same_of_it() {
     let diff = ran("diff --base {old.yaml} -f {new.yaml}", &files);
     assert_eq!(diff.code, 2, "{}{}", diff.out, diff.err);
     assert!(diff.out.contains("no longer fits: ReplicaSet/ml/b-x"), "{}", diff.out);
+    // In JSON it is not in a list of services.
+    let json = ran("diff -o json --base {old.yaml} -f {new.yaml}", &files);
+    assert_eq!(json.at("/capacity/otherWorkloads/0/workload"), "ReplicaSet/ml/b-x");
+    assert_eq!(json.at("/capacity/otherWorkloads/0/list"), "noLongerFits");
+    assert_eq!(json.at("/capacity/noLongerFits"), serde_json::Value::Null);
     let all = ran("rollout --all --base {old.yaml} -f {new.yaml}", &files);
     assert_eq!(all.code, 2, "{}{}", all.out, all.err);
     assert!(all.out.contains("✗ no longer fits: ReplicaSet/ml/b-x"), "{}", all.out);
