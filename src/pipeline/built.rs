@@ -93,6 +93,21 @@ pub struct PodContext {
     groups: &'static LeaderWorkerSetRelease,
 }
 
+/// The pods of a worker group of Ray: `replicas` within `minReplicas` and `maxReplicas`, each with
+/// `numOfHosts` pods, and none of a suspended group (KubeRay `utils.GetWorkerGroupDesiredReplicas`,
+/// with the defaults of its CRD).
+pub(super) fn ray_workers(group: &Node) -> i64 {
+    if group.get("suspend").and_then(Node::as_bool) == Some(true) {
+        return 0;
+    }
+    let number = |key: &str, default: i64| group.get(key).and_then(Node::as_int).unwrap_or(default);
+    let (replicas, least) = (number("replicas", 0), number("minReplicas", 0));
+    // Not `clamp`: bounds that contradict each other would end the program.
+    let count =
+        if replicas < least { least } else { replicas.min(number("maxReplicas", i64::MAX)) };
+    count.saturating_mul(number("numOfHosts", 1)).max(0)
+}
+
 impl PodContext {
     /// A context for these nodes, with the Admission among `objects`.
     pub fn new<'o>(machines: &[Machine], objects: impl IntoIterator<Item = &'o Object>) -> Self {
@@ -251,10 +266,9 @@ impl PodContext {
         };
         let head = spec.get("headGroupSpec").cloned().unwrap_or_else(|| Node::map(spec.origin));
         let groups = spec.get("workerGroupSpecs").map(Node::items).unwrap_or_default();
-        let workers = groups.iter().map(|group| {
-            let count = group.get("replicas").and_then(Node::as_int).unwrap_or(1);
-            Ok((template(group)?, usize::try_from(count).unwrap_or(0)))
-        });
+        let workers = groups
+            .iter()
+            .map(|group| Ok((template(group)?, usize::try_from(ray_workers(group)).unwrap_or(0))));
         Ok(WorkloadKind::Ray {
             head: template(&head)?,
             workers: workers.collect::<Result<_, _>>()?,

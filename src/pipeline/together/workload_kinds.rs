@@ -15,6 +15,10 @@ pub(super) struct Part {
     pub(super) replicas: &'static [(&'static [&'static str], i64)],
     /// The last of `replicas` is not larger than this field, if it is set.
     pub(super) most: Option<&'static [&'static str]>,
+    /// The elements are worker groups of Ray: `replicas` has bounds, as [`ray_workers`] counts them.
+    ///
+    /// [`ray_workers`]: crate::pipeline::built::ray_workers
+    pub(super) ray_workers: bool,
     /// The pod template.
     pub(super) template: &'static [&'static str],
     /// What is there is the spec of a pod, without metadata.
@@ -145,7 +149,16 @@ const fn part(
     replicas: &'static [(&'static [&'static str], i64)],
     template: &'static [&'static str],
 ) -> Part {
-    Part { times: &[], each, replicas, most: None, template, bare: false, completed: false }
+    Part {
+        times: &[],
+        each,
+        replicas,
+        most: None,
+        ray_workers: false,
+        template,
+        bare: false,
+        completed: false,
+    }
 }
 
 /// The roles of a job of Kubeflow's training operator: a map by the name of the role.
@@ -191,11 +204,14 @@ pub(super) static TABLE: &[Row] = &[
         kind: "RayCluster",
         pods: Pods::Parts(&[
             part(&[], &[], &["spec", "headGroupSpec", "template"]),
-            part(
-                &["spec", "workerGroupSpecs"],
-                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
-                &["template"],
-            ),
+            Part {
+                ray_workers: true,
+                ..part(
+                    &["spec", "workerGroupSpecs"],
+                    &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                    &["template"],
+                )
+            },
         ]),
     },
     Row {
@@ -207,6 +223,7 @@ pub(super) static TABLE: &[Row] = &[
                 ..part(&[], &[], &["spec", "rayClusterConfig", "headGroupSpec", "template"])
             },
             Part {
+                ray_workers: true,
                 completed: true,
                 ..part(
                     &["spec", "rayClusterConfig", "workerGroupSpecs"],
@@ -258,6 +275,7 @@ pub(super) static TABLE: &[Row] = &[
                 ..part(&[], &[], &["spec", "rayClusterSpec", "headGroupSpec", "template"])
             },
             Part {
+                ray_workers: true,
                 completed: true,
                 ..part(
                     &["spec", "rayClusterSpec", "workerGroupSpecs"],
@@ -275,6 +293,7 @@ pub(super) static TABLE: &[Row] = &[
             each: &["spec", "template", "cliques"],
             replicas: &[(&["spec", "replicas"], 1)],
             most: None,
+            ray_workers: false,
             template: &["spec", "podSpec"],
             bare: true,
             completed: false,

@@ -19,7 +19,7 @@ use crate::cluster::schedule::{NodeTerm, PodTemplate};
 use crate::diag::{Code, Diagnostic};
 use crate::objects::accept::{judge, judge_template, judges_pods};
 use crate::operators::OPERATORS;
-use crate::pipeline::built::{PodContext, WorkloadKind, gpus};
+use crate::pipeline::built::{PodContext, WorkloadKind, gpus, ray_workers};
 use crate::pipeline::plan::Planner;
 use crate::pipeline::running::{RunningPod, RunningPods};
 use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec};
@@ -510,6 +510,9 @@ impl Part {
             [] => 1,
             path => number(object, path, 1),
         };
+        if self.ray_workers {
+            return ray_workers(item).saturating_mul(times);
+        }
         factors.fold(times, i64::saturating_mul)
     }
 

@@ -68,6 +68,23 @@ fn a_job_has_the_pods_that_are_left_to_run() {
 }
 
 #[test]
+fn a_group_of_ray_has_as_many_workers_as_its_bounds_allow() {
+    let of = |mut group: Value| {
+        group["groupName"] = "g".into();
+        group["template"] = template();
+        pods(
+            json!({"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "r", "namespace": "ml"},
+            "spec": {"headGroupSpec": {"template": template()}, "workerGroupSpecs": [group]}}),
+        )
+    };
+    // The head is one pod more.
+    assert_eq!(of(json!({})), 1);
+    assert_eq!(of(json!({"minReplicas": 3, "numOfHosts": 2})), 7);
+    assert_eq!(of(json!({"replicas": 9, "maxReplicas": 2})), 3);
+    assert_eq!(of(json!({"replicas": 2, "minReplicas": 1, "suspend": true})), 1);
+}
+
+#[test]
 fn workloads_that_are_suspended_or_finished_have_no_pods() {
     let ray = |suspend: bool| {
         json!({"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "r", "namespace": "ml"},
