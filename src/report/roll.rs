@@ -138,6 +138,11 @@ fn amounts(amounts: &Amounts) -> String {
     }
 }
 
+/// A number in a sentence.
+pub(super) fn none_or(count: i64) -> String {
+    if count == 0 { "none".to_owned() } else { count.to_string() }
+}
+
 /// The stages as rows of a table.
 pub(super) fn rows(component: &ComponentRollout) -> Vec<Vec<String>> {
     let row = |(at, stage): (usize, &RollStage)| {
@@ -201,7 +206,7 @@ pub fn sentences(
             let pending = component.pending();
             let waits = if pending == 1 { "waits" } else { "wait" };
             let before = match component.waited_less() {
-                Some(waited) => format!(", {waited} before"),
+                Some(waited) => format!(", {} before", none_or(waited)),
                 None => " as before".to_owned(),
             };
             out.push(format!(

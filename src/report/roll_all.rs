@@ -86,8 +86,9 @@ impl Displaced {
         let name = &self.name;
         match self.waited {
             Some(waited) => format!(
-                "! more pods wait: {name}{component}: {}, {waited} before: {}",
+                "! more pods wait: {name}{component}: {}, {} before: {}",
                 plural(self.pods, "pod"),
+                roll::none_or(waited),
                 self.message
             ),
             None => format!("✗ no longer fits: {name}{component}: {}", self.message),

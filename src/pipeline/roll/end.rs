@@ -81,6 +81,32 @@ pub(super) fn outcome(
     }
 }
 
+/// Whether more pods or groups of what does not change wait than before, or the nodes are others.
+/// `others` wait outside the tracks, before and now.
+pub(super) fn is_shorter(
+    tracks: &[Track],
+    rollouts: &[ComponentRollout],
+    others: (usize, usize),
+) -> bool {
+    let [mut before, mut now] =
+        [others.0, others.1].map(|pods| i64::try_from(pods).unwrap_or(i64::MAX));
+    for (track, rollout) in tracks.iter().zip(rollouts).filter(|(_, one)| !one.end.is_change()) {
+        // Without the number of before, or on other nodes, nothing is known to be as it was.
+        let Some(waited) = track.waited.filter(|waited| waited.on_same_nodes) else { return true };
+        before = before.saturating_add(waited.pods);
+        now = now.saturating_add(rollout.pending());
+    }
+    now > before
+}
+
+/// Where no more of what does not change waits than before, the places that one component lost are
+/// those that another one which waited got, while the update moved pods: the room is what it was,
+/// so that the one that lost waits, as the other did.
+pub(super) fn keep_waiting(rollouts: &mut [ComponentRollout]) {
+    let lost = rollouts.iter_mut().filter(|rollout| rollout.end == RollEnd::Displaced);
+    lost.for_each(|rollout| rollout.end = RollEnd::Waits);
+}
+
 /// Strategy, maximum surge and maximum number of unavailable pods or groups.
 fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
     match kind {

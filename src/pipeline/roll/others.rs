@@ -37,6 +37,7 @@ pub(super) struct Displaced {
     pods: usize,
     devices: i64,
     message: EcoString,
+    end: RollEnd,
 }
 
 /// The priority below which the pods of the tracks evict others.
@@ -156,9 +157,19 @@ pub(super) fn displaced(world: &World, kept: &[Kept]) -> Vec<Displaced> {
             pods: waiting.len(),
             devices: waiting.iter().map(devices).sum(),
             message,
+            end: RollEnd::Displaced,
         })
     };
     kept.iter().filter_map(one).collect()
+}
+
+/// Pods of these workloads without a node, before and now.
+pub(super) fn waiting(world: &World, kept: &[Kept]) -> (usize, usize) {
+    let before = kept.iter().flat_map(|item| &item.had_node).filter(|had| !**had).count();
+    let members = kept.iter().flat_map(|item| world.members(item.id));
+    let waits =
+        |member: &&KeptPod| member.pod.is_none_or(|pod| world.phase(pod) == PodPhase::Pending);
+    (before, members.filter(waits).count())
 }
 
 /// By workload, replica and place, whether a pod has a node.
@@ -200,6 +211,11 @@ const KINDS: [&str; 6] =
     ["Deployment", "ReplicaSet", "StatefulSet", "Job", "LeaderWorkerSet", "RayCluster"];
 
 impl Displaced {
+    /// The same of these pods as [`super::end::keep_waiting`].
+    pub(super) fn keep_waiting(&mut self) {
+        self.end = RollEnd::Waits;
+    }
+
     /// As a rollout that does not happen: its pods lose their nodes.
     pub(super) fn into_rollout(self) -> ServiceRollout {
         // Three parts are `Kind/namespace/name`; two are a service's namespace and name.
@@ -219,8 +235,9 @@ impl Displaced {
             max_surge: 0,
             max_unavailable: 0,
             stages: vec![last],
-            waited: None,
-            end: RollEnd::Displaced,
+            // Only pods that had nodes are among them.
+            waited: Some(0),
+            end: self.end,
             stuck: Some(Stuck { pod: name.into(), message: self.message }),
             lowest_ready: 0,
             peak_gpus: self.devices,

@@ -112,8 +112,14 @@ pub(super) fn play(
     let most = watched.iter().map(Watched::most).sum();
     let all = tracks.iter().zip(placed).zip(watched);
     let ends = all.map(|((track, placed), watched)| end::outcome(&world, track, &placed, watched));
-    let rollouts = ends.collect();
-    Simulated { rollouts, met, most, displaced: others::displaced(&world, &kept) }
+    let mut rollouts: Vec<ComponentRollout> = ends.collect();
+    let mut displaced = others::displaced(&world, &kept);
+    let others = others::waiting(&world, &kept);
+    if !end::is_shorter(tracks, &rollouts, others) {
+        end::keep_waiting(&mut rollouts);
+        displaced.iter_mut().for_each(Displaced::keep_waiting);
+    }
+    Simulated { rollouts, met, most, displaced }
 }
 
 /// Simulates services one after the other. Each starts when the one before it is complete.

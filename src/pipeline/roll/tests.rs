@@ -290,3 +290,41 @@ fn a_service_that_waited_before_waits_with_more_pods() {
         assert!(ran.out.contains("no longer fits: ml/code engine"), "{}", ran.out);
     }
 }
+
+/// A service that fits loses a place to one that waited, by the surge of a third: as many pods of
+/// what does not change wait as before, so that the room is what it was.
+#[test]
+fn a_place_that_changes_hands_is_no_lack_of_room() {
+    let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: -10\n";
+    let input = |version: &str, talks: i64| {
+        let api = format!(
+            "minReplicas: 2, maxReplicas: 4, runner: {{name: ome-container, env: [{{name: V, value: '{version}'}}]}}"
+        );
+        let talk = format!("minReplicas: {talks}, maxReplicas: 9, priorityClassName: low");
+        catalog(1)
+            + class
+            + &gpu_node("n0", 4, "")
+            + &gpu_node("n2", 2, "")
+            + &service("api", &api)
+            + &service(
+                "code",
+                "minReplicas: 3, maxReplicas: 5, nodeSelector: {kubernetes.io/hostname: n2}",
+            )
+            + &service("talk", &talk)
+    };
+    let (before, after, more) =
+        (input("1", 3), input("2", 3), input("2", 3).replace("minReplicas: 2", "minReplicas: 4"));
+    for (after, code, text) in [
+        (&after, 0, "! more pods wait: ml/talk engine: 1 pod, none before: 0/2 nodes"),
+        // More pods of the changed service leave less for the others.
+        (&more, 2, "✗ no longer fits: ml/talk engine: 0/2 nodes"),
+    ] {
+        let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+        let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+        assert!(all.out.contains(text), "{}", all.out);
+        assert_eq!(all.code, code, "{}", all.out);
+        let one = ome_on("rollout api --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+        assert!(one.out.contains(text), "{}", one.out);
+        assert_eq!(one.code, code, "{}", one.out);
+    }
+}
