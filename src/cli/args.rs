@@ -1,8 +1,9 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
-use super::Failure;
+use super::incomplete::{self, Gap};
 use super::proposals::{Proposals, Typed};
 use super::session_options::SessionOptions;
+use super::{Failure, Io};
 use crate::load::settings::{self, Settings, Trust};
 use crate::load::{ModelFiles, default_cache};
 use crate::operators;
@@ -10,6 +11,8 @@ use crate::operators::ome::accelerators::condition::tokens;
 use crate::operators::ome::objects::workload::Workload;
 use crate::pipeline::{At, Each, Lost};
 use crate::policy::{AcceleratorOptions, ArgsOrder, BuiltinMode};
+use crate::report::answer::Answer;
+use crate::report::markdown;
 use crate::source::SourceId;
 use crate::workspace::complete::ModelFacts;
 use crate::yaml::Limits;
@@ -542,6 +545,35 @@ impl PageFormat {
     /// Whether the output is one document for programs.
     pub(crate) fn is_data(self) -> bool {
         matches!(self, Self::Json | Self::Yaml)
+    }
+
+    /// Begins a page with a line about all of it; a document for programs has a field instead.
+    pub(super) fn begin(self, line: &str, io: &mut Io<'_>) -> std::io::Result<()> {
+        match self {
+            Self::Table => io.print_line(line),
+            Self::Markdown => io.print(&format!("{}\n", markdown::lines(&format!("{line}\n")))),
+            Self::Html => {
+                io.insert_in_page(line);
+                Ok(())
+            }
+            Self::Json | Self::Yaml => Ok(()),
+        }
+    }
+
+    /// Prints an answer, and for programs the gaps of the inputs.
+    pub(super) fn print(
+        self,
+        answer: &impl Answer,
+        gaps: &[Gap],
+        io: &mut Io<'_>,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Json | Self::Yaml => incomplete::print_json(&answer.json(), gaps, io)?,
+            Self::Table => io.print(&answer.text(io.style()))?,
+            Self::Markdown => io.print(&answer.markdown().map_err(Failure::Usage)?)?,
+            Self::Html => io.print(&answer.html().map_err(Failure::Usage)?)?,
+        }
+        Ok(())
     }
 }
 

@@ -3,9 +3,9 @@
 //! In: the findings about files and documents that became no object. Out: those that may hold an
 //! object that a decision reads, for the first line of a page and for `incomplete` in JSON.
 
+use super::Io;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
-use crate::report::answer::Answer;
 use crate::source::Span;
 use crate::workspace::World;
 use serde::Serialize;
@@ -24,10 +24,10 @@ pub(crate) struct Gap {
 
 /// An answer in JSON, with what it does not cover.
 #[derive(Serialize)]
-pub(super) struct Partial<'a, T: Serialize> {
+struct Partial<'a, T: Serialize> {
     #[serde(flatten)]
-    pub(super) answer: &'a T,
-    pub(super) incomplete: &'a [Gap],
+    answer: &'a T,
+    incomplete: &'a [Gap],
 }
 
 /// What answers depend on.
@@ -165,15 +165,17 @@ fn names_settings(document: &str, world: &World) -> bool {
         || names.any(|name| name == **bundle || kinds::is_read_by_operators(&name))
 }
 
-/// An answer as JSON, with the gaps of the inputs.
-pub(super) fn json(answer: &dyn Answer, gaps: &[Gap]) -> serde_json::Value {
-    let mut value = answer.json();
-    if let Some(map) = value.as_object_mut()
-        && !gaps.is_empty()
-    {
-        map.insert("incomplete".to_owned(), serde_json::json!(gaps));
+/// Prints an answer as JSON, with the gaps of the inputs.
+pub(super) fn print_json(
+    answer: &impl Serialize,
+    gaps: &[Gap],
+    io: &mut Io<'_>,
+) -> std::io::Result<()> {
+    if gaps.is_empty() {
+        io.print_json(answer)
+    } else {
+        io.print_json(&Partial { answer, incomplete: gaps })
     }
-    value
 }
 
 #[cfg(test)]

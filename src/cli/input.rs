@@ -1,7 +1,7 @@
 //! A session: everything that was read, under the arguments, variables and settings of a run.
 
 use super::args::{self, InputArgs, PageFormat};
-use super::incomplete::{Gap, Partial};
+use super::incomplete::Gap;
 use super::proposals::Proposals;
 use super::releases::{self, Followed};
 use super::session_options::SessionOptions;
@@ -20,7 +20,7 @@ use crate::policy::{BuiltinMode, Platform};
 use crate::quantity::Selector;
 use crate::report::answer::Answer;
 use crate::report::findings;
-use crate::report::{markdown, phrases::plural};
+use crate::report::phrases::plural;
 use crate::secret::Secrets;
 use crate::source::Span;
 use crate::workspace::{self, Distribution, ReadOptions, World};
@@ -335,7 +335,7 @@ impl Session {
     /// Prints an answer; findings go beside it, but for JSON, which holds its own.
     pub(super) fn show(
         &self,
-        answer: &dyn Answer,
+        answer: &impl Answer,
         format: PageFormat,
         found: &[Diagnostic],
         io: &mut Io<'_>,
@@ -346,7 +346,7 @@ impl Session {
     /// The same for an answer about several inputs; the findings are of the first.
     pub(super) fn show_of(
         read: &[&Self],
-        answer: &dyn Answer,
+        answer: &impl Answer,
         format: PageFormat,
         found: &[Diagnostic],
         io: &mut Io<'_>,
@@ -362,17 +362,7 @@ impl Session {
             side.begin_page(format, io)?;
             gaps.extend(side.incomplete());
         }
-        match format {
-            PageFormat::Json | PageFormat::Yaml => {
-                io.print_json(&incomplete::json(answer, &gaps))?;
-            }
-            PageFormat::Table => {
-                io.print(&answer.text(io.style()))?;
-            }
-            PageFormat::Markdown => io.print(&answer.markdown().map_err(Failure::Usage)?)?,
-            PageFormat::Html => io.print(&answer.html().map_err(Failure::Usage)?)?,
-        }
-        Ok(())
+        format.print(answer, &gaps, io)
     }
 
     /// Prints errors and warnings on stderr; informative findings are only in `validate` and JSON.
@@ -668,12 +658,7 @@ impl Session {
         answer: &impl Serialize,
         io: &mut Io<'_>,
     ) -> std::io::Result<()> {
-        let gaps = self.incomplete();
-        if gaps.is_empty() {
-            io.print_json(answer)
-        } else {
-            io.print_json(&Partial { answer, incomplete: &gaps })
-        }
+        incomplete::print_json(answer, &self.incomplete(), io)
     }
 
     /// Begins a page: of an input that was not read as a whole, its first line says so, and nothing
@@ -682,16 +667,6 @@ impl Session {
         let Some(line) = self.incomplete_line() else { return Ok(()) };
         // A ✓ would promise more than a part of the input can show.
         io.confirm_nothing();
-        match format {
-            PageFormat::Table => io.print_line(&line),
-            PageFormat::Markdown => {
-                io.print(&format!("{}\n", markdown::lines(&format!("{line}\n"))))
-            }
-            PageFormat::Html => {
-                io.insert_in_page(&line);
-                Ok(())
-            }
-            PageFormat::Json | PageFormat::Yaml => Ok(()),
-        }
+        format.begin(&line, io)
     }
 }

@@ -1,12 +1,12 @@
 //! The output formats of an answer.
 
 use super::table::Style;
-use serde_json::Value;
+use serde::Serialize;
 
 /// An answer that can be printed as JSON, text, Markdown and HTML.
 pub trait Answer {
-    /// The documented JSON format.
-    fn json(&self) -> Value;
+    /// The documented JSON format. A long answer is written as it is made.
+    fn json(&self) -> impl Serialize;
 
     /// Text for a terminal.
     fn text(&self, style: Style) -> String;

@@ -223,7 +223,7 @@ fn stage_json(stage: &DrainStage) -> Value {
 }
 
 impl Answer for View<'_> {
-    fn json(&self) -> Value {
+    fn json(&self) -> impl serde::Serialize {
         let outcome = self.drain;
         let mut drain = json!({
             "nodes": owners(&outcome.nodes),

@@ -131,7 +131,7 @@ impl View<'_> {
 }
 
 impl Answer for View<'_> {
-    fn json(&self) -> Value {
+    fn json(&self) -> impl serde::Serialize {
         json!({
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),

@@ -22,7 +22,7 @@ pub struct View<'a> {
 }
 
 impl Answer for View<'_> {
-    fn json(&self) -> Value {
+    fn json(&self) -> impl serde::Serialize {
         let Self { matrix, sources } = self;
         json!({
             "schemaVersion": SCHEMA_VERSION,
@@ -32,16 +32,87 @@ impl Answer for View<'_> {
         })
     }
 
+    /// The matrix as text: a row per model, a column per class, and below the reasons why pairs have no
+    /// runtime.
     fn text(&self, style: Style) -> String {
-        text(self.matrix, style)
+        let matrix = self.matrix;
+        let mut out = Page::default();
+        if !matrix.classes.is_empty() {
+            out.draw(&grid(&titles(matrix, "MODEL"), words(matrix), style));
+        }
+        let holes = matrix.cells.iter().filter_map(|cell| match &cell.outcome {
+            MatrixOutcome::Hole(reason) | MatrixOutcome::Misfit(_, reason) => Some((cell, reason)),
+            MatrixOutcome::Winner(_) | MatrixOutcome::Tie(_) => None,
+        });
+        for (index, (cell, reason)) in holes.enumerate() {
+            if index == 0 {
+                out.end_line();
+            }
+            let row = cell.service.as_ref().unwrap_or(&cell.model);
+            line!(out, "{row} on {}: {reason}", cell.class);
+        }
+        out.finish()
     }
 
     fn markdown(&self) -> Result<String, String> {
-        Ok(markdown(self.matrix))
+        let mut out = Page::default();
+        markdown::table(&mut out, &titles(self.matrix, "model"), words(self.matrix));
+        Ok(out.finish())
     }
 
+    /// The matrix as a heat map on a self-contained page; pairs without a runtime are grouped by
+    /// reason.
     fn html(&self) -> Result<String, String> {
-        html(self.matrix)
+        let matrix = self.matrix;
+        let mut counts = [0_usize; 4];
+        let mut holes: IndexMap<&str, Vec<String>> = IndexMap::new();
+        for cell in &matrix.cells {
+            counts[match &cell.outcome {
+                MatrixOutcome::Winner(_) => 0,
+                MatrixOutcome::Tie(_) => 1,
+                MatrixOutcome::Misfit(..) => 3,
+                MatrixOutcome::Hole(reason) => {
+                    // By reason: a catalog has hundreds of pairs and a few reasons.
+                    let pairs = holes.entry(reason).or_default();
+                    pairs.push(format!("{} on {}", cell.model, cell.class));
+                    2
+                }
+            }] += 1;
+        }
+        let shown = |cell: &Cell| {
+            let (class, reason) = match &cell.outcome {
+                MatrixOutcome::Winner(_) => ("win", None),
+                MatrixOutcome::Tie(_) => ("tie", Some("age or name would decide")),
+                MatrixOutcome::Hole(reason) | MatrixOutcome::Misfit(_, reason) => {
+                    ("hole", Some(reason.as_str()))
+                }
+            };
+            json!({ "class": class, "reason": reason, "text": word(cell) })
+        };
+        let row = |(model, cells): (&str, &[Cell])| json!({ "model": model, "cells": cells.iter().map(shown).collect::<Vec<_>>() });
+        let [wins, ties, none, misfits] = counts;
+        let misfits = match misfits {
+            0 => String::new(),
+            some => format!(", {some} whose server would not start"),
+        };
+        let data = json!({
+            "summary": format!(
+                "{} on {}: of {}, {wins} with one runtime, {} decided by age or name, {none} without a runtime{misfits}",
+                plural(matrix.models.len(), "model"),
+                plural_of(matrix.classes.len()),
+                plural(matrix.cells.len(), "pair"),
+                ties,
+            ),
+            "legend": [
+                { "class": "win", "label": "✓ this runtime is chosen" },
+                { "class": "tie", "label": "! tie: age or name decides" },
+                { "class": "hole", "label": "- no runtime" },
+            ],
+            "classes": matrix.classes.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
+            "rows": rows(matrix).map(row).collect::<Vec<_>>(),
+            "holes": holes.into_iter().map(|(reason, pairs)| json!({ "reason": reason, "count": plural(pairs.len(), "pair"), "pairs": pairs })).collect::<Vec<_>>(),
+        });
+        fill("matrix.html", include_str!("page/matrix.html"), &data)
     }
 }
 
@@ -98,88 +169,6 @@ fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
     // The cells are in rows; without a class there are none, and `chunks` takes no 0.
     let width = matrix.classes.len().max(1);
     matrix.models.iter().map(ecow::EcoString::as_str).zip(matrix.cells.chunks(width))
-}
-
-/// The matrix as text: a row per model, a column per class, and below the reasons why pairs have no
-/// runtime.
-fn text(matrix: &Matrix, style: Style) -> String {
-    let mut out = Page::default();
-    if !matrix.classes.is_empty() {
-        out.draw(&grid(&titles(matrix, "MODEL"), words(matrix), style));
-    }
-    let holes = matrix.cells.iter().filter_map(|cell| match &cell.outcome {
-        MatrixOutcome::Hole(reason) | MatrixOutcome::Misfit(_, reason) => Some((cell, reason)),
-        MatrixOutcome::Winner(_) | MatrixOutcome::Tie(_) => None,
-    });
-    for (index, (cell, reason)) in holes.enumerate() {
-        if index == 0 {
-            out.end_line();
-        }
-        let row = cell.service.as_ref().unwrap_or(&cell.model);
-        line!(out, "{row} on {}: {reason}", cell.class);
-    }
-    out.finish()
-}
-
-/// The matrix as Markdown.
-fn markdown(matrix: &Matrix) -> String {
-    let mut out = Page::default();
-    markdown::table(&mut out, &titles(matrix, "model"), words(matrix));
-    out.finish()
-}
-
-/// The matrix as a heat map on a self-contained page; pairs without a runtime are grouped by
-/// reason.
-fn html(matrix: &Matrix) -> Result<String, String> {
-    let mut counts = [0_usize; 4];
-    let mut holes: IndexMap<&str, Vec<String>> = IndexMap::new();
-    for cell in &matrix.cells {
-        counts[match &cell.outcome {
-            MatrixOutcome::Winner(_) => 0,
-            MatrixOutcome::Tie(_) => 1,
-            MatrixOutcome::Misfit(..) => 3,
-            MatrixOutcome::Hole(reason) => {
-                // By reason: a catalog has hundreds of pairs and a few reasons.
-                let pairs = holes.entry(reason).or_default();
-                pairs.push(format!("{} on {}", cell.model, cell.class));
-                2
-            }
-        }] += 1;
-    }
-    let shown = |cell: &Cell| {
-        let (class, reason) = match &cell.outcome {
-            MatrixOutcome::Winner(_) => ("win", None),
-            MatrixOutcome::Tie(_) => ("tie", Some("age or name would decide")),
-            MatrixOutcome::Hole(reason) | MatrixOutcome::Misfit(_, reason) => {
-                ("hole", Some(reason.as_str()))
-            }
-        };
-        json!({ "class": class, "reason": reason, "text": word(cell) })
-    };
-    let row = |(model, cells): (&str, &[Cell])| json!({ "model": model, "cells": cells.iter().map(shown).collect::<Vec<_>>() });
-    let [wins, ties, none, misfits] = counts;
-    let misfits = match misfits {
-        0 => String::new(),
-        some => format!(", {some} whose server would not start"),
-    };
-    let data = json!({
-        "summary": format!(
-            "{} on {}: of {}, {wins} with one runtime, {} decided by age or name, {none} without a runtime{misfits}",
-            plural(matrix.models.len(), "model"),
-            plural_of(matrix.classes.len()),
-            plural(matrix.cells.len(), "pair"),
-            ties,
-        ),
-        "legend": [
-            { "class": "win", "label": "✓ this runtime is chosen" },
-            { "class": "tie", "label": "! tie: age or name decides" },
-            { "class": "hole", "label": "- no runtime" },
-        ],
-        "classes": matrix.classes.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
-        "rows": rows(matrix).map(row).collect::<Vec<_>>(),
-        "holes": holes.into_iter().map(|(reason, pairs)| json!({ "reason": reason, "count": plural(pairs.len(), "pair"), "pairs": pairs })).collect::<Vec<_>>(),
-    });
-    fill("matrix.html", include_str!("page/matrix.html"), &data)
 }
 
 fn plural_of(classes: usize) -> String {

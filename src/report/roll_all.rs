@@ -253,7 +253,7 @@ impl All<'_> {
 
 impl Answer for All<'_> {
     /// Services that do not change are counted, not listed.
-    fn json(&self) -> Value {
+    fn json(&self) -> impl serde::Serialize {
         let listed = self.of_operators().filter(|rollout| {
             let lost = roll::is_displaced(&rollout.components);
             Self::is_changed(rollout) || Self::waits(rollout) || lost || rollout.error.is_some()

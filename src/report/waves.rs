@@ -45,7 +45,7 @@ pub struct Waves<'a> {
 
 impl Answer for Waves<'_> {
     /// The JSON format of every rollout; a service has no groups.
-    fn json(&self) -> Value {
+    fn json(&self) -> impl serde::Serialize {
         let workload = |workload: &WorkloadRollout| {
             json!({
                 "name": workload.name.as_str(),

@@ -1,7 +1,7 @@
 //! `ome explain`: every step of the selection.
 
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
-use crate::cli::commands::subject::{Form, Subject};
+use crate::cli::commands::subject::Subject;
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page};
@@ -82,6 +82,18 @@ enum Format {
     Mermaid,
 }
 
+impl Format {
+    /// The kind of page that it is.
+    fn page(self) -> PageFormat {
+        match self {
+            Self::Table | Self::Wide => PageFormat::Table,
+            Self::Markdown => PageFormat::Markdown,
+            // A comment of the graph would be lost where it is drawn.
+            Self::Json | Self::Yaml | Self::Mermaid | Self::Name => PageFormat::Json,
+        }
+    }
+}
+
 /// Explains and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
@@ -93,15 +105,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let (selected, servings) = match session.select_all(&args.services) {
         Ok(selected) => selected,
         Err(failure) => {
-            let form = match args.output {
-                Format::Table | Format::Wide | Format::Name => Form::Text,
-                Format::Markdown => Form::Markdown,
-                Format::Json | Format::Yaml => Form::Json,
+            let format = match args.output {
+                Format::Name => PageFormat::Table,
                 Format::Mermaid => return Err(failure),
+                other => other.page(),
             };
             // The name may be that of a runtime or a model.
             return match Subject::named(&session, &args.services) {
-                Some(subject) => subject.explain(&session, form, detail, io),
+                Some(subject) => subject.explain(&session, format, detail, io),
                 None => Err(failure),
             };
         }
@@ -163,15 +174,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .of(&session, found);
     let found = knative_together(found);
     let machines = catalog.machines();
-    session.begin_page(
-        match args.output {
-            Format::Markdown => PageFormat::Markdown,
-            // A comment of the graph would be lost where it is drawn.
-            Format::Json | Format::Yaml | Format::Mermaid | Format::Name => PageFormat::Json,
-            Format::Table | Format::Wide => PageFormat::Table,
-        },
-        io,
-    )?;
+    session.begin_page(args.output.page(), io)?;
     match args.output {
         Format::Mermaid => {
             session.say(&found, io);

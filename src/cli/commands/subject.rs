@@ -2,6 +2,7 @@
 //! cannot.
 
 use crate::api::{Model, Object, Runtime};
+use crate::cli::args::PageFormat;
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
@@ -16,14 +17,6 @@ pub(super) enum Subject<'a> {
     Runtime(&'a Runtime),
     /// A model.
     Model(&'a Model),
-}
-
-/// How it is printed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    Text,
-    Markdown,
-    Json,
 }
 
 impl<'a> Subject<'a> {
@@ -63,7 +56,7 @@ impl<'a> Subject<'a> {
     pub(super) fn explain(
         &self,
         session: &Session,
-        form: Form,
+        format: PageFormat,
         detail: judged::Detail,
         io: &mut Io<'_>,
     ) -> Result<Outcome, Failure> {
@@ -76,7 +69,7 @@ impl<'a> Subject<'a> {
         let sheet = match self {
             Self::Runtime(runtime) => {
                 let users = users_of_runtime(catalog, session.semantics, runtime);
-                if form == Form::Json {
+                if format.is_data() {
                     session.print_json(&users::runtime_json(runtime, &users, sources), io)?;
                     return Ok(session.outcome(&found, false));
                 }
@@ -85,7 +78,7 @@ impl<'a> Subject<'a> {
             Self::Model(model) => {
                 let users = users_of_model(catalog, session.semantics, model);
                 let runtimes = runtimes_for_model(catalog, session.semantics, model);
-                if form == Form::Json {
+                if format.is_data() {
                     session.print_json(
                         &users::model_json(model, &users, runtimes.as_ref(), sources),
                         io,
@@ -100,7 +93,7 @@ impl<'a> Subject<'a> {
         page.lines([format!("mode: {}{}", session.mode(), session.header())]);
         page.append(sheet);
         let style = io.style();
-        io.print(&if form == Form::Markdown { page.markdown() } else { page.text(style) })?;
+        io.print(&if format == PageFormat::Markdown { page.markdown() } else { page.text(style) })?;
         Ok(session.outcome(&found, false))
     }
 }

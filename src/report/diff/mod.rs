@@ -65,7 +65,7 @@ pub fn unread(found: &[Diagnostic], sources: &SourceMap) -> Value {
 }
 
 impl Answer for View<'_> {
-    fn json(&self) -> Value {
+    fn json(&self) -> impl serde::Serialize {
         let summary = &self.diff.summary;
         let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,

@@ -2,13 +2,14 @@
 
 mod json;
 
+use super::answer::Answer;
 use super::fill::fill;
 use super::phrases::plural;
 use super::roll_all::Displaced;
 use super::screen::{Page, line, put};
 use super::table::{Style, table};
 use super::wording::{Wording, lettered, ordinals};
-use super::{markdown, meaning};
+use super::{markdown, meaning, roll};
 use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::servings::Profile;
@@ -16,6 +17,7 @@ use crate::operators::servings::rollout::{Capacity, Cell, GroupStatus, Kind, Out
 use crate::pipeline::{ComponentRollout, RollEnd};
 use crate::quantity::Count;
 use crate::source::SourceMap;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// A rollout of a ModelServing, ready to be shown.
@@ -46,6 +48,8 @@ pub struct Rollout<'a> {
     pub displaced: &'a [Displaced],
     /// A part of the input was not read: nothing is confirmed.
     pub incomplete: bool,
+    /// The text lists the requests of the controller too.
+    pub lists_steps: bool,
     /// The sources that edits refer to.
     pub sources: &'a SourceMap,
 }
@@ -57,7 +61,7 @@ impl Rollout<'_> {
 
     /// The group whose pod has no node, together with everything else.
     fn stuck_group(&self) -> Option<i64> {
-        super::roll::stuck_group(self.components?, &self.trace().serving)
+        roll::stuck_group(self.components?, &self.trace().serving)
     }
 
     fn group(&self, ordinal: i64) -> String {
@@ -352,29 +356,15 @@ impl Rollout<'_> {
         out
     }
 
-    /// The timeline as text.
-    pub fn text(&self, style: Style) -> String {
-        let mut out = Page::default();
-        put!(out, "{}\n\n", self.title());
-        let rows = &self.trace().rows;
-        if !rows.is_empty() {
-            let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
-            let lines = (0..rows.len()).map(|position| self.line(position));
-            let mut drawn = table(&titles, lines, style);
-            drawn.push_str(if self.has_absent() { "· absent  " } else { "" });
-            drawn.push_str("○ old  ◐ updating  ● updated");
-            out.draw(&meaning::with_signs(&drawn, style.color));
-            put!(out, "; {}\n\n", self.columns());
-        }
-        for line in self.summary(Severity::Info) {
-            out.draw(&meaning::shown(&line, style.color));
-            out.end_line();
-        }
-        out.finish()
+    /// What does not complete, and what else loses its nodes.
+    fn end(&self) -> impl Iterator<Item = String> {
+        roll::unfinished(self.components.unwrap_or_default())
+            .flat_map(|component| roll::sentences(component, self.sources, self.incomplete))
+            .chain(self.displaced.iter().map(Displaced::sentence))
     }
 
     /// The requests of the controller in order, one per line.
-    pub fn steps_text(&self) -> String {
+    fn steps_text(&self) -> String {
         let mut out = Page::default();
         for event in self.trace().requests() {
             line!(
@@ -390,24 +380,9 @@ impl Rollout<'_> {
         out.finish()
     }
 
-    /// A table for a pull request comment.
-    pub fn markdown(&self) -> String {
-        let mut out = Page::default();
-        put!(out, "**ome rollout** {}\n\n", markdown::text(&self.title()));
-        let count = self.trace().rows.len();
-        if count > 0 {
-            let titles = ["stage", "groups", "running", "ready replicas", "GPUs", "what happens"];
-            markdown::table(&mut out, &titles, (0..count).map(|position| self.line(position)));
-            out.push_str(if self.has_absent() { "\n· absent, " } else { "\n" });
-            put!(out, "○ old, ◐ updating, ● updated; {}\n\n", self.columns());
-        }
-        markdown::list(&mut out, self.summary(Severity::Warning));
-        out.finish()
-    }
-
     /// How a component ends that does not complete.
     fn unfinished(&self) -> Option<RollEnd> {
-        super::roll::unfinished(self.components?).next().map(|component| component.end)
+        roll::unfinished(self.components?).next().map(|component| component.end)
     }
 
     /// How it ends, in one sentence.
@@ -435,12 +410,62 @@ impl Rollout<'_> {
             },
         }
     }
+}
+
+impl Answer for Rollout<'_> {
+    fn json(&self) -> impl Serialize {
+        self
+    }
+
+    /// The timeline as text.
+    fn text(&self, style: Style) -> String {
+        let mut out = Page::default();
+        put!(out, "{}\n\n", self.title());
+        let rows = &self.trace().rows;
+        if !rows.is_empty() {
+            let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
+            let lines = (0..rows.len()).map(|position| self.line(position));
+            let mut drawn = table(&titles, lines, style);
+            drawn.push_str(if self.has_absent() { "· absent  " } else { "" });
+            drawn.push_str("○ old  ◐ updating  ● updated");
+            out.draw(&meaning::with_signs(&drawn, style.color));
+            put!(out, "; {}\n\n", self.columns());
+        }
+        for line in self.summary(Severity::Info) {
+            out.draw(&meaning::shown(&line, style.color));
+            out.end_line();
+        }
+        for sentence in self.end() {
+            out.draw(&sentence);
+            out.end_line();
+        }
+        if self.lists_steps {
+            out.end_line();
+            out.draw(&self.steps_text());
+        }
+        out.finish()
+    }
+
+    /// A table for a pull request comment.
+    fn markdown(&self) -> Result<String, String> {
+        let mut out = Page::default();
+        put!(out, "**ome rollout** {}\n\n", markdown::text(&self.title()));
+        let count = self.trace().rows.len();
+        if count > 0 {
+            let titles = ["stage", "groups", "running", "ready replicas", "GPUs", "what happens"];
+            markdown::table(&mut out, &titles, (0..count).map(|position| self.line(position)));
+            out.push_str(if self.has_absent() { "\n· absent, " } else { "\n" });
+            put!(out, "○ old, ◐ updating, ● updated; {}\n\n", self.columns());
+        }
+        markdown::list(&mut out, self.summary(Severity::Warning));
+        for sentence in self.end() {
+            out.draw(&markdown::lines(&sentence));
+        }
+        Ok(out.finish())
+    }
 
     /// A single page without external resources.
-    ///
-    /// # Errors
-    /// The error in the template.
-    pub fn html(&self) -> Result<String, String> {
+    fn html(&self) -> Result<String, String> {
         let row = |position: usize| {
             let row = &self.trace().rows[position];
             let groups = row.groups.iter().enumerate().map(|(index, (cell, status))| {

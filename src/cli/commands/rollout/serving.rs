@@ -2,7 +2,6 @@
 
 use super::Args;
 use crate::api::ModelServing;
-use crate::cli::args::PageFormat;
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
@@ -13,7 +12,7 @@ use crate::operators::servings::rollout::findings::play;
 use crate::operators::servings::rollout::{Before, Outcome as Played, Scenario};
 use crate::pipeline::{self, Changes, ComponentRollout, RollOptions, ServingRoom, State};
 use crate::report::roll_all::{self, Displaced};
-use crate::report::{findings, markdown, roll, rollout};
+use crate::report::{findings, roll, rollout};
 use ecow::EcoString;
 use serde_json::{Value, json};
 
@@ -127,7 +126,6 @@ pub(super) fn run(
         .iter()
         .filter(|finding| finding.severity < Severity::Error && finding.objects.contains(&about))
         .collect();
-    let sources = &session.world.sources;
     let view = rollout::Rollout {
         semantics: session.mode(),
         profile: session.serving_rules().profile,
@@ -141,44 +139,10 @@ pub(super) fn run(
         components: rolled.as_deref(),
         displaced: &displaced,
         incomplete: super::is_incomplete(session, earlier),
-        sources,
+        lists_steps: args.steps,
+        sources: &session.world.sources,
     };
-    session.begin_page(args.output, io)?;
-    match args.output {
-        PageFormat::Json | PageFormat::Yaml => session.print_json(&view, io)?,
-        PageFormat::Table => {
-            session.say(&found, io);
-            let style = io.style();
-            io.print(&view.text(style))?;
-            for component in roll::unfinished(rolled.as_deref().unwrap_or_default()) {
-                for sentence in roll::sentences(component, sources, view.incomplete) {
-                    io.print(&format!("{sentence}\n"))?;
-                }
-            }
-            for other in &displaced {
-                io.print(&format!("{}\n", other.sentence()))?;
-            }
-            if args.steps {
-                io.print(&format!("\n{}", view.steps_text()))?;
-            }
-        }
-        PageFormat::Markdown => {
-            session.say(&found, io);
-            io.print(&view.markdown())?;
-            for component in roll::unfinished(rolled.as_deref().unwrap_or_default()) {
-                for sentence in roll::sentences(component, sources, view.incomplete) {
-                    io.print(&markdown::lines(&sentence))?;
-                }
-            }
-            for other in &displaced {
-                io.print(&markdown::lines(&other.sentence()))?;
-            }
-        }
-        PageFormat::Html => {
-            session.say(&found, io);
-            io.print(&view.html().map_err(Failure::Usage)?)?;
-        }
-    }
+    session.show(&view, args.output, &found, io)?;
     let is_stuck = rolled
         .as_deref()
         .is_some_and(|components| roll::is_stuck(components) || roll::is_displaced(components));
