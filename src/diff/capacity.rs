@@ -6,8 +6,9 @@
 use super::{Fate, Group, Pair, Settings};
 use crate::operators::servings;
 use crate::pipeline::{
-    self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
-    SettledWorkload, State, Together, Verdict, placed_state, roll, same_room, together_after,
+    self, Before, Changes, ComponentRollout, PlacementOptions, Planner, RollEnd, RollOptions,
+    ServiceRollout, SettledWorkload, State, Together, Verdict, placed_state, roll, same_room,
+    together_after,
 };
 use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
@@ -54,6 +55,9 @@ pub struct Capacity {
     /// Updates that are stuck on the nodes, together with everything else; `None` if updates were
     /// not simulated.
     pub stuck: Option<Vec<Waits>>,
+    /// Components that do not change and whose pods have no node once the restarts are over: they
+    /// were evicted meanwhile, and their place is taken.
+    pub displaced: Vec<Waits>,
     /// Whether restarts were simulated, all at once.
     pub restarts: bool,
     /// Hourly cost of ModelServings on their nodes, by `namespace/name`.
@@ -126,11 +130,18 @@ pub(super) fn capacity(
         });
     }
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
-    let (stuck, order) = if restarts {
-        self::stuck(before, after, settings)
+    let Restarted { stuck, order, mut displaced } = if restarts {
+        self::restarted(before, after, settings)
     } else {
-        (Some(Vec::new()), Vec::new())
+        Restarted { stuck: Some(Vec::new()), ..Restarted::default() }
     };
+    // What the new state has no room for, whatever the restarts do, is in a list already.
+    displaced.retain(|waiting| {
+        let is_same = |other: &&Waits| {
+            (&other.service, &other.component) == (&waiting.service, &waiting.component)
+        };
+        !lost.iter().chain(&new).any(|other| is_same(&other))
+    });
     Some(Capacity {
         restarts: restarts && stuck.is_some(),
         order,
@@ -141,6 +152,7 @@ pub(super) fn capacity(
         new,
         same: as_before,
         stuck,
+        displaced,
     })
 }
 
@@ -202,24 +214,29 @@ fn placed(side: &State<'_>, settings: Settings<'_>, before: Option<&Together>) -
     together_after(&planner, &mut Vec::new(), &mut Vec::new(), options, before)
 }
 
-/// Updates that are stuck if everything changes at once. Components that wait for capacity but are
-/// no update are already reported in [`Capacity::lost`].
-fn stuck(
-    before: &State<'_>,
-    after: &State<'_>,
-    settings: Settings<'_>,
-) -> (Option<Vec<Waits>>, Vec<EcoString>) {
+/// The restarts of a change, all at once.
+#[derive(Default)]
+struct Restarted {
+    /// Updates that are stuck; `None` if nothing was simulated.
+    stuck: Option<Vec<Waits>>,
+    order: Vec<EcoString>,
+    displaced: Vec<Waits>,
+}
+
+/// Simulates the restarts. Components that wait for capacity but are no update are already reported
+/// in [`Capacity::lost`].
+fn restarted(before: &State<'_>, after: &State<'_>, settings: Settings<'_>) -> Restarted {
     // All services, not only the selected ones: they restart on the same nodes.
     let (before, now) = (State::all(before.world), State::all(after.world));
     let changes = Changes::between(Some(&before), &now, settings.semantics);
     if changes.len() > MOST_PLAYED {
-        return (None, Vec::new());
+        return Restarted::default();
     }
     let options = RollOptions { without_edits: true, in_order: true, ..RollOptions::default() };
     let Some(rolled) = roll(now.world, settings.semantics, &changes, &options) else {
-        return (None, Vec::new());
+        return Restarted::default();
     };
-    let name = |service: &ServiceRollout| eco_format!("{}/{}", service.namespace, service.name);
+    let name = |service: &ServiceRollout| EcoString::from(service.full_name());
     let mut order: Vec<(usize, EcoString)> =
         rolled.iter().filter_map(|service| Some((service.turn?, name(service)))).collect();
     order.sort();
@@ -227,19 +244,29 @@ fn stuck(
     let services = services.map(|change| matches!(change.before, Before::Applied(Some(_))));
     let servings = changes.servings.iter();
     let servings = servings.map(|change| matches!(change.before, Before::Applied(Some(_))));
+    let waits = |service: &ServiceRollout, component: &ComponentRollout| Waits {
+        service: name(service),
+        component: component.component.into(),
+        message: component.stuck.as_ref().map(stuck_message).unwrap_or_default(),
+    };
     let mut found = Vec::new();
     for (service, is_update) in rolled.iter().zip(services.chain(servings)) {
         let stuck = service
             .components
             .iter()
             .filter(|component| component.end == RollEnd::Stuck && is_update);
-        found.extend(stuck.map(|component| {
-            let message = component.stuck.as_ref().map(stuck_message).unwrap_or_default();
-            let (service, component) = (name(service), component.component.into());
-            Waits { service, component, message }
-        }));
+        found.extend(stuck.map(|component| waits(service, component)));
     }
-    (Some(found), order.into_iter().map(|(_, name)| name).collect())
+    let displaced = rolled.iter().flat_map(|service| {
+        let lost =
+            service.components.iter().filter(|component| component.end == RollEnd::Displaced);
+        lost.map(move |component| waits(service, component))
+    });
+    Restarted {
+        stuck: Some(found),
+        order: order.into_iter().map(|(_, name)| name).collect(),
+        displaced: displaced.collect(),
+    }
 }
 
 fn stuck_message(stuck: &pipeline::Stuck) -> EcoString {

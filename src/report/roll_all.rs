@@ -8,7 +8,7 @@ use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
 use super::{markdown, meaning};
-use crate::api::{Api, Follow};
+use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{ComponentRollout, RollEnd, ServiceRollout, peak_gpus};
 use crate::source::SourceMap;
@@ -38,15 +38,6 @@ pub struct All<'a> {
     pub incomplete: bool,
 }
 
-fn name(service: &ServiceRollout) -> String {
-    let kind = service.components.first().map_or("-", |component| component.kind);
-    match service.api {
-        // Names of plain workloads are unique by kind only.
-        Api::Cluster if kind != "-" => format!("{kind}/{}/{}", service.namespace, service.name),
-        _ => format!("{}/{}", service.namespace, service.name),
-    }
-}
-
 /// A service or another workload that does not change and whose pods lose their nodes.
 #[derive(Clone, Debug)]
 pub struct Displaced {
@@ -65,7 +56,7 @@ pub fn displaced<'a>(services: impl IntoIterator<Item = &'a ServiceRollout>) -> 
             component.end == RollEnd::Displaced || component.waited_less().is_some()
         });
         lost.map(|component| Displaced {
-            name: name(rollout),
+            name: rollout.full_name(),
             // The only component of a workload has its name.
             component: rollout.api.is_of_operator().then_some(component.component),
             pods: component.pending(),
@@ -157,7 +148,7 @@ impl All<'_> {
             .iter()
             // A service that changes is in the table, with its pods that wait.
             .filter(|service| Self::waits_as_before(service) && !Self::is_changed(service))
-            .map(name)
+            .map(ServiceRollout::full_name)
             .collect();
         if all.is_empty() {
             return None;
@@ -223,7 +214,7 @@ impl All<'_> {
     fn rows(&self) -> Vec<Vec<String>> {
         let row = |(service, component): (&ServiceRollout, &ComponentRollout)| {
             vec![
-                name(service),
+                service.full_name(),
                 component.component.to_owned(),
                 component.kind.to_owned(),
                 component.strategy.to_owned(),
@@ -245,7 +236,7 @@ impl All<'_> {
         let is_said = |end| matches!(end, RollEnd::Stuck | RollEnd::Depends);
         let stuck = self.changed().filter(|(_, component)| is_said(component.end));
         let sentences = |(service, component): (&ServiceRollout, &ComponentRollout)| {
-            (format!("{} {}", name(service), component.component), self.sentences(component))
+            (format!("{} {}", service.full_name(), component.component), self.sentences(component))
         };
         stuck.map(sentences).collect()
     }
@@ -265,7 +256,7 @@ impl Answer for All<'_> {
             let stage = component.and_then(|component| component.stages.last());
             let stuck = component.and_then(|component| component.stuck.as_ref());
             json!({
-                "name": name(rollout),
+                "name": rollout.full_name(),
                 "pods": stage.map_or(0, |stage| stage.new.pending),
                 "message": stuck.map_or("", |stuck| stuck.message.as_str()),
             })
@@ -355,7 +346,7 @@ impl Answer for All<'_> {
     }
 
     fn html(&self) -> Result<String, String> {
-        let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", name(service), roll::title(rollout)), "titles": roll::TITLES, "rows": roll::rows(rollout), "said": self.sentences(rollout), "stuck": rollout.end == RollEnd::Stuck });
+        let component = |(service, rollout): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", service.full_name(), roll::title(rollout)), "titles": roll::TITLES, "rows": roll::rows(rollout), "said": self.sentences(rollout), "stuck": rollout.end == RollEnd::Stuck });
         fill(
             "roll_all.html",
             include_str!("page/roll_all.html"),

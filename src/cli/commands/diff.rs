@@ -132,7 +132,7 @@ impl FailOn {
             },
             Self::Cost(most) => summary.costs.to.above(summary.costs.from) > most,
             Self::DoesNotFit => match &answer.capacity {
-                Some(capacity) => capacity.after.pending > 0,
+                Some(capacity) => capacity.after.pending > 0 || !capacity.displaced.is_empty(),
                 None => is_short(after, settings),
             },
             Self::Any => {

@@ -152,6 +152,18 @@ pub struct ServiceRollout {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl ServiceRollout {
+    /// `namespace/name`; of a workload without an operator the kind first, as its name is unique by
+    /// kind only.
+    pub fn full_name(&self) -> String {
+        let kind = self.components.first().map_or("-", |component| component.kind);
+        match self.api {
+            Api::Cluster if kind != "-" => format!("{kind}/{}/{}", self.namespace, self.name),
+            _ => format!("{}/{}", self.namespace, self.name),
+        }
+    }
+}
+
 /// Any value is valid: a rollout does not use host names of Services.
 const DOMAIN: &str = "cluster.local";
 

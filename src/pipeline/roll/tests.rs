@@ -328,3 +328,39 @@ fn a_place_that_changes_hands_is_no_lack_of_room() {
         assert_eq!(one.code, code, "{}", one.out);
     }
 }
+
+/// A surge evicts a pod of two devices, and leaves one free on each of two nodes: the pod has no node
+/// any more. The comparison of two states says what the rollout says.
+#[test]
+fn what_the_restarts_leave_no_room_for_no_longer_fits() {
+    let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: -10\n";
+    let input = |version: &str| {
+        let devices = "resources: {requests: {nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 2}}";
+        let api = format!(
+            "minReplicas: 1, maxReplicas: 4, runner: {{name: ome-container, env: [{{name: V, value: '{version}'}}], ports: [{{containerPort: 80, hostPort: 80}}]}}"
+        );
+        let ocr = format!(
+            "minReplicas: 2, maxReplicas: 4, priorityClassName: low, runner: {{name: ome-container, {devices}}}"
+        );
+        catalog(1)
+            + class
+            + &gpu_node("n0", 3, "")
+            + &gpu_node("n1", 2, "")
+            + &service("api", &api)
+            + &service("ocr", &ocr)
+    };
+    let (before, after) = (input("1"), input("2"));
+    let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
+    let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+    assert!(all.out.contains("✗ no longer fits: ml/ocr engine"), "{}", all.out);
+    let diff = ome_on("diff --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+    assert!(
+        diff.out.contains("✗ no longer fits after the restarts: ml/ocr engine"),
+        "{}",
+        diff.out
+    );
+    let json = ome_on("diff -o json --no-builtin --base {before.yaml} -f {after.yaml}", &files);
+    assert_eq!(json.at("/capacity/noLongerFitsAfterRestarts/0/service"), "ml/ocr");
+    let named = "diff --no-builtin --fail-on does-not-fit --base {before.yaml} -f {after.yaml}";
+    assert_eq!(ome_on(named, &files).code, 2);
+}

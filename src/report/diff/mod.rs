@@ -143,6 +143,7 @@ fn capacity(capacity: &Capacity) -> Value {
         ("noLongerFits", &capacity.lost),
         ("doesNotFit", &capacity.new),
         ("waitsAsBefore", &capacity.same),
+        ("noLongerFitsAfterRestarts", &capacity.displaced),
     ];
     // Workloads without an operator have a list of their own: a reader of `service` finds services.
     let mut others = Vec::new();

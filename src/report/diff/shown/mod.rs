@@ -205,6 +205,7 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -
     listed("✗ does not fit", &capacity.new);
     listed("! waits as before", &capacity.same);
     listed("✗ restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
+    listed("✗ no longer fits after the restarts", &capacity.displaced);
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);
     // A fleet without pending pods on both sides needs no sentence.
@@ -382,7 +383,8 @@ fn title(view: &View<'_>) -> String {
     let (mut ends, mut waits) = (Vec::new(), false);
     if let Some(capacity) = &view.diff.capacity {
         let stuck = capacity.stuck.as_ref().map_or(0, Vec::len);
-        is_worse |= stuck + capacity.lost.len() + capacity.new.len() > 0;
+        let lost = capacity.lost.len() + capacity.displaced.len();
+        is_worse |= stuck + lost + capacity.new.len() > 0;
         match stuck {
             0 => {}
             1 => ends.push("1 restart gets stuck".to_owned()),
