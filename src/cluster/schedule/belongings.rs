@@ -86,15 +86,16 @@ impl Scheduler {
         }
     }
 
-    /// A pod gets a node: volumes are bound or made. False while one is not made.
-    pub(super) fn take_volumes(&mut self, pod: PodId, node: NodeId) -> bool {
+    /// A pod gets a node, from the scheduler or by its `nodeName`: volumes are bound or made. False
+    /// while one is not made.
+    pub(super) fn take_volumes(&mut self, pod: PodId, node: NodeId, scheduled: bool) -> bool {
         let Some(belongings) = self.belongings.get(&pod) else { return true };
         let shared = &self.templates[self.pods[pod.index()].template.index()].claims;
         let claims: Vec<_> = shared.iter().chain(&belongings.volumes).copied().collect();
         let devices = belongings.devices.clone();
         let mut complete = true;
         if !claims.is_empty() {
-            let taken = self.storage.reserve(&claims, pod, self.nodes.machine(node));
+            let taken = self.storage.reserve(&claims, pod, self.nodes.machine(node), scheduled);
             complete = taken.complete;
             if !taken.claims.is_empty() {
                 self.happens(Event::Claims(taken.claims));
@@ -222,6 +223,11 @@ impl Scheduler {
     /// Why a pod waits that the scheduler has not answered.
     pub fn unanswered(&self, pod: PodId) -> EcoString {
         match (self.state(pod), self.event(pod)) {
+            (PodState::Reserved(_), _) if self.compiled(pod).pod.node.is_some() => {
+                "`nodeName` passes the scheduler by, and the scheduler binds claims whose class has \
+                 `volumeBindingMode: WaitForFirstConsumer`: the kubelet waits for a volume"
+                    .into()
+            }
             (PodState::Reserved(node), _) => {
                 let node = &self.nodes.machine(node).name;
                 eco_format!("waits for a volume that is made for node {node}")

@@ -5,7 +5,7 @@ use super::devices::prepare::PodDevices;
 use super::ids::{NodeId, PodId};
 use super::judged::Judged;
 use super::layout::{ClassKey, FITS, refusal};
-use super::nodes::Nodes;
+use super::nodes::{Nodes, change_ports};
 use super::pod::{HostPort, PodVolume};
 use super::pod_affinity::Neighbors;
 use super::reason::Refusal;
@@ -68,7 +68,8 @@ impl Volumes<'_> {
             }
         };
         let there: Vec<PodId> = nodes.pods(node).iter().chain(&others.added).copied().collect();
-        let trial = VolumeTrial { there: &there, removed: &others.removed, used: &used };
+        let (removed, added) = (&others.removed, &others.added);
+        let trial = VolumeTrial { there: &there, removed, added, used: &used };
         self.prepared.refuses(self.storage, node, nodes.machine(node), &trial)
     }
 }
@@ -202,13 +203,7 @@ impl<'a> Trial<'a> {
         self.freed.pods -= sign;
         // Ports of others matter only to a pod that wants one itself.
         if !self.filters.key.ports.is_empty() {
-            for port in &other.pod.ports {
-                if sign > 0 {
-                    self.ports.push(port.clone());
-                } else if let Some(at) = self.ports.iter().position(|host_port| host_port == port) {
-                    self.ports.remove(at);
-                }
-            }
+            change_ports(&mut self.ports, &other.pod.ports, sign);
             self.freed.ports = Some(self.ports.clone());
         }
         self.filters.change(other, self.node, sign);

@@ -373,17 +373,21 @@ impl Nodes {
         }
         if sign > 0 {
             self.pods[node].push(pod);
-            self.ports[node].extend(template.ports.iter().cloned());
         } else {
             self.pods[node].retain(|other| *other != pod);
-            for port in &template.ports {
-                // One of several equal ports: another pod may hold the same one.
-                if let Some(at) = self.ports[node].iter().position(|taken| taken == port) {
-                    self.ports[node].remove(at);
-                }
-            }
         }
+        change_ports(&mut self.ports[node], &template.ports, sign);
         self.log.push(id);
+    }
+}
+
+/// Adds (`sign` 1) or removes (-1) the ports of a pod. The ports of a node are a set
+/// (`HostPortInfo.Add`, `HostPortInfo.Remove`): of two pods that hold the same one, the first that
+/// leaves frees it.
+pub(super) fn change_ports(taken: &mut Vec<HostPort>, ports: &[HostPort], sign: i64) {
+    taken.retain(|held| !ports.contains(held));
+    if sign > 0 {
+        taken.extend(ports.iter().cloned());
     }
 }
 

@@ -273,7 +273,8 @@ impl Scheduler {
         // A pod with nodeName passes the scheduler by: the kubelet of that node takes it.
         if let Some(node) = spec.node.clone() {
             if let Some(node) = self.nodes.id(&node) {
-                self.bind(pod, node);
+                let complete = self.take_volumes(pod, node, false);
+                self.stay(pod, node, complete);
             }
         } else if spec.gated {
             self.say(pod, GATED.into());
@@ -397,9 +398,14 @@ impl Scheduler {
 
     /// Binds a pod to a node.
     pub(super) fn bind(&mut self, pod: PodId, node: NodeId) {
-        let started = Started::Later(self.period);
         self.forget_nominated(pod);
-        let complete = self.take_volumes(pod, node);
+        let complete = self.take_volumes(pod, node, true);
+        self.stay(pod, node, complete);
+    }
+
+    /// A pod is on a node; without all of its volumes it does not start there.
+    fn stay(&mut self, pod: PodId, node: NodeId, complete: bool) {
+        let started = Started::Later(self.period);
         let pod_info = &mut self.pods[pod.index()];
         pod_info.state = if complete { PodState::Bound(node) } else { PodState::Reserved(node) };
         pod_info.place = Place::Nowhere;

@@ -18,6 +18,8 @@ pub(in crate::cluster::schedule) struct Trial<'a> {
     pub(in crate::cluster::schedule) there: &'a [PodId],
     /// Pods that would be removed.
     pub(in crate::cluster::schedule) removed: &'a [PodId],
+    /// Pods that would be added; they are among those that are there.
+    pub(in crate::cluster::schedule) added: &'a [PodId],
     /// What a pod uses.
     pub(in crate::cluster::schedule) used: &'a dyn Fn(PodId) -> InUse<'a>,
 }
@@ -51,9 +53,7 @@ impl PodVolumes {
         if self.disks.iter().any(taken) {
             return Some(Refusal::of(Reason::Disk, true, Plugins::VOLUME_USE));
         }
-        let used =
-            |claim: &ClaimId| storage.users(*claim).iter().any(|pod| !trial.removed.contains(pod));
-        if self.single.iter().any(used) {
+        if self.in_use(storage, trial) {
             return Some(Refusal::of(Reason::ReadWriteOncePod, true, Plugins::VOLUME_USE));
         }
         if self.exceeds(storage, machine, trial) {
@@ -63,6 +63,25 @@ impl PodVolumes {
             let elsewhere = self.columns.iter().any(|column| at(column, node) == ELSEWHERE);
             elsewhere.then(|| Refusal::of(Reason::VolumeZone, false, Plugins::VOLUME_ZONE))
         })
+    }
+
+    /// Whether a claim that one pod may use is in use, as `VolumeRestrictions` counts
+    /// (`calPreFilterState`, `updateWithPod`): each such claim that some pod uses is one, whoever
+    /// uses it; each volume of a removed pod that names one of them is one less, in whatever
+    /// namespace. So a claim that pods of two nodes use is free once one of them is removed.
+    fn in_use(&self, storage: &Storage, trial: &Trial<'_>) -> bool {
+        let single: BTreeSet<ClaimId> = self.single.iter().copied().collect();
+        let used = single.iter().filter(|claim| !storage.users(**claim).is_empty()).count();
+        // The plugin is skipped: it does not see the pods that are added either.
+        if used == 0 && self.disks.is_empty() {
+            return false;
+        }
+        let named = |pods: &[PodId]| {
+            let claims = pods.iter().flat_map(|pod| (trial.used)(*pod).claims);
+            let name = |claim: &ClaimId| &storage.claims[*claim].name;
+            claims.filter(|claim| single.iter().any(|own| name(own) == name(claim))).count()
+        };
+        used + named(trial.added) > named(trial.removed)
     }
 
     /// `NodeVolumeLimits`: a driver would have more volumes on the node than it can attach.

@@ -127,8 +127,7 @@ impl Storage {
                 }
                 continue;
             }
-            let class = self.class_of(&claim.spec);
-            if claim.volume.is_none() && class.is_some_and(|class| class.waits) {
+            if self.waits_for_pod(claim) {
                 prepared.waiting.push(Waiting {
                     claim: Some(*id),
                     spec: Arc::clone(&claim.spec),
@@ -144,6 +143,11 @@ impl Storage {
             prepared.refused = Some((why.into(), Plugins::VOLUMES));
         }
         prepared
+    }
+
+    /// A claim without a volume, of a class with `volumeBindingMode: WaitForFirstConsumer`.
+    pub(super) fn waits_for_pod(&self, claim: &Claim) -> bool {
+        claim.volume.is_none() && self.class_of(&claim.spec).is_some_and(|class| class.waits)
     }
 
     /// A claim that was never in a cluster is bound when it is created: its class makes volumes,

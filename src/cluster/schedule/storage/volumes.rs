@@ -121,17 +121,24 @@ impl Storage {
     }
 
     /// A pod got a node: its claims that wait get their volumes. While one is not made, the pod holds
-    /// the node and is not bound.
+    /// the node and is not bound. Claims that wait for a pod get none for one that was not scheduled:
+    /// it is the scheduler that binds them, or names the node to make a volume for
+    /// (`VolumeBinding.PreBind`).
     pub(in crate::cluster::schedule) fn reserve(
         &mut self,
         claims: &[ClaimId],
         pod: PodId,
         machine: &Machine,
+        scheduled: bool,
     ) -> Taken {
         let mut taken = Taken { complete: true, ..Taken::default() };
         for claim in claims {
             self.claims[*claim].users.push(pod);
             if self.claims[*claim].bound || !self.claims[*claim].exists {
+                continue;
+            }
+            if !scheduled && self.waits_for_pod(&self.claims[*claim]) {
+                taken.complete = false;
                 continue;
             }
             taken.claims.push(*claim);

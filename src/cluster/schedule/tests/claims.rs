@@ -30,3 +30,90 @@ fn a_pod_that_runs_keeps_the_devices_of_its_claim() {
     cluster.scheduler.schedule();
     assert_eq!(cluster.place(other), "a");
 }
+
+const ALONE: &str = "{kind: PersistentVolumeClaim, metadata: {name: NAME, namespace: ml, annotations: {pv.kubernetes.io/bind-completed: 'yes'}}, spec: {accessModes: [ReadWriteOncePod], volumeName: NAME, resources: {requests: {storage: 1Gi}}}}";
+const VOLUME: &str = "{kind: PersistentVolume, metadata: {name: NAME}, spec: {accessModes: [ReadWriteOncePod], capacity: {storage: 1Gi}, claimRef: {namespace: ml, name: NAME}}}";
+
+fn volumes(claims: &[&str], more: &str) -> String {
+    let named =
+        |claim: &&str| format!("{{name: {claim}, persistentVolumeClaim: {{claimName: {claim}}}}}");
+    let volumes: Vec<String> = claims.iter().map(named).collect();
+    format!("volumes: [{}], {more}", volumes.join(", "))
+}
+
+/// Nodes `a` and `b` with bound claims `one` and `two` that one pod may use.
+fn with_claims() -> Bench {
+    let mut options = Options::default();
+    for name in ["one", "two"] {
+        options.add(&node(&ALONE.replace("NAME", name)));
+        options.add(&node(&VOLUME.replace("NAME", name)));
+    }
+    let machines = ["a", "b"].map(|name| machine(name, "", "", "allocatable: {cpu: 8}"));
+    Bench { scheduler: Scheduler::new(machines, &options) }
+}
+
+#[test]
+fn a_claim_of_one_pod_counts_once_whoever_uses_it() {
+    let high = volumes(&["one"], "priority: 10, containers: [{}]");
+    for (running, expected) in [
+        // Its only user is evicted.
+        (vec![("a", "one", 0)], "a"),
+        // Pods of both nodes use it, and either is enough: the one on `b` stays.
+        (vec![("a", "one", 0), ("b", "one", 10)], "a"),
+        (vec![("a", "one", 10), ("b", "one", 0)], "b"),
+        // A pod that uses another claim is no help.
+        (vec![("a", "two", 0), ("b", "one", 10)], "nowhere"),
+    ] {
+        let mut bench = with_claims();
+        for (on, claim, priority) in &running {
+            let spec = volumes(&[claim], &format!("priority: {priority}, containers: [{{}}]"));
+            bench.run("", &spec, on);
+        }
+        let pod = bench.add("", &high);
+        bench.scheduler.schedule();
+        let on = bench.scheduler.nominated(pod).map(|on| bench.scheduler.node(on).name.to_string());
+        assert_eq!(on.as_deref().unwrap_or("nowhere"), expected, "{running:?}");
+    }
+}
+
+#[test]
+fn each_claim_of_one_pod_that_is_in_use_has_to_be_freed() {
+    let high = volumes(&["one", "two"], "priority: 10, containers: [{}]");
+    // Two claims are in use, and a pod of `a` uses only one of them.
+    let mut bench = with_claims();
+    bench.run("", &volumes(&["one"], "containers: [{}]"), "a");
+    bench.run("", &volumes(&["two"], "containers: [{}]"), "b");
+    let pod = bench.add("", &high);
+    bench.scheduler.schedule();
+    assert_eq!(bench.scheduler.nominated(pod), None);
+    // The next one uses both.
+    bench.run("", &volumes(&["one", "two"], "containers: [{}]"), "b");
+    let pod = bench.add("", &high);
+    bench.scheduler.schedule();
+    assert_eq!(bench.scheduler.nominated(pod), Some(bench.id("b")));
+}
+
+#[test]
+fn a_pod_that_names_its_node_binds_no_claim_that_waits_for_the_scheduler() {
+    let mut options = Options::default();
+    for text in [
+        "{kind: StorageClass, metadata: {name: late}, provisioner: p, volumeBindingMode: WaitForFirstConsumer}",
+        "{kind: PersistentVolumeClaim, metadata: {name: data, namespace: ml}, spec: {storageClassName: late, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}",
+        "{kind: PersistentVolume, metadata: {name: disk}, spec: {storageClassName: late, accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}}, status: {phase: Available}}",
+    ] {
+        options.add(&node(text));
+    }
+    let machines = [machine("a", "", "", "allocatable: {cpu: 8}")];
+    let mut bench = Bench { scheduler: Scheduler::new(machines, &options) };
+    let bound = |bench: &Bench| bench.scheduler.storage().status().any(|claim| claim.bound);
+    let named = bench.add("", &volumes(&["data"], "nodeName: a, containers: [{}]"));
+    assert_eq!(bench.place(named), "a");
+    assert!(!bound(&bench));
+    let why = bench.scheduler.unanswered(named);
+    assert!(why.contains("`nodeName` passes the scheduler by"), "{why}");
+    // A pod that is scheduled binds it.
+    let pod = bench.add("", &volumes(&["data"], "containers: [{}]"));
+    bench.scheduler.schedule();
+    assert_eq!(bench.place(pod), "a");
+    assert!(bound(&bench));
+}

@@ -431,6 +431,28 @@ fn the_tie_callback_gets_two_or_more_nodes_and_may_be_invalid() {
 }
 
 #[test]
+fn of_two_pods_with_one_port_the_first_that_leaves_frees_it() {
+    let port = |priority: i32| {
+        format!("priority: {priority}, containers: [{{ports: [{{hostPort: 80}}]}}]")
+    };
+    let mut bench = Bench::new([machine("a", "", "", "")]);
+    let victim = bench.run("", &port(0), "a");
+    let stays = bench.run("", &port(10), "a");
+    let pod = bench.add("", &port(5));
+    bench.scheduler.schedule();
+    assert_eq!((bench.place(victim).as_str(), bench.place(stays).as_str()), ("ends", "a"));
+    bench.scheduler.finish(victim);
+    bench.scheduler.schedule();
+    assert_eq!(bench.place(pod), "a");
+    // Now that the port is held once more, another pod does not get it.
+    let other = bench.schedule("", &port(5));
+    assert!(
+        other.contains("1 node(s) didn't have free ports for the requested pod ports"),
+        "{other}"
+    );
+}
+
+#[test]
 fn the_pending_message_is_updated_to_the_current_reason() {
     let port = "ports: [{hostPort: 80}]";
     let sized = machine("a", "", "", "allocatable: {cpu: 1}");
