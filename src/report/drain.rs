@@ -4,9 +4,9 @@ use super::answer::Answer;
 use super::fill::fill;
 use super::losses::owners;
 use super::phrases::{first_of, plural};
-use super::screen::{Page, line, printable};
-use super::table::{Style, table, wrapped};
-use super::{SCHEMA_VERSION, findings, map, markdown};
+use super::sheet::Sheet;
+use super::table::Style;
+use super::{SCHEMA_VERSION, findings, map};
 use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{Drain, DrainStage, Drained, Move};
@@ -40,6 +40,21 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
+    /// The page for a terminal or a comment.
+    fn page(&self) -> Sheet {
+        let mut page = Sheet::titled("**ome drain** ", self.first());
+        if !self.drain.moves.is_empty() {
+            page.table(&MOVES, self.moves());
+        }
+        if !self.drain.stages.is_empty() {
+            page.table(&STAGES, self.stages());
+        }
+        for message in self.left_out().into_iter().chain(self.sentences()).chain([self.last()]) {
+            page.paragraph(message);
+        }
+        page
+    }
+
     fn end(&self) -> &'static str {
         if self.drain.blocked.is_some() { "blocked" } else { "complete" }
     }
@@ -261,44 +276,11 @@ impl Answer for View<'_> {
     }
 
     fn text(&self, style: Style) -> String {
-        let mut out = Page::default();
-        out.draw(&wrapped(&printable(&self.first()), style.width, "  "));
-        if !self.drain.moves.is_empty() {
-            out.end_line();
-            out.draw(&table(&MOVES, self.moves(), style));
-        }
-        if !self.drain.stages.is_empty() {
-            out.end_line();
-            out.draw(&table(&STAGES, self.stages(), style));
-        }
-        for message in self.left_out().into_iter().chain(self.sentences()) {
-            out.end_line();
-            out.draw(&wrapped(&printable(&message), style.width, "  "));
-        }
-        out.end_line();
-        out.draw(&wrapped(&printable(&self.last()), style.width, "  "));
-        out.finish()
+        self.page().text(style)
     }
 
     fn markdown(&self) -> Result<String, String> {
-        let mut out = Page::default();
-        line!(out, "**ome drain** {}\n", markdown::text(&self.first()));
-        let lower = |titles: &[&str]| titles.iter().map(|title| title.to_lowercase()).collect();
-        let titles: [Vec<String>; 2] = [lower(&MOVES), lower(&STAGES)];
-        let names = |at: usize| titles[at].iter().map(String::as_str).collect::<Vec<_>>();
-        if !self.drain.moves.is_empty() {
-            markdown::table(&mut out, &names(0), self.moves());
-            out.end_line();
-        }
-        if !self.drain.stages.is_empty() {
-            markdown::table(&mut out, &names(1), self.stages());
-            out.end_line();
-        }
-        for message in self.left_out().into_iter().chain(self.sentences()) {
-            line!(out, "{}\n", markdown::text(&message));
-        }
-        line!(out, "{}", markdown::text(&self.last()));
-        Ok(out.finish())
+        Ok(self.page().markdown())
     }
 
     fn html(&self) -> Result<String, String> {

@@ -1,10 +1,9 @@
 //! Nodes that are lost: the lines of `ome plan --without`, the page of `ome plan --each`, and both as
 //! JSON.
 
-use super::markdown;
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line};
-use super::table::{Style, table, wrapped};
+use super::sheet::Sheet;
 use crate::pipeline::{At, Each, Loss, LossRow, Losses, Lost, Together};
 use ecow::EcoString;
 use serde_json::{Value, json};
@@ -196,42 +195,18 @@ impl View<'_> {
         })
     }
 
-    /// The page as text.
-    pub fn text(&self, style: Style) -> String {
-        let mut out = Page::default();
-        out.draw(&wrapped(&self.state(), style.width, "  "));
+    /// The page for a terminal or a comment.
+    pub fn page(&self) -> Sheet {
+        let lead = format!("**ome plan --each {}**: ", self.losses.each.as_str());
+        let mut page = Sheet::titled(lead, self.state());
         if !self.losses.rows.is_empty() {
-            out.end_line();
-            out.draw(&table(&TITLES, self.losses.rows.iter().map(cells), style));
+            page.table(&TITLES, self.losses.rows.iter().map(cells));
             if let Some(spared) = self.spared() {
-                line!(out, "{spared}");
+                page.below(spared);
             }
         }
-        out.end_line();
-        out.draw(&wrapped(&self.last(), style.width, "  "));
-        out.finish()
-    }
-
-    /// The page as Markdown.
-    pub fn markdown(&self) -> String {
-        let mut out = Page::default();
-        line!(
-            out,
-            "**ome plan --each {}**: {}\n",
-            self.losses.each.as_str(),
-            markdown::text(&self.state())
-        );
-        if !self.losses.rows.is_empty() {
-            let titles: Vec<String> = TITLES.iter().map(|title| title.to_lowercase()).collect();
-            let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-            markdown::table(&mut out, &titles, self.losses.rows.iter().map(cells));
-            out.end_line();
-            if let Some(spared) = self.spared() {
-                line!(out, "{}\n", markdown::text(&spared));
-            }
-        }
-        line!(out, "{}", markdown::text(&self.last()));
-        out.finish()
+        page.paragraph(self.last());
+        page
     }
 
     /// The data of the table in the page of a plan.

@@ -12,6 +12,12 @@ pub struct Sheet(Vec<Part>);
 
 #[derive(Debug)]
 enum Part {
+    /// The first words of a page: what a comment begins with, and the sentence.
+    Title(String, String),
+    /// A sentence apart from what is around it.
+    Paragraph(String),
+    /// A sentence about the table above it.
+    Below(String),
     /// The subject of the page, or of the rest of it.
     Heading(String),
     /// The answer below a heading, one line each.
@@ -29,6 +35,20 @@ enum Part {
 }
 
 impl Sheet {
+    /// A page for a comment that begins with `lead`, which is Markdown of this tool.
+    pub(super) fn titled(lead: impl Into<String>, text: impl Into<String>) -> Self {
+        Self(vec![Part::Title(lead.into(), text.into())])
+    }
+
+    pub(super) fn paragraph(&mut self, text: impl Into<String>) {
+        self.gap();
+        self.0.push(Part::Paragraph(text.into()));
+    }
+
+    pub(super) fn below(&mut self, text: impl Into<String>) {
+        self.0.push(Part::Below(text.into()));
+    }
+
     pub(super) fn heading(&mut self, text: impl Into<String>) {
         self.0.push(Part::Heading(text.into()));
     }
@@ -89,7 +109,10 @@ impl Sheet {
         };
         for part in &self.0 {
             match part {
-                Part::Heading(text) => paragraph(text, "  ", &mut out),
+                Part::Heading(text) | Part::Title(_, text) | Part::Paragraph(text) => {
+                    paragraph(text, "  ", &mut out);
+                }
+                Part::Below(text) => line!(out, "{text}"),
                 Part::Answer(lines) => {
                     for text in lines {
                         paragraph(&format!("  {text}"), "    ", &mut out);
@@ -125,8 +148,13 @@ impl Sheet {
     /// The page for a comment or an HTML page.
     pub fn markdown(&self) -> String {
         let mut out = Page::default();
+        // Columns of a comment have small letters, as its sentences.
+        let is_comment = matches!(self.0.first(), Some(Part::Title(..)));
         for part in &self.0 {
             match part {
+                Part::Title(lead, text) => line!(out, "{lead}{}", markdown::text(text)),
+                Part::Paragraph(text) => line!(out, "{}", markdown::text(text)),
+                Part::Below(text) => line!(out, "\n{}", markdown::text(text)),
                 Part::Heading(text) => {
                     line!(out, "### {}", markdown::text(text));
                     out.end_line();
@@ -143,6 +171,12 @@ impl Sheet {
                     line!(out, "- **{}**: {}", markdown::text(name), lines.join("; "));
                 }
                 Part::Table(header, rows) => {
+                    let lower = |title: &String| title.to_lowercase();
+                    let header: Vec<String> = if is_comment {
+                        header.iter().map(lower).collect()
+                    } else {
+                        header.clone()
+                    };
                     let header: Vec<&str> = header.iter().map(String::as_str).collect();
                     markdown::table(&mut out, &header, rows.iter());
                 }

@@ -285,7 +285,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             session.say(&beside_page(&found, &planned), io);
             // With `--each`, the losses are the page.
             if let Some(answer) = answer {
-                io.print(&answer.text(style))?;
+                io.print(&answer.page().text(style))?;
                 return Ok(outcome);
             }
             // If a finding explains why nothing was read, "no services" would be misleading.
@@ -348,7 +348,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Format::Markdown => {
             session.say(&beside_page(&found, &planned), io);
             if let Some(answer) = answer {
-                io.print(&answer.markdown())?;
+                io.print(&answer.page().markdown())?;
                 return Ok(outcome);
             }
             io.print(&plan.markdown())?;
