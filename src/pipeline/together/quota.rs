@@ -77,8 +77,9 @@ fn hold_group(
     ledger: &mut Ledger,
 ) -> Vec<(usize, EcoString)> {
     let size_of = |at: &usize| {
-        let member = claims[*at].queue.as_ref().filter(|own| own.namespace == queue.namespace)?;
-        Some(member.group.as_ref().filter(|own| own.name == group.name)?.size)
+        let member =
+            claims[*at].queue.as_ref().filter(|claimed| claimed.namespace == queue.namespace)?;
+        Some(member.group.as_ref().filter(|other| other.name == group.name)?.size)
     };
     let is_member = |at: &usize| size_of(at).is_some();
     let members: Vec<usize> = (0..claims.len())
