@@ -590,6 +590,14 @@ fn a_canary_inherits_unset_fields_from_the_stable_predictor() {
     let annotations = &next["spec"]["template"]["metadata"]["annotations"];
     assert_eq!(annotations["internal.serving.kserve.io/storage-initializer-sourceuri"], "s3://b/n");
     assert_eq!(annotations["internal.serving.kserve.io/logger"], "true");
+    // Canaries without replicas take none: the stable predictor keeps its 0 (predictor.go,
+    // adjustStableMinReplicasForCanaries).
+    let none = format!("{RAW}, serving.kserve.io/autoscalerClass: none");
+    let stopped = spec.replace("minReplicas: 4, maxReplicas: 9", "minReplicas: 0");
+    let found = objects(&render(&[&gateway, RUNTIME, &service(&none, &stopped)], &[]));
+    for name in ["iris-predictor", "iris-next-predictor"] {
+        assert_eq!(found[&format!("Deployment/{name}")]["spec"]["replicas"], 0, "{name}");
+    }
     for (canary, words) in [
         (
             "{trafficPercent: 10, predictor: {name: next, maxReplicas: 2, model: {name: kserve-container, modelFormat: {name: f}}}}",

@@ -98,7 +98,11 @@ pub(super) fn variants<R: Record>(
         };
         variants.push(BuiltComponent { component, basis: facts.basis, stopped: false });
     }
-    if let (Some(min), Some(map)) = (least, stable.as_map_mut()) {
+    // Variants without replicas take none: the stable predictor keeps its own number, also 0
+    // (predictor.go, adjustStableMinReplicasForCanaries).
+    if taken > 0
+        && let (Some(min), Some(map)) = (least, stable.as_map_mut())
+    {
         // At least 1: shares that are rounded up can take all replicas of the stable predictor.
         map.insert("minReplicas", Node::int(min.saturating_sub(taken).max(1), ORIGIN));
     }
