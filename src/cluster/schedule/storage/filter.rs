@@ -79,7 +79,9 @@ impl PodVolumes {
         let named = |pods: &[PodId]| {
             let claims = pods.iter().flat_map(|pod| (trial.used)(*pod).claims);
             let name = |claim: &ClaimId| &storage.claims[*claim].name;
-            claims.filter(|claim| single.iter().any(|own| name(own) == name(claim))).count()
+            claims
+                .filter(|claim| single.iter().any(|exclusive| name(exclusive) == name(claim)))
+                .count()
         };
         used + named(trial.added) > named(trial.removed)
     }
