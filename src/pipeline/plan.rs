@@ -437,7 +437,10 @@ impl<'a> Planner<'a> {
             built.outlines.into_iter().map(PlannedComponent::from).collect();
         if let Some(composed) = &built.built {
             let parts = &composed.components;
-            diagnostics.extend(ask.remarks(service, parts));
+            // Of the other mode only decisions and errors are compared, and a remark is neither.
+            if followed {
+                diagnostics.extend(ask.remarks(service, parts));
+            }
             let queued =
                 || parts.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
             // Shapes are read from all containers, and few fleets have queues.

@@ -36,8 +36,7 @@ impl Decimal {
         let mut rest = value.unsigned_abs();
         let mut digits = Vec::new();
         while rest > 0 {
-            digits.push(low_digit(rest));
-            rest /= 10;
+            digits.push(take_digit(&mut rest));
         }
         digits.reverse();
         Self::new(value < 0, digits, exponent)
@@ -99,12 +98,10 @@ impl Decimal {
         let mut carry = 0_u128;
         for digit in self.digits.iter().rev() {
             carry += u128::from(*digit) * multiplier;
-            digits.push(low_digit(carry));
-            carry /= 10;
+            digits.push(take_digit(&mut carry));
         }
         while carry > 0 {
-            digits.push(low_digit(carry));
-            carry /= 10;
+            digits.push(take_digit(&mut carry));
         }
         digits.reverse();
         Self::new(self.negative != (factor < 0), digits, self.exponent)
@@ -120,7 +117,8 @@ impl Decimal {
         let mut digits = self.digits_at(0);
         for digit in &mut digits {
             let current = remainder * 10 + u64::from(*digit);
-            *digit = low_digit(u128::from(current / u64::from(divisor)));
+            // One digit: the remainder before it was less than the divisor.
+            *digit = u8::try_from(current / u64::from(divisor)).unwrap_or(0);
             remainder = current % u64::from(divisor);
         }
         (remainder == 0).then(|| Self::new(self.negative, digits, 0))
@@ -204,8 +202,18 @@ impl Ord for Decimal {
     }
 }
 
-fn low_digit(number: u128) -> u8 {
-    u8::try_from(number % 10).unwrap_or(0)
+/// Takes the last digit from a number.
+fn take_digit(number: &mut u128) -> u8 {
+    // Division of 128 bits is a slow call, and nearly every amount has fewer.
+    let digit = if let Ok(short) = u64::try_from(*number) {
+        *number = u128::from(short / 10);
+        u128::from(short % 10)
+    } else {
+        let digit = *number % 10;
+        *number /= 10;
+        digit
+    };
+    u8::try_from(digit).unwrap_or(0)
 }
 
 /// Sum of two rows of digits that end at the same power.

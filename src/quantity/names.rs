@@ -226,6 +226,9 @@ pub fn label_value(value: &str) -> Vec<String> {
 
 /// Key of an annotation: as of a label, but capitals are welcome in the part before the slash.
 pub fn annotation_key(key: &str) -> Vec<String> {
+    if key.is_ascii() {
+        return qualified_name(&key.to_ascii_lowercase());
+    }
     // Go lowers letter by letter, so that one character never becomes two.
     let lowered: String = key.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
     qualified_name(&lowered)

@@ -72,21 +72,20 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
     match (ty, &tree.value) {
         (Type::Object(definition), Value::Map(map)) => {
             let mut out = Map::with_capacity(map.len());
-            for field in &definition.documented().fields {
+            let fields = &definition.documented().fields;
+            // Go's decoder takes a key in other case for a field when nothing spells it exactly, and
+            // a key that spells a field for that one only.
+            let spells = |entry: &&Entry| fields.iter().any(|field| field.name == entry.key);
+            let others: Vec<&Entry> = map.iter().filter(|entry| !spells(entry)).collect();
+            for field in fields {
                 // The struct lacks the field, so the decoder drops it.
                 if library == Library::V0_33 && field.recent {
                     continue;
                 }
-                // Go's decoder takes a key in other case for a field when nothing spells it
-                // exactly, and a key that spells a field for that one only.
-                let spells = |entry: &Entry| {
-                    definition.documented().fields.iter().any(|field| field.name == entry.key)
-                };
-                let same =
-                    |entry: &&Entry| entry.key.eq_ignore_ascii_case(field.name) && !spells(entry);
+                let same = |entry: &&Entry| entry.key.eq_ignore_ascii_case(field.name);
                 let found = map
                     .entry(field.name)
-                    .or_else(|| map.iter().find(same))
+                    .or_else(|| others.iter().copied().find(same))
                     .filter(|entry| !entry.node.is_null());
                 if let Some(node) = self::field(found.map(|entry| &entry.node), field, library)
                     .map_err(|error| error.below(field.name))?
@@ -97,10 +96,9 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
             }
             // Such types keep unknown fields in a raw map.
             if definition.documented().open {
-                let unknown = |entry: &&Entry| {
-                    definition.documented().fields.iter().all(|field| field.name != entry.key)
-                };
-                map.iter().filter(unknown).for_each(|entry| out.push(entry.clone()));
+                for entry in others {
+                    out.push(entry.clone());
+                }
             }
             Ok(Node::new(Value::Map(out), tree.origin))
         }

@@ -127,9 +127,12 @@ pub(super) fn compare(
     all: bool,
 ) -> EntryAnswer {
     let mut results = [CheckResult::Match; 6];
-    // Texts first: they are cheap to compare and exclude most entries.
+    // Texts first: they are cheap to compare and exclude most entries, this one nearly all of them.
     results[4] =
         texts(policy, value(model.architecture.as_ref()), value(entry.architecture.as_ref()));
+    if !all && results[4] == CheckResult::Mismatch {
+        return EntryAnswer { results, diffusion: None };
+    }
     let runtime_format = value(format_name(policy, entry));
     let model_format = model.format.as_ref();
     // Quirk: an entry without modelFormat matches no model in controller mode (matcher.go,
