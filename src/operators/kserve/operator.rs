@@ -247,7 +247,7 @@ impl Services for KServe {
     }
 
     fn goes_on(&self, service: &Service, object: &Node) -> bool {
-        llm::is_llm(service) || openshift::objects::is_of_metrics(object)
+        llm::is_llm(service) || openshift::metrics::is_of_metrics(object)
     }
 
     fn objects(
@@ -270,13 +270,18 @@ fn written(
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     // In ModelMesh mode nothing selects the runtime here; what a service names is known.
     let service = built.service;
+    let runtimes = context.catalog.runtimes(Api::KServe);
     let named = || {
         let named = service.runtime.as_ref()?;
         let scope = Scope::Namespace(service.namespace.clone());
-        context.catalog.runtimes(Api::KServe).get(&scope, &named.name.value)
+        runtimes.get(&scope, &named.name.value)
     };
     let runtime = built.runtime.or_else(named);
-    objects::objects(built, context.settings(), runtime, is_admitted)
+    let found = objects::Runtimes {
+        serving: runtime,
+        metrics: openshift::metrics::source(service, runtime, runtimes),
+    };
+    objects::objects(built, context.settings(), found, is_admitted)
 }
 
 fn llm_context<'c>(context: &Context<'c, 'c>) -> llm::Context<'c> {

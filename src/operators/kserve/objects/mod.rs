@@ -218,15 +218,24 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, F
     Ok(objects)
 }
 
-/// The objects of a service; `runtime` is its runtime, also where another controller selects it.
-/// With `is_admitted` their pods are those that the webhook of pods leaves.
+/// The runtimes from which the objects of a service are written.
+#[derive(Clone, Copy)]
+pub(in crate::operators::kserve) struct Runtimes<'a> {
+    /// The runtime of the service, also where another controller selects it.
+    pub(in crate::operators::kserve) serving: Option<&'a Runtime>,
+    /// The runtime by which its metrics are collected, on OpenShift AI.
+    pub(in crate::operators::kserve) metrics: openshift::metrics::Source<'a>,
+}
+
+/// The objects of a service. With `is_admitted` their pods are those that the webhook of pods
+/// leaves.
 ///
 /// # Errors
 /// Where the controller fails before it has written everything, in its words.
-pub(crate) fn objects(
+pub(in crate::operators::kserve) fn objects(
     composed: &Built<'_>,
     settings: Settings<'_>,
-    runtime: Option<&Runtime>,
+    runtimes: Runtimes<'_>,
     is_admitted: bool,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let service = composed.service;
@@ -311,7 +320,7 @@ pub(crate) fn objects(
                 openshift::proxy::access(service.name(), &service.namespace, &view.namespace),
             );
         }
-        for object in of_openshift(&view, mode, runtime) {
+        for object in of_openshift(&view, mode, runtimes) {
             push(None, 3, object);
         }
     }
@@ -322,7 +331,7 @@ pub(crate) fn objects(
 fn of_openshift(
     view: &View<'_>,
     mode: DeploymentMode,
-    runtime: Option<&Runtime>,
+    runtimes: Runtimes<'_>,
 ) -> Vec<Option<Node>> {
     let first = if view.has(ComponentKind::Transformer) {
         ComponentKind::Transformer
@@ -337,7 +346,8 @@ fn of_openshift(
         service: view.service,
         namespace: &view.namespace,
         config: view.config,
-        runtime,
+        runtime: runtimes.serving,
+        metrics: runtimes.metrics,
         mode,
         labels: &view.labels,
         annotations: &view.annotations,

@@ -3,8 +3,8 @@
 //!
 //! Order of reading: `shipped` (its settings), `connection` and `profile` (what its webhooks fill
 //! into a service, in this order), `refusals` (what they refuse), `proxy` (what its pods have
-//! besides), `service` (ports), `objects` with `image_volume` and `keda` (what a service has besides
-//! its components).
+//! besides), `service` (ports), `objects` with `metrics`, `image_volume` and `keda` (what a service
+//! has besides its components).
 
 pub(super) mod cluster;
 mod connection;
@@ -12,6 +12,7 @@ pub(super) mod evidence;
 mod image_volume;
 mod keda;
 mod llm;
+pub(super) mod metrics;
 pub(super) mod objects;
 pub(super) mod profile;
 pub(super) mod proxy;

@@ -1,18 +1,17 @@
 //! What the controller beside KServe writes for a service of OpenShift AI: a Route, the permission
-//! of its account to check tokens, and objects of its metrics
+//! of its account to check tokens, and what `metrics`, `image_volume`, `keda` and `storage` have
 //! (opendatahub-io/odh-model-controller, internal/controller/serving/reconcilers).
 //!
 //! In: a service with its components and its runtime. Out: objects that belong to no component.
-//! The queries of the dashboard's ConfigMap are left out.
 
 use super::written::Written;
-use super::{AUTH, SERVER, connection, image_volume, keda, storage};
-use crate::api::{ComponentKind, Runtime, Scope, Service};
-use crate::objects::build::{IntoNode, node};
+use super::{AUTH, connection, image_volume, keda, metrics, storage};
+use crate::api::{ComponentKind, Service};
+use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata, text};
 use crate::objects::rules;
 use crate::operators::kserve::compose::stops;
-use crate::yaml::{Map, Node, Origin, Rule};
+use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
 /// Label that asks for a Route.
@@ -21,32 +20,17 @@ const VISIBILITY: &str = "networking.kserve.io/visibility";
 const ROUTE_TIMEOUT: &str = "haproxy.router.openshift.io/timeout";
 /// Seconds that a component without a timeout adds to that of the Route.
 const COMPONENT_TIMEOUT: i64 = 30;
-/// Servers whose metrics the dashboard shows.
-const SUPPORTED: [&str; 5] = ["ovms", "vllm", "tgis", "mlserver", "autogluon"];
-/// Annotation of a runtime of NVIDIA NIM, whose metrics the dashboard shows too.
-const NIM: &str = "runtimes.opendatahub.io/nvidia-nim";
 
 /// The objects of a service that belong to no component.
 pub(in crate::operators::kserve) fn all(written: &Written<'_>) -> Vec<Option<Node>> {
-    let found = metrics_runtime(written);
     let account = connection::account(written.service, written.config);
     let namespace = written.service.namespace.as_str();
     let shared = storage::of_namespace(written.config, namespace, account.as_deref());
     let mut all: Vec<Option<Node>> = shared.cloned().map(Some).collect();
-    all.extend([
-        binding(written),
-        image_volume::binding(written),
-        route(written),
-        found.and_then(|runtime| metrics_service(written, runtime)),
-        found.and_then(|runtime| monitor(written, runtime)),
-        dashboard(written, found),
-    ]);
+    all.extend([binding(written), image_volume::binding(written), route(written)]);
+    all.extend(metrics::all(written));
     all.extend(keda::all(written));
     all
-}
-
-fn name(written: &Written<'_>, end: &str) -> EcoString {
-    eco_format!("{}-{end}", written.service.name())
 }
 
 fn account(written: &Written<'_>) -> EcoString {
@@ -148,101 +132,4 @@ fn port(ports: &[Node], auth: bool) -> Option<Node> {
 fn behind(ports: &[Node], auth: bool) -> Option<Node> {
     let taken = taken(ports, auth)?;
     taken.get("targetPort").or_else(|| taken.get("port")).cloned()
-}
-
-/// The runtime whose metrics are collected. Quirks: only a ServingRuntime of the namespace is found,
-/// and of those that are selected only one that does not set `multiModel: false` (utils.go,
-/// FindSupportingRuntimeForISvc).
-fn metrics_runtime<'a>(written: &Written<'a>) -> Option<&'a Runtime> {
-    let named = written.service.runtime.is_some();
-    written.runtime.filter(|runtime| {
-        let is_near = matches!(runtime.object.id.scope, Scope::Namespace(_));
-        let is_single = runtime.multi_model.as_ref().is_some_and(|multi| !multi.value);
-        is_near && (named || !is_single)
-    })
-}
-
-fn of_pods(runtime: &Runtime, key: &str) -> Option<EcoString> {
-    runtime.object.spec("annotations")?.get(key)?.scalar_text()
-}
-
-fn port_name(runtime: &Runtime) -> EcoString {
-    eco_format!("{}-metrics", runtime.object.id.name)
-}
-
-fn metrics_service(written: &Written<'_>, runtime: &Runtime) -> Option<Node> {
-    const RULE: &Rule = &rules::OPENSHIFT_METRICS;
-    // An annotation that is no number gives no Service, but the monitor all the same.
-    let number = of_pods(runtime, "prometheus.io/port")?.parse::<i64>().ok()?;
-    let called = name(written, "metrics");
-    let labels: Map = [
-        label("monitoring.opendatahub.io/scrape", "true", RULE),
-        label("name", called.clone(), RULE),
-    ]
-    .into_iter()
-    .collect();
-    node!(RULE; {
-        apiVersion: "v1",
-        kind: "Service",
-        metadata: (metadata(called, Some(written.namespace), &labels, &Map::new())),
-        spec: {
-            type: "ClusterIP",
-            ports: [{ name: (port_name(runtime)), port: number, protocol: "TCP", targetPort: number }],
-            selector: { "serving.kserve.io/inferenceservice": (written.service.name()) },
-        },
-    })
-}
-
-/// Quirk: it is written without the Service, too, and then selects nothing.
-fn monitor(written: &Written<'_>, runtime: &Runtime) -> Option<Node> {
-    const RULE: &Rule = &rules::OPENSHIFT_METRICS;
-    let path = of_pods(runtime, "prometheus.io/path");
-    let path = path.as_deref().map(str::trim).filter(|path| !path.is_empty());
-    let path = path.map(|path| eco_format!("/{}", path.strip_prefix('/').unwrap_or(path)));
-    let called = name(written, "metrics");
-    let labels: Map =
-        [label("monitoring.opendatahub.io/scrape", "true", RULE)].into_iter().collect();
-    node!(RULE; {
-        apiVersion: "monitoring.coreos.com/v1",
-        kind: "ServiceMonitor",
-        metadata: (metadata(called.clone(), Some(written.namespace), &labels, &Map::new())),
-        spec: {
-            selector: { matchLabels: { name: called } },
-            namespaceSelector: {},
-            endpoints: [{ port: (port_name(runtime)), path: path, scheme: "http" }],
-        },
-    })
-}
-
-/// Whether an object is one of the metrics of a service, which runs without them: another controller
-/// writes them.
-pub(in crate::operators::kserve) fn is_of_metrics(object: &Node) -> bool {
-    let rule = object.get("kind").map(|kind| kind.origin);
-    // By the rule that wrote it: users may have objects of the same kinds and names.
-    matches!(rule, Some(Origin::Derived(rule)) if rule.id == rules::OPENSHIFT_METRICS.id)
-}
-
-fn dashboard(written: &Written<'_>, runtime: Option<&Runtime>) -> Option<Node> {
-    const RULE: &Rule = &rules::OPENSHIFT_METRICS;
-    let shown = runtime.is_some_and(|runtime| {
-        let is_nim = runtime.object.annotation(NIM).and_then(Node::as_str) == Some("true");
-        is_nim
-            || of_pods(runtime, SERVER).is_some_and(|server| SUPPORTED.contains(&server.as_str()))
-    });
-    let labels: Map = [
-        label("app.kubernetes.io/component", "kserve", RULE),
-        label("app.kubernetes.io/managed-by", "odh-model-controller", RULE),
-        label("app.kubernetes.io/name", "odh-model-controller", RULE),
-        label("app.kubernetes.io/part-of", "odh-model-serving", RULE),
-        label("opendatahub.io/managed", "true", RULE),
-    ]
-    .into_iter()
-    .collect();
-    let supported = if shown { "true" } else { "false" }.into_node(RULE);
-    node!(RULE; {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: (metadata(name(written, "metrics-dashboard"), Some(written.namespace), &labels, &Map::new())),
-        data: { supported: supported },
-    })
 }

@@ -1,5 +1,6 @@
 //! What the objects of a service are written from.
 
+use super::metrics::Source;
 use crate::api::{DeploymentMode, KServeConfig, Runtime, Service};
 use crate::pods::built::Component;
 use crate::yaml::{Map, Node};
@@ -11,6 +12,8 @@ pub(in crate::operators::kserve) struct Written<'a> {
     pub(in crate::operators::kserve) namespace: &'a Node,
     pub(in crate::operators::kserve) config: &'a KServeConfig,
     pub(in crate::operators::kserve) runtime: Option<&'a Runtime>,
+    /// The runtime by which its metrics are collected.
+    pub(in crate::operators::kserve) metrics: Source<'a>,
     pub(in crate::operators::kserve) mode: DeploymentMode,
     /// Labels and annotations of the service.
     pub(in crate::operators::kserve) labels: &'a Map,
