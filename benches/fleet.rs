@@ -11,7 +11,7 @@ use ome::internals::api::Semantics;
 use ome::internals::api::Views;
 use ome::internals::emit::stream::{self, Format};
 use ome::internals::load::{self, Request};
-use ome::internals::merge::history::History;
+use ome::internals::merge::history::Recorder;
 use ome::internals::operators::Selector;
 use ome::internals::operators::ome::compose;
 use ome::internals::operators::ome::releases::DOCUMENTED as OME_DOCUMENTED;
@@ -79,7 +79,7 @@ fn stages(criterion: &mut Criterion) {
                     &[],
                     world.catalog.accelerator_options(),
                     world.catalog.config(),
-                    &mut (),
+                    &mut Recorder::off(),
                 )
                 .ok()
             });
@@ -88,7 +88,7 @@ fn stages(criterion: &mut Criterion) {
     });
     group.bench_function("merge and remember", |bencher| {
         bencher.iter(|| {
-            let mut history = History::new();
+            let mut history = Recorder::new();
             let merged = chosen.iter().filter_map(|(service, runtime)| {
                 compose::merged(
                     &OME_DOCUMENTED,
@@ -114,7 +114,7 @@ fn stages(criterion: &mut Criterion) {
     let render = || {
         services
             .iter()
-            .flat_map(|views| renderer.render(views, &mut History::off()).objects)
+            .flat_map(|views| renderer.render(views, &mut Recorder::off()).objects)
             .map(|object| object.node)
     };
     let objects: Vec<Node> = render().collect();

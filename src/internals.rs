@@ -57,7 +57,7 @@ pub mod load {
 }
 pub mod merge {
     pub mod history {
-        pub use crate::merge::history::History;
+        pub use crate::merge::history::Recorder;
     }
     pub mod smp {
         pub use crate::merge::smp::merge;

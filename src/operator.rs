@@ -13,7 +13,7 @@ use crate::catalog::Catalog;
 use crate::check::Check;
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::objects::{RenderedObject, Settings};
 use crate::pods::built::{Built, Component, Outcome, Unfinished};
 use crate::policy::upgrade::Upgrade;
@@ -197,7 +197,7 @@ pub(crate) trait Services: Sync {
         context: &Context<'a, '_>,
         service: &'a Service,
         resolution: &Resolution<'a>,
-        history: &mut History,
+        history: &mut Recorder,
     ) -> Outcome<'a>;
 
     /// The objects of a service in the order in which the operator creates them.

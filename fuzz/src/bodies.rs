@@ -8,7 +8,7 @@ use ome::internals::api::Semantics;
 use ome::internals::check::{self, View};
 use ome::internals::diag::Diagnostic;
 use ome::internals::load::{self, Request};
-use ome::internals::merge::history::History;
+use ome::internals::merge::history::Recorder;
 use ome::internals::merge::smp;
 use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_DOCUMENTED};
 use ome::internals::quantity::{
@@ -304,11 +304,11 @@ pub fn merge(bytes: &[u8]) {
         ome::internals::schema::structure("Container"),
         ome::internals::schema::structure("PodSpec"),
     ] {
-        let mut history = History::new();
+        let mut history = Recorder::new();
         let recorded = smp::merge(base.clone(), patch, ty, &mut history);
         assert_eq!(
             recorded,
-            smp::merge(base.clone(), patch, ty, &mut ()),
+            smp::merge(base.clone(), patch, ty, &mut Recorder::off()),
             "recording changes nothing"
         );
         if let Ok(merged) = recorded {
@@ -419,7 +419,7 @@ pub fn render(bytes: &[u8]) {
         let world = world(bytes, semantics);
         let renderer = Renderer::new(&world, semantics, "cluster.local");
         for views in world.catalog.services() {
-            let mut history = History::new();
+            let mut history = Recorder::new();
             let rendered = renderer.render(views, &mut history);
             for object in &rendered.objects {
                 let mut written = String::new();

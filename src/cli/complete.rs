@@ -9,7 +9,7 @@ use super::session_options::SessionOptions;
 use crate::api::{ComponentKind, ObjectRef};
 use crate::diag::{CODES, Topic};
 use crate::objects::RenderedObject;
-use crate::pipeline::{Each, History, Renderer, identity};
+use crate::pipeline::{Each, Recorder, Renderer, identity};
 use crate::report::{catalog, schemas};
 use crate::schema::{self, Schema, names_kind};
 use crate::yaml::{FieldPath, Node, Segment};
@@ -212,7 +212,7 @@ pub(super) fn rendered() -> ArgValueCompleter {
             }
         };
         let rendered = services.flat_map(|views| {
-            let rendered = renderer.render(views, &mut History::off());
+            let rendered = renderer.render(views, &mut Recorder::off());
             let name = |object: &RenderedObject| {
                 let api_version = object.node.get("apiVersion").and_then(Node::as_str);
                 name(&identity(&object.node), api_version.unwrap_or_default())

@@ -12,7 +12,7 @@ use super::side::{self, Both, Decided, Extent, Made, Subject};
 use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Refused, Settings, State};
 use crate::api::{Api, ComponentKind, Object, ObjectRef, Semantics};
 use crate::diag::Diagnostic;
-use crate::pipeline::History;
+use crate::pipeline::Recorder;
 use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::replaced;
@@ -267,7 +267,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         same.then(|| {
             let [_, resolution] = resolutions;
             let ask = self.renderers[1].ask(services[1]);
-            let built = ask.build(services[1], &resolution, &mut History::off());
+            let built = ask.build(services[1], &resolution, &mut Recorder::off());
             let refused =
                 built.error.as_ref().is_some_and(|error| !Refused::from(error).is_unread());
             let components: Vec<PlannedComponent> =

@@ -14,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::diff::Action;
 use crate::objects::RenderedObject;
-use crate::pipeline::History;
+use crate::pipeline::Recorder;
 use crate::pipeline::built::identity;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::why::{Layer, Layers};
@@ -155,7 +155,7 @@ pub(crate) fn drift<'a>(
     let layers = Layers::new(catalog);
     let mut groups: BTreeMap<String, DriftGroup> = BTreeMap::new();
     for views in services {
-        let rendered = renderer.render(views, &mut History::off());
+        let rendered = renderer.render(views, &mut Recorder::off());
         let service = rendered.service;
         let name = eco_format!("{}/{}", service.namespace, service.name());
         let refusal = rendered.refusal();

@@ -5,7 +5,7 @@ use super::cost::{self, Cost};
 use crate::api::{AcceleratorClass, ComponentKind, ModelServing, Object, ObjectRef, Views};
 use crate::decision::Resolution;
 use crate::diag::Diagnostic;
-use crate::pipeline::History;
+use crate::pipeline::Recorder;
 use crate::pipeline::built::identity;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;
@@ -126,7 +126,7 @@ pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w
             }
         }
         Subject::Service(views) => {
-            let rendered = renderer.render(views, &mut History::off());
+            let rendered = renderer.render(views, &mut Recorder::off());
             let mut decided = Decided::of(&rendered.resolution);
             decided.error = rendered.refusal().as_ref().map(Refused::from);
             let Rendered { mut components, objects, unfinished, diagnostics, .. } = rendered;

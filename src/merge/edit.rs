@@ -1,6 +1,6 @@
 //! Small tree edits that every step of this module uses.
 
-use super::history::{Record, Step};
+use super::history::{Recorder, Step};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::EcoVec;
 
@@ -77,10 +77,10 @@ pub(crate) fn text<'n>(node: &'n Node, key: &str) -> &'n str {
 }
 
 /// Runs a function one step down in the path of the record.
-pub(crate) fn within<R: Record, T>(
+pub(crate) fn within<T>(
     step: Step<'_>,
-    rec: &mut R,
-    inner: impl FnOnce(&mut R) -> T,
+    rec: &mut Recorder,
+    inner: impl FnOnce(&mut Recorder) -> T,
 ) -> T {
     rec.enter(step);
     let result = inner(rec);
@@ -89,12 +89,12 @@ pub(crate) fn within<R: Record, T>(
 }
 
 /// Records that `winner` replaced `loser` one step down.
-pub(crate) fn lost<R: Record>(step: Step<'_>, loser: &Node, winner: &Node, rec: &mut R) {
+pub(crate) fn lost(step: Step<'_>, loser: &Node, winner: &Node, rec: &mut Recorder) {
     within(step, rec, |rec| rec.lost(loser, Some(winner)));
 }
 
 /// Returns the union of two mappings; the later one overrides.
-pub(crate) fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
+pub(crate) fn union(mut lower: Map, upper: Option<&Node>, rec: &mut Recorder) -> Map {
     // A null in a layer is an absent key in Go's map: it deletes nothing.
     for entry in
         upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null())

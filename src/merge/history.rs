@@ -1,7 +1,7 @@
 //! Values that a merge overrode.
 //!
-//! The merge reports each overridden value to a [`Record`]. `()` records nothing at no cost;
-//! [`History`] records every overridden value with its origin, so that `why` can list them.
+//! The merge reports each overridden value to a [`Recorder`], which keeps it with its origin, so
+//! that `why` can list them. One that is off keeps nothing, and builds no path.
 
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Segment};
@@ -31,35 +31,6 @@ impl Step<'_> {
                 Segment::Keyed(EcoString::new(), value.scalar_text().unwrap_or_default())
             }
         }
-    }
-}
-
-/// A recorder of overridden values.
-pub trait Record {
-    /// Goes one step down.
-    fn enter(&mut self, step: Step<'_>);
-    /// Goes one step up.
-    fn leave(&mut self);
-    /// Records that `winner` replaced `loser` at the current path; `None`: `loser` was removed.
-    fn lost(&mut self, loser: &Node, winner: Option<&Node>);
-    /// Records that an action of the template at `text` printed a value, which `from` has.
-    fn filled(&mut self, _text: Span, _filled: impl FnOnce() -> Filled) {}
-    /// Whether anything is recorded: a merge whose result is known need not be done again.
-    fn keeps(&self) -> bool {
-        true
-    }
-}
-
-impl Record for () {
-    #[inline]
-    fn enter(&mut self, _: Step<'_>) {}
-    #[inline]
-    fn leave(&mut self) {}
-    #[inline]
-    fn lost(&mut self, _: &Node, _: Option<&Node>) {}
-    #[inline]
-    fn keeps(&self) -> bool {
-        false
     }
 }
 
@@ -94,7 +65,7 @@ impl Overridden {
 
 /// Records every overridden value, in the order of the merges.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub struct Recorder {
     /// Nothing is recorded otherwise.
     on: bool,
     place: FieldPath,
@@ -103,7 +74,7 @@ pub struct History {
     filled: HashMap<Span, Vec<Filled>>,
 }
 
-impl History {
+impl Recorder {
     /// Builds an empty history for merges of whole trees.
     pub fn new() -> Self {
         Self { on: true, ..Self::default() }
@@ -174,34 +145,39 @@ impl Lost<'_> {
     }
 }
 
-impl Record for History {
-    fn enter(&mut self, step: Step<'_>) {
-        if !self.on {
-            return;
+impl Recorder {
+    /// Goes one step down in the path of what is recorded.
+    #[inline]
+    pub(crate) fn enter(&mut self, step: Step<'_>) {
+        if self.on {
+            self.place.0.push(step.segment());
         }
-        self.place.0.push(step.segment());
     }
 
-    fn leave(&mut self) {
-        if !self.on {
-            return;
+    /// Goes one step up.
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        if self.on {
+            self.place.0.pop();
         }
-        self.place.0.pop();
     }
 
-    fn lost(&mut self, loser: &Node, winner: Option<&Node>) {
-        if !self.on {
-            return;
+    /// Records that `winner` replaced `loser` at the current path; `None`: `loser` was removed.
+    #[inline]
+    pub(crate) fn lost(&mut self, loser: &Node, winner: Option<&Node>) {
+        if self.on {
+            // Clones are cheap: trees share their parts.
+            self.overridden.push(Overridden {
+                path: self.place.clone(),
+                loser: loser.clone(),
+                winner: winner.cloned(),
+            });
         }
-        // Clones are cheap: trees share their parts.
-        self.overridden.push(Overridden {
-            path: self.place.clone(),
-            loser: loser.clone(),
-            winner: winner.cloned(),
-        });
     }
 
-    fn filled(&mut self, text: Span, filled: impl FnOnce() -> Filled) {
+    /// Records that an action of the template at `text` printed a value, which `filled` has.
+    #[inline]
+    pub(crate) fn fill(&mut self, text: Span, filled: impl FnOnce() -> Filled) {
         if self.on {
             self.filled.entry(text).or_default().push(filled());
         }

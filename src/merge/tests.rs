@@ -1,7 +1,7 @@
 //! Tests of small tree edits, and of merging containers.
 
 use super::edit::{each_mut, field_mut, list_mut, map_mut, position, text, union};
-use super::history::History;
+use super::history::Recorder;
 use super::smp;
 use super::typed;
 use super::written::written;
@@ -58,7 +58,7 @@ fn fields_and_elements_are_found_and_changed() {
 fn of_two_mappings_the_later_one_wins() {
     let lower = node("{a: 1, b: 2}").as_map().unwrap().clone();
     let upper = node("{b: 3, a: null, c: 4, d: null}");
-    let mut history = History::new();
+    let mut history = Recorder::new();
     let both = union(lower.clone(), Some(&upper), &mut history);
     let flat: Vec<String> =
         both.iter().map(|entry| format!("{} {}", entry.key, flow(&entry.node))).collect();
@@ -80,12 +80,14 @@ fn runner_args_are_appended_to_container_args() {
     ] {
         let args = |merged: Result<Node, String>| flow(merged.unwrap().get("args").unwrap());
         let (below, above) = (node(listed), node(runner));
-        let merged = typed::container(Some(below.clone()), &above, Library::V0_33, &mut ());
+        let merged =
+            typed::container(Some(below.clone()), &above, Library::V0_33, &mut Recorder::off());
         assert_eq!(args(merged), expected, "{listed} {runner}");
-        let patched = typed::patched(&below, &above, Library::V0_33, &mut ());
+        let patched = typed::patched(&below, &above, Library::V0_33, &mut Recorder::off());
         assert_eq!(args(patched), alone, "{listed} {runner}");
     }
-    let alone = typed::container(None, &node("{name: c, image: i}"), Library::V0_33, &mut ());
+    let alone =
+        typed::container(None, &node("{name: c, image: i}"), Library::V0_33, &mut Recorder::off());
     assert_eq!(flow(&alone.unwrap()), "{name: c, resources: {}, image: i}");
 }
 
@@ -110,13 +112,13 @@ fn list_elements_without_a_key_match_no_other_element() {
             "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{a: 1}], others: [{b: 1}]}}}}",
         ),
     ] {
-        assert_eq!(flow(&written(&node(lower), &node(upper), &mut ())), expected);
+        assert_eq!(flow(&written(&node(lower), &node(upper), &mut Recorder::off())), expected);
     }
 }
 
 fn patched(base: &str, patch: &str, ty: &str) -> Result<String, String> {
     let (base, patch) = (node(base), node(patch));
-    smp::merge(base, &patch, schema::structure(ty), &mut ())
+    smp::merge(base, &patch, schema::structure(ty), &mut Recorder::off())
         .map(|merged| flow(&merged))
         .map_err(|error| error.to_string())
 }
@@ -154,7 +156,7 @@ fn delete_directives_on_a_scalar_are_handled_like_upstream() {
 
 #[test]
 fn keys_dropped_by_retain_keys_are_recorded() {
-    let mut history = History::new();
+    let mut history = Recorder::new();
     history.stand(FieldPath::root());
     let base = node("{name: v, emptyDir: {}, other: 1}");
     let patch = node("{$retainKeys: [name, hostPath], hostPath: {path: /a}}");
@@ -171,7 +173,7 @@ fn map_values_of_a_struct_type_are_merged_by_that_type() {
         "{acceleratorConfig: {h100: {minMemoryPerBillionParams: 1, runtimeArgsOverride: [a]}}}",
     );
     let patch = node("{acceleratorConfig: {h100: {minMemoryPerBillionParams: 2}}}");
-    let merged = smp::merge(base, &patch, ty.map(|item| &item.ty), &mut ()).unwrap();
+    let merged = smp::merge(base, &patch, ty.map(|item| &item.ty), &mut Recorder::off()).unwrap();
     assert_eq!(
         flow(&merged),
         "{acceleratorConfig: {h100: {minMemoryPerBillionParams: 2, runtimeArgsOverride: [a]}}}"
@@ -239,7 +241,7 @@ fn mappings_that_are_replaced_keep_nothing() {
     let text = schema::kind("policy/v1", "PodDisruptionBudget").unwrap().root();
     let base = node("{spec: {selector: {matchLabels: {a: x}}, minAvailable: 1}}");
     let patch = node("{spec: {selector: {matchLabels: {b: y}}}}");
-    let merged = smp::merge(base, &patch, Some(text), &mut ()).unwrap();
+    let merged = smp::merge(base, &patch, Some(text), &mut Recorder::off()).unwrap();
     assert_eq!(flow(&merged), "{spec: {selector: {matchLabels: {b: y}}, minAvailable: 1}}");
 }
 

@@ -5,7 +5,7 @@
 //! (pkg/controller/v1beta1/inferenceservice/utils/merging.go).
 
 use super::edit::text;
-use super::history::Record;
+use super::history::Recorder;
 use super::smp;
 use crate::schema::{self, Library, Type, ZERO_VALUE};
 use crate::yaml::{Node, Origin, Value};
@@ -48,11 +48,11 @@ pub(crate) fn container_fields(node: &Node) -> Node {
 ///
 /// # Errors
 /// When a value does not have its type or the two cannot be merged.
-pub(crate) fn pod<R: Record>(
+pub(crate) fn pod(
     lower: &Node,
     upper: &Node,
     library: Library,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Node, String> {
     let ty = pod_type();
     // Both sides go through the types first: the patch is made of encoded structs upstream.
@@ -74,11 +74,11 @@ pub(crate) fn decoded_container(container: &Node, library: Library) -> Result<No
 ///
 /// # Errors
 /// When the two cannot be merged.
-pub(crate) fn container<R: Record>(
+pub(crate) fn container(
     listed: Option<Node>,
     runner: &Node,
     library: Library,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Node, String> {
     let listed = listed.unwrap_or_else(|| Node::map(Origin::Default(&ZERO_VALUE)));
     // Empty arguments on either side leave the plain merge as it is, as in upstream's condition.
@@ -99,11 +99,11 @@ pub(crate) fn container<R: Record>(
 ///
 /// # Errors
 /// When the two cannot be merged.
-pub(crate) fn patched<R: Record>(
+pub(crate) fn patched(
     lower: &Node,
     upper: &Node,
     library: Library,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Node, String> {
     let ty = container_type();
     let lower = decoded(lower, ty, library)?;

@@ -7,7 +7,7 @@
 //! upper tree replaces that of the lower one. A null in the upper tree has no effect.
 
 use super::edit::{lost, within};
-use super::history::{Record, Step};
+use super::history::{Recorder, Step};
 use crate::yaml::{Entry, Map, Node, Places, Value};
 use ecow::{EcoString, EcoVec};
 
@@ -37,7 +37,7 @@ fn merge_key(field: &str) -> Option<&'static [&'static str]> {
 
 /// Merges the `upper` tree over the `lower` one. Overridden values go to the recorder. If either
 /// tree is not a mapping, the caller records the replacement, because it has the field's path.
-pub(crate) fn written<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+pub(crate) fn written(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
     match (&lower.value, &upper.value) {
         // A key without a value sets nothing, hence deletes nothing.
         (_, Value::Null) => lower.clone(),
@@ -48,7 +48,7 @@ pub(crate) fn written<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Nod
     }
 }
 
-fn maps<R: Record>(lower: &Map, upper: &Map, rec: &mut R) -> Map {
+fn maps(lower: &Map, upper: &Map, rec: &mut Recorder) -> Map {
     let mut merged = lower.clone();
     for entry in upper.iter().filter(|entry| !entry.node.is_null()) {
         let below = lower.get(&entry.key).filter(|below| !below.is_null());
@@ -59,7 +59,7 @@ fn maps<R: Record>(lower: &Map, upper: &Map, rec: &mut R) -> Map {
     merged
 }
 
-fn field<R: Record>(name: &str, lower: &Node, upper: &Node, rec: &mut R) -> Node {
+fn field(name: &str, lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
     let step = Step::Field(name);
     match (&lower.value, &upper.value) {
         (Value::List(below), Value::List(above)) => {
@@ -97,12 +97,12 @@ fn concatenated(lower: &EcoVec<Node>, upper: &EcoVec<Node>) -> EcoVec<Node> {
     all
 }
 
-fn keyed<R: Record>(
+fn keyed(
     keys: &'static [&'static str],
     environment: bool,
     lower: &EcoVec<Node>,
     upper: &EcoVec<Node>,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> EcoVec<Node> {
     let mut merged = lower.clone();
     // An index over identities: env lists of thousands of entries would be quadratic otherwise.
@@ -152,7 +152,7 @@ fn identity(keys: &[&str], element: &Node) -> Vec<(&'static str, EcoString)> {
 
 /// Replaces a variable as a unit: `value` removes `valueFrom` and `valueFrom` removes `value`
 /// (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#resources).
-fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+fn without_other_source(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
     let mut below = lower.clone();
     for (kept, dropped) in [("value", "valueFrom"), ("valueFrom", "value")] {
         // A variable that sets both is invalid as written, and stays so that the fault is
@@ -169,7 +169,7 @@ fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> N
 
 /// Combines two affinities so that both apply: required node terms as a cross product, all other
 /// lists concatenated (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity).
-pub(crate) fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+pub(crate) fn affinity(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
     joined(lower, upper, |part, below, above| {
         within(Step::Field(part), rec, |rec| {
             joined(below, above, |rule, below, above| match (&below.value, &above.value) {
@@ -200,7 +200,7 @@ fn joined(lower: &Node, upper: &Node, mut both: impl FnMut(&str, &Node, &Node) -
     Node::new(Value::Map(union), lower.origin)
 }
 
-fn required_terms<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+fn required_terms(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
     joined(lower, upper, |field, below, above| match (&below.value, &above.value) {
         (Value::List(outer), Value::List(inner)) if field == "nodeSelectorTerms" => {
             Node::new(Value::List(cross_product(outer, inner)), below.origin)
@@ -235,11 +235,11 @@ fn both_terms(a: &Node, b: &Node) -> Node {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::merge::history::History;
+    use crate::merge::history::Recorder;
     use crate::operators::ome::compose::testing::{flow, losers, node};
 
     fn merged(lower: &str, upper: &str) -> String {
-        flow(&written(&node(lower), &node(upper), &mut ()))
+        flow(&written(&node(lower), &node(upper), &mut Recorder::off()))
     }
 
     #[test]
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn replaced_values_are_recorded_with_their_path() {
-        let mut history = History::new();
+        let mut history = Recorder::new();
         let lower = node(
             "{image: a, env: [{name: L, value: info}, {name: S, valueFrom: {x: n}}], nodeSelector: {ome.io/pool: a}, args: [a]}",
         );
@@ -439,8 +439,8 @@ mod tests {
             fn an_empty_layer_changes_nothing(json in trees()) {
                 let written_tree = tree(&serde_json::json!({ "a": json }));
                 let empty = node("{}");
-                prop_assert_eq!(written(&written_tree, &empty, &mut ()), written_tree.clone());
-                prop_assert_eq!(written(&empty, &written_tree, &mut ()), written_tree);
+                prop_assert_eq!(written(&written_tree, &empty, &mut Recorder::off()), written_tree.clone());
+                prop_assert_eq!(written(&empty, &written_tree, &mut Recorder::off()), written_tree);
             }
 
             #[test]
@@ -448,7 +448,7 @@ mod tests {
                 // Every scalar field of the upper layer is in the result, whatever the lower layer
                 // sets.
                 let (lower, upper) = (tree(&lower), tree(&upper));
-                let merged = written(&lower, &upper, &mut History::new());
+                let merged = written(&lower, &upper, &mut Recorder::new());
                 for entry in upper.entries().filter(|entry| !matches!(entry.node.value, Value::Map(_) | Value::List(_))) {
                     prop_assert_eq!(merged.get(&entry.key), Some(&entry.node));
                 }

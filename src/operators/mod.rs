@@ -22,7 +22,7 @@ use crate::api::{
 use crate::check::{self, Check};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::objects::{self, RenderedObject};
 pub(crate) use crate::operator::Context as BuildContext;
 use crate::operator::{Operator, Services};
@@ -237,7 +237,7 @@ impl<'a> BuildContext<'a, '_> {
         &self,
         service: &'s Service,
         resolution: &Resolution<'s>,
-        history: &mut History,
+        history: &mut Recorder,
     ) -> Outcome<'s>
     where
         'a: 's,

@@ -9,7 +9,7 @@ use crate::decision::{Candidate, ClassReason, Resolution, RuntimeDecision};
 use crate::operator::Resolver;
 use crate::policy::{Policy, ProtocolRule};
 use crate::quantity::Memory;
-use crate::select::input::Recorder;
+use crate::select::input::Reasons;
 use crate::select::request;
 use crate::select::{Memo, Request, Search};
 use ecow::EcoString;
@@ -98,7 +98,7 @@ impl<'a> Selector<'a> {
             modes: Vec::new(),
             unserved: Vec::new(),
         };
-        request::select::<Recorder>(self.policy, self.runtimes(), &request)
+        request::select::<Reasons>(self.policy, self.runtimes(), &request)
     }
 
     /// Returns the reasons why a runtime rejects a class for any service; empty when it accepts the
@@ -131,5 +131,5 @@ pub fn judge<'a>(
     // A model that is written inside the service is used before any that was found by name.
     let model = service.inline.as_ref().map(|inline| &inline.model).or(model)?;
     let request = services_of(policy).request(policy, service, model, &protocol);
-    Some(request::candidate::<Recorder>(policy, &request, runtime).1)
+    Some(request::candidate::<Reasons>(policy, &request, runtime).1)
 }

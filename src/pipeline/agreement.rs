@@ -13,7 +13,7 @@ use super::{
     State, Together, identity, roll, totals,
 };
 use crate::api::{Follow, Semantics};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::workspace::World;
 use crate::yaml::Node;
 use proptest::prelude::*;
@@ -224,7 +224,7 @@ fn rendered(world: &World) -> (i64, i64) {
     let renderer = Renderer::new(world, follow(), "cluster.local");
     let (mut pods, mut gpus) = (0, 0);
     for views in world.catalog.services() {
-        let objects = renderer.render(views, &mut History::off()).objects;
+        let objects = renderer.render(views, &mut Recorder::off()).objects;
         let of = |kind: &'static str| {
             objects.iter().filter(move |object| identity(&object.node).kind == kind)
         };

@@ -4,7 +4,7 @@
 use super::planned::Planned;
 use super::why::{Layers, Leaf, Overrides, leaf};
 use crate::api::ComponentKind;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::operators::BuildContext;
 use crate::yaml::{FieldPath, Node, Value};
 
@@ -27,7 +27,7 @@ pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
     let service = planned.read_in(catalog).filter(|_| planned.error.is_none());
     let Some(service) = service else { return found };
     // The plan was built without a history; only this answer needs the overridden values.
-    let mut history = History::new();
+    let mut history = Recorder::new();
     let ask = BuildContext {
         catalog,
         policy: planned.policy,

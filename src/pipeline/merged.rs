@@ -4,7 +4,7 @@
 use super::render::Renderer;
 use crate::api::{ComponentKind, DeploymentMode, Service, Views};
 use crate::diag::Diagnostic;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::pods::built::Component;
 use crate::yaml::Node;
 
@@ -38,7 +38,7 @@ impl<'a> Renderer<'a> {
         let (selector, service) = self.selector(views);
         let resolution = selector.resolve(service);
         let mut diagnostics = super::plan::decided(&resolution, service);
-        let built = self.ask(service).build(service, &resolution, &mut History::off());
+        let built = self.ask(service).build(service, &resolution, &mut Recorder::off());
         diagnostics.extend(built.diagnostics);
         diagnostics.extend(built.error.map(|error| super::plan::finding(&error, service)));
         let parts = built.built.map(|built| {

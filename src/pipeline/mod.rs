@@ -38,7 +38,7 @@ pub(crate) mod users;
 pub(crate) mod what_if;
 pub(crate) mod why;
 
-pub use crate::merge::history::{Filled, History};
+pub use crate::merge::history::{Filled, Recorder};
 pub use crate::pipeline::leaves::{MergedLeaf, merge};
 pub use crate::pipeline::what_if::{Edit, Flip, flip, named};
 pub use built::{PodContext, Workload, WorkloadKind};

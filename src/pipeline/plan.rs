@@ -19,7 +19,7 @@ use crate::cluster::admission;
 use crate::cluster::{self as machines, Shape};
 use crate::decision::{QueueDecision, Resolution};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::objects as render;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
@@ -428,7 +428,7 @@ impl<'a> Planner<'a> {
         let followed = policy.semantics == self.semantics.of(policy.api);
         let ask =
             BuildContext { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
-        let mut built = ask.build(service, &resolution, &mut History::off());
+        let mut built = ask.build(service, &resolution, &mut Recorder::off());
         let refused = refusal(diagnostics.iter().chain(&built.diagnostics));
         let is_built = built.error.is_none();
         let error = built.error.take().or(refused);

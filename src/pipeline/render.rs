@@ -11,7 +11,7 @@ use super::refusals::Server;
 use crate::api::{Failure, Follow, Service, Views};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
 use crate::operators::BuildContext;
 use crate::operators::Selector;
@@ -140,7 +140,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// Renders one service and records overridden values in `record`.
-    pub fn render(&self, views: &'a Views, record: &mut History) -> Rendered<'a> {
+    pub fn render(&self, views: &'a Views, record: &mut Recorder) -> Rendered<'a> {
         self.render_service(views.of(self.semantics), record)
     }
 
@@ -153,7 +153,7 @@ impl<'a> Renderer<'a> {
     pub(crate) fn render_service(
         &self,
         service: &'a Service,
-        record: &mut History,
+        record: &mut Recorder,
     ) -> Rendered<'a> {
         let resolution = self.decide(service);
         let mut diagnostics = super::plan::decided(&resolution, service);

@@ -2,7 +2,7 @@
 
 use crate::api::{ModelServing, Object};
 use crate::catalog::Catalog;
-use crate::merge::history::{Filled, History, Overridden};
+use crate::merge::history::{Filled, Overridden, Recorder};
 use crate::operators::is_service;
 use crate::operators::servings::objects::{API_VERSION, Replaced};
 use crate::schema;
@@ -200,7 +200,7 @@ pub trait Losers {
 /// value: a location in a file belongs to one value only, and a rule is matched together with the
 /// name of the field.
 pub struct Overrides<'h> {
-    history: &'h History,
+    history: &'h Recorder,
     all: &'h [Overridden],
     /// By writer of a part of an overriding value: the index of the entry, oldest first, and the
     /// path of the part.
@@ -229,7 +229,7 @@ impl Writer {
 
 impl<'h> Overrides<'h> {
     /// The overridden values of a history.
-    pub fn new(history: &'h History) -> Self {
+    pub fn new(history: &'h Recorder) -> Self {
         let all = history.all();
         let mut winners: HashMap<Writer, Vec<(usize, FieldPath)>> = HashMap::new();
         for (index, entry) in all.iter().enumerate() {

@@ -4,7 +4,7 @@
 //! replaced values for a recorder.
 
 use crate::merge::edit::{list_mut, lost, mapping, position, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::EcoString;
 
@@ -33,12 +33,12 @@ pub(crate) fn default_env(container: &mut Node, name: &str, value: EcoString, ru
 
 /// Sets the value of a variable at its position, or appends the variable. As upstream, valueFrom
 /// stays.
-pub(crate) fn set_env<R: Record>(
+pub(crate) fn set_env(
     container: &mut Node,
     name: &str,
     value: EcoString,
     rule: &'static Rule,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) {
     let Some(index) = env_position(container, name) else {
         return push(container, "env", variable(name, value, rule));
@@ -59,7 +59,7 @@ pub(crate) fn set_env<R: Record>(
 }
 
 /// Records that the value of a variable gave way.
-pub(crate) fn lost_variable<R: Record>(name: &str, loser: &Node, winner: &Node, rec: &mut R) {
+pub(crate) fn lost_variable(name: &str, loser: &Node, winner: &Node, rec: &mut Recorder) {
     let key = Node::str(name, winner.origin);
     within(Step::Field("env"), rec, |rec| {
         within(Step::Keyed("name", &key), rec, |rec| {

@@ -1,6 +1,7 @@
 //! Accelerators that pods request.
 
 use crate::merge::edit::position;
+use crate::merge::history::Recorder;
 use crate::merge::written as merge;
 pub(crate) use crate::quantity::is_accelerator;
 use crate::quantity::{Quantity, Range};
@@ -51,8 +52,9 @@ pub fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
     let twin = runner
         .and_then(|runner| runner.get("name")?.as_str())
         .and_then(|name| position(listed, "name", name));
-    let merged =
-        runner.zip(twin).map(|(runner, index)| merge::written(&listed[index], runner, &mut ()));
+    let merged = runner
+        .zip(twin)
+        .map(|(runner, index)| merge::written(&listed[index], runner, &mut Recorder::off()));
     let others = listed.iter().enumerate().filter(|(index, _)| Some(*index) != twin);
     let containers = others.map(|(_, container)| container).chain(merged.as_ref().or(runner));
     with_init(part, containers)

@@ -11,7 +11,7 @@ use super::variables::{PodRole, expand, literals, outside};
 use crate::api::{ComponentKind, DeploymentMode, Semantics};
 use crate::check::fixture;
 use crate::diag::Diagnostic;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::operators::ome::compose::testing::{flow, losers, node};
 use crate::operators::ome::releases::V0_1_5;
 use crate::yaml::{FieldPath, Map, Node};
@@ -49,7 +49,7 @@ fn environment_variables_are_defaulted_set_and_recorded() {
     );
     default_env(&mut container, "A", "2".into(), &MODEL_PATH);
     default_env(&mut container, "C", "3".into(), &MODEL_PATH);
-    let mut history = History::new();
+    let mut history = Recorder::new();
     set_env(&mut container, "A", "4".into(), &MODEL_PATH, &mut history);
     set_env(&mut container, "B", "5".into(), &MODEL_PATH, &mut history);
     set_env(&mut container, "D", "6".into(), &MODEL_PATH, &mut history);
@@ -334,9 +334,16 @@ fn each_pod_role_has_the_upstream_error_message() {
                  container: ",
             ),
         ] {
-            let error =
-                expand(&V0_1_5, place, &Map::new(), role, container, &mut (), &mut Vec::new())
-                    .unwrap_err();
+            let error = expand(
+                &V0_1_5,
+                place,
+                &Map::new(),
+                role,
+                container,
+                &mut Recorder::off(),
+                &mut Vec::new(),
+            )
+            .unwrap_err();
             assert!(error.message.starts_with(words), "{}", error.message);
         }
     });

@@ -3,7 +3,7 @@
 use super::lint::Place;
 use crate::api::{Failure, Service};
 use crate::diag::{Code, Diagnostic};
-use crate::merge::history::{Filled, Record};
+use crate::merge::history::{Filled, Recorder};
 use crate::merge::typed;
 use crate::policy::{Policy, TemplateRule};
 use crate::schema::Library;
@@ -68,7 +68,7 @@ pub(crate) fn expand(
     annotations: &Map,
     role: PodRole,
     container: &Node,
-    rec: &mut impl Record,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
     let seen = Seen {
@@ -101,7 +101,7 @@ pub(crate) fn expand_with(
     place: &Place<'_>,
     seen: &Seen<'_>,
     container: &Node,
-    rec: &mut impl Record,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
     let data = Data {
@@ -113,9 +113,9 @@ pub(crate) fn expand_with(
     };
     let mut each = |text: Origin, ran: Ran<'_>| {
         // A text without a place cannot be asked about, and its origin is costly to find.
-        if let Some(span) = text.span().filter(|_| rec.keeps()) {
+        if let Some(span) = text.span().filter(|_| rec.is_on()) {
             let (action, value) = (ran.action.into(), ran.printed.into());
-            rec.filled(span, || Filled { action, value, from: data.origin_of(ran, text) });
+            rec.fill(span, || Filled { action, value, from: data.origin_of(ran, text) });
         }
     };
     let mode = match policy.template {

@@ -59,13 +59,13 @@ impl Trace for () {
 
 /// Records everything.
 #[derive(Default)]
-pub(crate) struct Recorder {
+pub(crate) struct Reasons {
     entries: Vec<EntryChecks>,
     rejections: Vec<Rejection>,
     notes: Vec<Note>,
 }
 
-impl Trace for Recorder {
+impl Trace for Reasons {
     const ON: bool = true;
     fn entry(&mut self, entry: impl FnOnce() -> EntryChecks) {
         self.entries.push(entry());

@@ -29,7 +29,7 @@ use crate::catalog::RuntimeSet;
 use crate::decision::RuntimeDecision;
 use crate::policy::Policy;
 use ecow::EcoString;
-use input::Recorder;
+use input::Reasons;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -134,7 +134,7 @@ impl<'a> Search<'a, '_> {
                 });
                 decided.as_ref().clone()
             }
-            None => request::select::<Recorder>(self.policy, self.runtimes, request),
+            None => request::select::<Reasons>(self.policy, self.runtimes, request),
         };
         // The cached error belongs to the first service of the key; each gets its own place.
         decided.map_err(|error| Failure { span: Some(service.object.name_span()), ..error })

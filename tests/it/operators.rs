@@ -129,7 +129,7 @@ fn every_operator_has_a_folder_and_a_docs_page() {
 fn merge_history_is_kept_only_by_render_why_and_leaves() {
     let keepers: Vec<String> = files()
         .into_iter()
-        .filter(|file| has(&file.code, "History::new") && !file.path.starts_with("merge/"))
+        .filter(|file| has(&file.code, "Recorder::new") && !file.path.starts_with("merge/"))
         .map(|file| file.path)
         .collect();
     let shown = ["cli/commands/render.rs", "cli/commands/why.rs", "pipeline/leaves.rs"];

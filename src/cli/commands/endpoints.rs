@@ -8,7 +8,7 @@ use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::Diagnostic;
 use crate::engine;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::operators;
 use crate::pipeline::{Rendered, Renderer};
 use crate::protocol::{self, Entrance, Entry, Facts, Protocol};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut services = Vec::new();
     let mut later: Vec<Diagnostic> = Vec::new();
     let mut failed = false;
-    let make = |views| renderer.render(views, &mut History::off());
+    let make = |views| renderer.render(views, &mut Recorder::off());
     renderer.in_windows(&selected, make, |rendered| {
         failed |= rendered.refusal().is_some();
         services.push(endpoints(args, scheme(rendered.service.object.api), &rendered));

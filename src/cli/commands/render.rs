@@ -19,7 +19,7 @@ use crate::diff::waves::wave;
 use crate::emit::{self, Layout, Prune, stream};
 use crate::load;
 use crate::load::settings::Settings;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::operators::servings::objects as servings;
@@ -211,11 +211,11 @@ fn write(
     let layers = (args.annotate && format == stream::Format::Yaml)
         .then(|| Layers::new(&session.world.catalog));
     let make = |views| {
-        let mut history = History::new();
+        let mut history = Recorder::new();
         let rendered = if args.annotate {
             renderer.render(views, &mut history)
         } else {
-            renderer.render(views, &mut History::off())
+            renderer.render(views, &mut Recorder::off())
         };
         let annotate = layers.as_ref().map(|layers| (layers, Overrides::new(&history)));
         written(rendered, args, format, &session, annotate.as_ref())

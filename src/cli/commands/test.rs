@@ -12,7 +12,7 @@ use crate::diff::expect;
 use crate::diff::expect::{Case, Expected, Miss, Stated, actual};
 use crate::emit::{self, fix::Left};
 use crate::load;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::pipeline::{
     At, Depth, PlacementOptions, Planned, Planner, Renderer, identity, together,
 };
@@ -308,7 +308,7 @@ fn rendered(session: &Session) -> Result<Vec<Node>, Failure> {
     let (services, servings) = session.select_all(&[])?;
     let mut nodes = Vec::new();
     for views in services {
-        let rendered = renderer.render(views, &mut History::off());
+        let rendered = renderer.render(views, &mut Recorder::off());
         nodes.extend(rendered.written().iter().map(|object| object.node.clone()));
     }
     nodes.extend(servings.into_iter().map(|serving| serving.object.node.clone()));

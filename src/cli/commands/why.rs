@@ -6,7 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Diagnostic, Severity, nearest, quoted};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::operators::servings::objects as servings;
 use crate::operators::servings::objects::{Expanded, Replaced, pod_group};
 use crate::pipeline::{Layers, Leaf, Losers, Overrides, Renderer, ServingHistory, identity, why};
@@ -317,7 +317,7 @@ fn of_services(
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.serving_rules().features());
     session.select_in(wanted.namespace).into_iter().find_map(|views| {
-        let mut history = History::new();
+        let mut history = Recorder::new();
         let rendered = renderer.render(views, &mut history);
         findings.extend(rendered.diagnostics);
         let overrides = Overrides::new(&history);

@@ -4,7 +4,7 @@ use super::directive::{PATCH, Patch};
 use super::order::{self, Positions};
 use super::walk::Walk;
 use super::{Error, Problem};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::Step;
 use crate::schema::Type;
 use crate::yaml::{Node, Value};
 use ecow::EcoVec;
@@ -55,8 +55,8 @@ fn shifted(base: EcoVec<Node>, deleted: &[usize], appended: &[Node]) -> EcoVec<N
 }
 
 /// Merges two lists.
-pub(super) fn merge<R: Record>(
-    walk: &mut Walk<'_, R>,
+pub(super) fn merge(
+    walk: &mut Walk<'_>,
     base: EcoVec<Node>,
     patch: &[Node],
     lists: Lists,
@@ -137,8 +137,8 @@ fn deduplicated(base: &[Node], patch: &[Node]) -> EcoVec<Node> {
 }
 
 /// Merges lists of mappings by key.
-fn keyed<R: Record>(
-    walk: &mut Walk<'_, R>,
+fn keyed(
+    walk: &mut Walk<'_>,
     base: EcoVec<Node>,
     patch: &[Node],
     key: &'static str,

@@ -14,7 +14,7 @@ pub(crate) mod list;
 pub(crate) mod order;
 pub(crate) mod walk;
 
-use super::history::{Record, Step};
+use super::history::{Recorder, Step};
 use crate::schema::Type;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node};
@@ -30,7 +30,7 @@ pub fn merge(
     base: Node,
     patch: &Node,
     ty: Option<&'static Type>,
-    record: &mut impl Record,
+    record: &mut Recorder,
 ) -> Result<Node, Error> {
     walk::root(base, patch, ty, record)
 }

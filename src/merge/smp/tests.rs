@@ -1,5 +1,5 @@
 use super::*;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::quantity::recordings;
 use crate::schema;
 use crate::yaml::{Origin, Rule};
@@ -27,7 +27,7 @@ fn merges_match_the_recorded_upstream_results() {
         } else {
             (&row["original"], &row["patch"], &row["result"])
         };
-        let mut history = History::new();
+        let mut history = Recorder::new();
         let result = merge(node(original), &node(patch), ty, &mut history);
         let same = match &result {
             Ok(merged) => row.get("error").is_none() && merged == &node(expected),
@@ -43,7 +43,7 @@ fn merges_match_the_recorded_upstream_results() {
         }
         // Recording does not change the result.
         assert_eq!(
-            merge(node(original), &node(patch), ty, &mut ()).ok(),
+            merge(node(original), &node(patch), ty, &mut Recorder::off()).ok(),
             merge(node(original), &node(patch), ty, &mut history).ok()
         );
     }
@@ -51,7 +51,7 @@ fn merges_match_the_recorded_upstream_results() {
 }
 
 fn merged(base: &serde_json::Value, patch: &serde_json::Value, ty: &str) -> serde_json::Value {
-    merge(node(base), &node(patch), schema::structure(ty), &mut ()).unwrap().to_json()
+    merge(node(base), &node(patch), schema::structure(ty), &mut Recorder::off()).unwrap().to_json()
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn unknown_types_merge_mappings_and_replace_lists() {
         serde_json::json!({"a": {"b": 1, "l": [1, 2]}}),
         serde_json::json!({"a": {"c": null, "l": [3]}, "n": {"x": null, "y": 1}}),
     );
-    let result = merge(node(&base), &node(&patch), None, &mut ()).unwrap().to_json();
+    let result = merge(node(&base), &node(&patch), None, &mut Recorder::off()).unwrap().to_json();
     assert_eq!(result, serde_json::json!({"a": {"b": 1, "l": [3]}, "n": {"y": 1}}));
 }
 
@@ -158,7 +158,7 @@ fn overridden_values_are_kept_in_the_history() {
     use crate::yaml::FieldPath;
     let base = serde_json::json!({"name": "c", "image": "old", "args": ["--a"], "env": [{"name": "L", "value": "info"}, {"name": "K", "value": "k"}], "stdin": true});
     let patch = serde_json::json!({"name": "c", "image": "new", "args": ["--b"], "env": [{"name": "L", "value": "debug"}, {"name": "K", "$patch": "delete"}], "stdin": null});
-    let mut history = History::new();
+    let mut history = Recorder::new();
     history.stand(FieldPath::parse("spec.runner").unwrap());
     merge(node(&base), &node(&patch), schema::structure("Container"), &mut history).unwrap();
     let lost = |path: &str| {
@@ -193,7 +193,8 @@ fn an_error_names_the_field() {
     let base = serde_json::json!({"containers": [{"name": "a", "env": [{"name": "E"}]}]});
     let patch = serde_json::json!({"containers": [{"name": "a", "env": [{"value": "x"}]}]});
     let error =
-        merge(node(&base), &node(&patch), schema::structure("PodSpec"), &mut ()).unwrap_err();
+        merge(node(&base), &node(&patch), schema::structure("PodSpec"), &mut Recorder::off())
+            .unwrap_err();
     assert_eq!(
         error.to_string(),
         "`containers[name=a].env`: a list element has no `name`, the key by which the list is merged"
@@ -295,8 +296,8 @@ mod properties {
     proptest! {
         #[test]
         fn merging_arbitrary_trees_does_not_panic(base in tree(), patch in tree(), ty in prop::sample::select(vec!["PodSpec", "Container", "Deployment", "ObjectMeta"])) {
-            let _ = merge(node(&base), &node(&patch), schema::structure(ty), &mut History::new());
-            let _ = merge(node(&base), &node(&patch), None, &mut ());
+            let _ = merge(node(&base), &node(&patch), schema::structure(ty), &mut Recorder::new());
+            let _ = merge(node(&base), &node(&patch), None, &mut Recorder::off());
         }
 
         #[test]

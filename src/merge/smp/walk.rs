@@ -3,7 +3,7 @@
 use super::directive::{Key, PATCH, Patch, RETAIN_KEYS};
 use super::list::{self, Lists};
 use super::{Error, Problem, decide, order};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::schema::Type;
 use crate::yaml::{Entry, Map, Node, Value};
 
@@ -12,7 +12,7 @@ pub(super) fn root(
     mut base: Node,
     patch: &Node,
     ty: Option<&'static Type>,
-    record: &mut impl Record,
+    record: &mut Recorder,
 ) -> Result<Node, Error> {
     // A null document is an empty one: the patch applies to no fields.
     if base.is_null() {
@@ -28,11 +28,11 @@ pub(super) fn root(
 }
 
 /// The state of one merge.
-pub(super) struct Walk<'r, R> {
-    pub(super) record: &'r mut R,
+pub(super) struct Walk<'r> {
+    pub(super) record: &'r mut Recorder,
 }
 
-impl<R: Record> Walk<'_, R> {
+impl Walk<'_> {
     /// Merges a mapping into a mapping; a patch of another kind has no effect.
     pub(super) fn mapping(
         &mut self,

@@ -10,24 +10,24 @@ use super::rules::Rules as _;
 use crate::api::{ComponentKind, DeploymentMode, Service};
 use crate::decision::Resolution;
 use crate::diag::Checked;
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::objects::Settings;
 use crate::pods::built::{Built, Outcome, Outline, count_of_pods};
 use crate::quantity::Range;
 use crate::yaml::Node;
 
 /// Builds a service up to its first failure. A failed decision counts as the first failure.
-pub(crate) fn build<'a, R: Record>(
+pub(crate) fn build<'a>(
     settings: Settings<'_>,
     service: &'a Service,
     resolution: &Resolution<'a>,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Outcome<'a> {
     let Settings { policy, config, .. } = settings;
     let open = policy.kserve().open_shift && is_unread(service, &config.kserve);
     if let Some(error) = resolution.error.as_deref().cloned() {
         // The replicas are known without a runtime, and an overview counts them.
-        let alone = components(policy, service, None, &config.kserve, &mut ());
+        let alone = components(policy, service, None, &config.kserve, &mut Recorder::off());
         return Outcome {
             outlines: alone.map(|checked| outlines(&checked.value, open)).unwrap_or_default(),
             error: Some(error),

@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::check::Check;
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
 use crate::operator::{Context, Operator, Resolver, Services};
 use crate::operators::kserve::rules::Rules as _;
@@ -204,21 +204,12 @@ impl Services for KServe {
         context: &Context<'a, '_>,
         service: &'a Service,
         resolution: &Resolution<'a>,
-        history: &mut History,
+        history: &mut Recorder,
     ) -> Outcome<'a> {
         if llm::is_llm(service) {
-            // Two calls, so that the one without a record is compiled without it.
-            return if history.is_on() {
-                llm::build(llm_context(context), service, history)
-            } else {
-                llm::build(llm_context(context), service, &mut ())
-            };
+            return llm::build(llm_context(context), service, history);
         }
-        if history.is_on() {
-            build::build(context.settings(), service, resolution, history)
-        } else {
-            build::build(context.settings(), service, resolution, &mut ())
-        }
+        build::build(context.settings(), service, resolution, history)
     }
 
     fn admitted(

@@ -9,18 +9,18 @@ use crate::api::{Failure, Runtime, Semantics, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, Resolution};
 use crate::diag::Checked;
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::objects::Settings;
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::built::{Component, Outcome, Outline, Unfinished};
 
 /// Builds a service up to its first failure, which may be a failure of the decisions.
-pub(crate) fn build<'a, R: Record>(
+pub(crate) fn build<'a>(
     catalog: &'a Catalog,
     settings: Settings<'_>,
     service: &'a Service,
     resolution: &Resolution<'a>,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Outcome<'a> {
     let maker = Maker { catalog, settings, service };
     let mut outcome = Outcome { error: resolution.error.as_deref().cloned(), ..Outcome::default() };
@@ -30,14 +30,14 @@ pub(crate) fn build<'a, R: Record>(
     } else if outcome.error.is_some() && settings.policy.ome().merges_first {
         // The controller merges the components before it selects accelerators.
         if let Some(runtime) = resolution.chosen()
-            && let Err(error) = maker.merged(Some(runtime), &[], &mut ())
+            && let Err(error) = maker.merged(Some(runtime), &[], &mut Recorder::off())
         {
             outcome.error = Some(error);
         }
     }
     if outcome.error.is_some() {
         // Without a runtime: what the service sets alone is still shown, such as its replicas.
-        let alone = maker.merged(None, &[], &mut ());
+        let alone = maker.merged(None, &[], &mut Recorder::off());
         outcome.outlines = alone.map(|merged| outlines(&merged.value)).unwrap_or_default();
         return outcome;
     }
@@ -88,11 +88,11 @@ struct Maker<'a, 'f> {
 }
 
 impl<'a> Maker<'a, '_> {
-    fn merged<R: Record>(
+    fn merged(
         &self,
         runtime: Option<&'a Runtime>,
         accelerators: &[AcceleratorDecision<'a>],
-        rec: &mut R,
+        rec: &mut Recorder,
     ) -> Result<Checked<Merged<'a>>, Failure> {
         compose::merged(
             self.settings.policy,

@@ -12,7 +12,7 @@ use crate::catalog::Catalog;
 use crate::check::Check;
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
 use crate::operator::{Context, Operator, Resolver, Services};
 use crate::pods::built::{Built, Component, Outcome, Unfinished};
@@ -130,16 +130,10 @@ impl Services for Ome {
         context: &Context<'a, '_>,
         service: &'a Service,
         resolution: &Resolution<'a>,
-        history: &mut History,
+        history: &mut Recorder,
     ) -> Outcome<'a> {
         let (catalog, settings) = (context.catalog, context.settings());
-        // Two instances of the generic code: without a history nothing is recorded, nor is it paid
-        // for.
-        if history.is_on() {
-            build::build(catalog, settings, service, resolution, history)
-        } else {
-            build::build(catalog, settings, service, resolution, &mut ())
-        }
+        build::build(catalog, settings, service, resolution, history)
     }
 
     fn objects(

@@ -5,6 +5,7 @@ use crate::api::{Api, Object};
 use crate::catalog::Catalog;
 use crate::engine::Engine;
 use crate::merge::edit::position;
+use crate::merge::history::Recorder;
 use crate::merge::written as merge;
 use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
@@ -112,8 +113,10 @@ pub(super) fn as_pod(part: &Node) -> Node {
     let Some(runner) = part.get("runner") else { return part.clone() };
     let twin =
         runner.get("name").and_then(Node::as_str).and_then(|name| position(listed, "name", name));
-    let node = twin
-        .map_or_else(|| runner.clone(), |index| merge::written(&listed[index], runner, &mut ()));
+    let node = twin.map_or_else(
+        || runner.clone(),
+        |index| merge::written(&listed[index], runner, &mut Recorder::off()),
+    );
     let others = listed.iter().enumerate().filter(|(index, _)| Some(*index) != twin);
     let containers = std::iter::once(node).chain(others.map(|(_, container)| container.clone()));
     let mut pod = part.as_map().cloned().unwrap_or_else(Map::new);

@@ -6,7 +6,7 @@ use super::serving::ServingKind;
 use super::track::{Begins, Kind, Track};
 use crate::api::{ComponentKind, Failure, ModelServing, Service};
 use crate::diag::Diagnostic;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::operators::servings;
 use crate::operators::servings::objects::MOST_PODS;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
@@ -47,7 +47,7 @@ pub(super) fn render<'a>(
     service: &'a Service,
     context: &PodContext,
 ) -> Side {
-    let rendered = renderer.render_service(service, &mut History::off());
+    let rendered = renderer.render_service(service, &mut Recorder::off());
     let error = rendered.refusal();
     let before = rendered.unfinished.as_ref().map(|unfinished| renderer.before_failure(unfinished));
     let objects = match (&before, &error) {

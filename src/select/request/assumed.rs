@@ -3,7 +3,7 @@
 //! In: a model with fields known from one source only, and the evaluated runtimes. Out: the fields
 //! whose value made the chosen runtime eligible, or rejected a runtime that no other rule rejects.
 
-use super::{Recorder, Request, Trace};
+use super::{Reasons, Request, Trace};
 use crate::api::{COMPARED, Evidence, Model, Runtime};
 use crate::decision::{Attribute, CheckResult, Reason};
 use crate::policy::Policy;
@@ -51,7 +51,7 @@ fn compared(
     is_chosen: bool,
     assumed: &[&'static str],
 ) -> Vec<&'static str> {
-    let mut trace = Recorder::default();
+    let mut trace = Reasons::default();
     let evaluation = rules::evaluate(policy, request, runtime, &mut trace);
     let (entries, reasons, _) = trace.into_parts();
     if is_chosen {

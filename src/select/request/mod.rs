@@ -16,7 +16,7 @@ use crate::decision::{
 use crate::diag::{Code, proposed};
 use crate::policy::{Policy, RankRule};
 use crate::select::evaluation::{Evaluation, Gate};
-use crate::select::input::{Recorder, Request, Trace};
+use crate::select::input::{Reasons, Request, Trace};
 use ecow::{EcoString, EcoVec, eco_format};
 
 /// Returns the protocol that a service requests, or the default.
@@ -119,7 +119,7 @@ pub(crate) fn nearest_miss<'a>(
         crate::select::gates::evaluate(policy, &anyone(model, runtime), runtime, &mut failed);
         failed.0
     })?;
-    let (_, mut candidate) = candidate::<Recorder>(policy, &anyone(model, nearest), nearest);
+    let (_, mut candidate) = candidate::<Reasons>(policy, &anyone(model, nearest), nearest);
     candidate.reasons.retain(|rejection| {
         !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_))
     });
@@ -354,7 +354,7 @@ pub(crate) fn asked_of_named<'a>(
     runtime: &'a Runtime,
     named: &RuntimeRef,
 ) -> Result<Candidate<'a>, Failure> {
-    let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
+    let (evaluation, mut candidate) = candidate::<Reasons>(policy, request, runtime);
     // A reference goes through the same matcher upstream, so that it panics alike.
     if let Some(field) = evaluation.crash {
         return Err(would_panic(runtime, field));

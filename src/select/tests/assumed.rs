@@ -3,7 +3,7 @@
 use super::{Scene, asks, completed, model, object, runtime};
 use crate::api::{Completed, Completion, Evidence, Model};
 use crate::operators::ome::releases::DOCUMENTED;
-use crate::select::input::Recorder;
+use crate::select::input::Reasons;
 use crate::select::request::select;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 
@@ -74,7 +74,7 @@ fn assumed_values_are_listed_when_they_decide_the_selection() {
         let scene = Scene::new(&DOCUMENTED, &text);
         for evidence in [Evidence::Assumed, Evidence::Known] {
             let model = with_fields(scene.model("m"), fields, evidence);
-            let decision = select::<Recorder>(&DOCUMENTED, scene.runtimes(), &asks(&model));
+            let decision = select::<Reasons>(&DOCUMENTED, scene.runtimes(), &asks(&model));
             let expected = if evidence == Evidence::Assumed { expected } else { &[] };
             assert_eq!(decision.unwrap().assumed.as_slice(), expected, "{fields:?} {runtimes:?}");
             // The result is the same without a trace.

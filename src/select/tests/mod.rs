@@ -8,7 +8,7 @@ mod overlap;
 mod rank;
 
 use super::evaluation::Evaluation;
-use super::input::{Recorder, Request, Trace};
+use super::input::{Reasons, Request, Trace};
 use crate::api::{Api, Completion, Model, Object, Runtime, Semantics, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::check::fixture;
@@ -86,8 +86,8 @@ impl Scene {
     }
 
     /// Evaluates one runtime with and without a trace, and checks that the results agree.
-    pub(super) fn judge(&self, request: &Request<'_>, runtime: &Runtime) -> (Evaluation, Recorder) {
-        let mut trace = Recorder::default();
+    pub(super) fn judge(&self, request: &Request<'_>, runtime: &Runtime) -> (Evaluation, Reasons) {
+        let mut trace = Reasons::default();
         let full = super::gates::evaluate(self.policy, request, runtime, &mut trace);
         let short = super::gates::evaluate(self.policy, request, runtime, &mut ());
         assert_eq!(short.eligible(), full.eligible(), "{}", runtime.object.id);

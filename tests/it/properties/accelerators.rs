@@ -5,7 +5,7 @@ use super::{document, manifests, placeless, plan, shuffled, world};
 use ome::internals::api::Semantics;
 use ome::internals::decision::Verdict;
 use ome::internals::diag::Code;
-use ome::internals::merge::history::History;
+use ome::internals::merge::history::Recorder;
 use ome::internals::yaml::{FieldPath, Node};
 use ome::pipeline::{self, Layer, Layers, Overrides, Planned, Renderer, identity};
 use proptest::prelude::*;
@@ -266,7 +266,7 @@ fn a_class_that_overrides_the_service_is_always_reported() {
         let world = world(fleet, Semantics::Documented);
         let renderer = Renderer::new(&world, Semantics::Documented, "cluster.local");
         for (views, planned) in world.catalog.services().zip(plan(&world, Semantics::Documented)) {
-            let mut history = History::new();
+            let mut history = Recorder::new();
             let rendered = renderer.render(views, &mut history);
             let (layers, overrides) = (Layers::new(&world.catalog), Overrides::new(&history));
             let Some(object) =

@@ -190,7 +190,7 @@ fn objects(
     let mut found = BTreeMap::new();
     for views in world.catalog.services() {
         let Rendered { service, objects, error, diagnostics, .. } =
-            renderer.render(views, &mut ome::internals::merge::history::History::off());
+            renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
         if error.is_none()
             && diagnostics
                 .iter()

@@ -24,7 +24,7 @@ impl Input {
         let world = self.world(expand);
         let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
         let views = world.catalog.services().next().expect("one service");
-        let rendered = renderer.render(views, &mut ome::internals::merge::history::History::off());
+        let rendered = renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
         Rendered {
             objects: rendered.objects.iter().map(|object| object.node.to_json()).collect(),
             error: rendered.error.map(|error| error.message),

@@ -4,7 +4,7 @@
 use ome::internals::api::Semantics;
 use ome::internals::diag::{Code, Diagnostic, Severity};
 use ome::internals::load::{self, Request};
-use ome::internals::merge::history::History;
+use ome::internals::merge::history::Recorder;
 use ome::internals::yaml::Limits;
 use ome::pipeline::Renderer;
 use ome::workspace::{ReadOptions, World};
@@ -127,7 +127,7 @@ fn samples_of_llm_services_are_rendered_or_refused_as_their_definitions_say() {
         }
         let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
         for views in world.catalog.services() {
-            let rendered = renderer.render(views, &mut History::off());
+            let rendered = renderer.render(views, &mut Recorder::off());
             if rendered.service.object.id.kind != "LLMInferenceService" {
                 continue;
             }

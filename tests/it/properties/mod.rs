@@ -104,7 +104,7 @@ fn document(world: &World, semantics: Semantics) -> String {
 fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
     let renderer = Renderer::new(world, semantics, "cluster.local");
     let rendered = world.catalog.services().flat_map(|views| {
-        renderer.render(views, &mut ome::internals::merge::history::History::off()).objects
+        renderer.render(views, &mut ome::internals::merge::history::Recorder::off()).objects
     });
     rendered.map(|object| object.node).collect()
 }
@@ -448,7 +448,7 @@ fn generated_fleets_contain_selections_ties_and_errors() {
         let renderer = Renderer::new(&world, semantics, "cluster.local");
         for views in world.catalog.services() {
             let rendered =
-                renderer.render(views, &mut ome::internals::merge::history::History::off());
+                renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
             seen[usize::from(rendered.service.object.api == Api::KServe)][3] +=
                 rendered.objects.len();
         }

@@ -57,7 +57,7 @@ fn settings(ingress: &Value) -> Value {
 fn rendered(world: &World) -> Result<Vec<Node>, &'static str> {
     let renderer = Renderer::new(world, SEMANTICS, "cluster.local");
     let views = world.catalog.services().next().expect("one service");
-    let rendered = renderer.render(views, &mut ome::internals::merge::history::History::off());
+    let rendered = renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
     match rendered.error {
         Some(error) => Err(error.code.as_str()),
         None => Ok(rendered.objects.into_iter().map(|object| object.node).collect()),

@@ -8,7 +8,7 @@
 use ome::internals::api::Semantics;
 use ome::internals::diag::Severity;
 use ome::internals::load::{self, Memory, Request};
-use ome::internals::merge::history::History;
+use ome::internals::merge::history::Recorder;
 use ome::internals::operators;
 use ome::internals::operators::kthena::objects::{Expanded, Replaced, expand};
 use ome::internals::operators::kthena::releases::{
@@ -325,7 +325,7 @@ fn services(reader: &mut Reader, input: &Input) -> Judged {
     let renderer = Renderer::new(&world, input.semantics(), "cluster.local");
     let mut judged = Judged::default();
     for views in world.catalog.services() {
-        let mut history = History::new();
+        let mut history = Recorder::new();
         let rendered = renderer.render(views, &mut history);
         let overrides = Overrides::new(&history);
         let objects = rendered.objects.iter().map(|object| &object.node);
@@ -433,7 +433,7 @@ spec:
     );
     let world = ome::workspace::read(loaded, &ReadOptions::new(Semantics::Controller));
     let layers = Layers::new(&world.catalog);
-    let mut history = History::new();
+    let mut history = Recorder::new();
     let views = world.catalog.services().next().expect("a service");
     let rendered =
         Renderer::new(&world, Semantics::Controller, "cluster.local").render(views, &mut history);

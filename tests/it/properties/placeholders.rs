@@ -91,7 +91,7 @@ fn argument(text: &str) -> Result<String, String> {
     let world = load_text(text, &given);
     let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
     let views = world.catalog.services().next().expect("one service");
-    let rendered = renderer.render(views, &mut ome::internals::merge::history::History::off());
+    let rendered = renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
     if let Some(error) = rendered.error {
         return Err(format!("{}: {}", error.code.as_str(), error.message));
     }

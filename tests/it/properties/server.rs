@@ -27,7 +27,7 @@ fn refused(world: &World, semantics: Semantics) -> [Vec<Diagnostic>; 2] {
     let renderer = Renderer::new(world, semantics, "cluster.local");
     for views in world.catalog.services() {
         for object in
-            renderer.render(views, &mut ome::internals::merge::history::History::off()).objects
+            renderer.render(views, &mut ome::internals::merge::history::Recorder::off()).objects
         {
             accept_rendered(&object.node, semantics, &world.sources, &mut rendered);
         }
@@ -64,7 +64,7 @@ fn a_plan_fails_where_rendering_fails() {
         let renderer = Renderer::new(&world, semantics, "cluster.local");
         for (planned, views) in plan(&world, semantics).iter().zip(world.catalog.services()) {
             let rendered =
-                renderer.render(views, &mut ome::internals::merge::history::History::off());
+                renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
             failures.set(failures.get() + usize::from(rendered.error.is_some()));
             let code = |failure: Option<Code>| failure.map(Code::as_str);
             prop_assert_eq!(
@@ -156,7 +156,7 @@ fn counted_pods_match_the_rendered_objects() {
         let renderer = Renderer::new(&world, semantics, "cluster.local");
         for views in world.catalog.services() {
             let rendered =
-                renderer.render(views, &mut ome::internals::merge::history::History::off());
+                renderer.render(views, &mut ome::internals::merge::history::Recorder::off());
             if rendered.error.is_some() {
                 continue;
             }

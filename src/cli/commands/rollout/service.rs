@@ -6,7 +6,7 @@ use crate::api::{ComponentKind, Views};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::pipeline::{self, Changes, ComponentRollout, Depth, Planner, Renderer, State, roll};
 use crate::report::roll::{is_displaced, is_stuck};
 use crate::report::roll_all::{self, Displaced};
@@ -22,7 +22,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let service = views.of(session.semantics);
     let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
-    let after = renderer.render(views, &mut History::off());
+    let after = renderer.render(views, &mut Recorder::off());
     let refused = after.refusal().is_some();
     let before = match earlier.last() {
         Some(before) => {
@@ -43,7 +43,7 @@ pub(super) fn run(
                 )
             })?;
             let renderer = Renderer::new(&before.world, before.semantics, "cluster.local");
-            if let Some(refused) = renderer.render(views, &mut History::off()).refusal() {
+            if let Some(refused) = renderer.render(views, &mut Recorder::off()).refusal() {
                 let name = service.name();
                 return Err(Failure::NotFound {
                     message: format!(
@@ -56,7 +56,7 @@ pub(super) fn run(
                         .or_else(|| Some("`--from` names a state in which it is deployed".into())),
                 });
             }
-            renderer.render(views, &mut History::off()).written().to_vec()
+            renderer.render(views, &mut Recorder::off()).written().to_vec()
         }
         None => Vec::new(),
     };

@@ -10,7 +10,7 @@ use super::{BuiltComponent, Facts, metadata, of, predictor};
 use crate::api::{ComponentKind, DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::map_mut;
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::pods::built::Component;
 use crate::select::request::{asked_of_named, asked_protocol};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
@@ -34,11 +34,11 @@ const UNHEARD: [&str; 4] = ["deploymentStrategy", "logger", "batcher", "timeout"
 ///
 /// # Errors
 /// The controller's error.
-pub(super) fn variants<R: Record>(
+pub(super) fn variants(
     facts: &Facts<'_>,
     model: Option<&Node>,
     stable: &mut Node,
-    rec: &mut R,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<BuiltComponent>, Failure> {
     let listed = facts.service.object.spec("canary").map(Node::items).unwrap_or_default();

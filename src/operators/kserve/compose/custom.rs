@@ -6,6 +6,7 @@ use super::{Facts, LIBRARY, empty};
 use crate::api::{Amounts, ComponentKind, Failure};
 use crate::diag::Diagnostic;
 use crate::merge::edit::{list_mut, map_mut, text};
+use crate::merge::history::Recorder;
 use crate::merge::typed;
 use crate::operators::kserve::rules::Rules as _;
 use crate::operators::kserve::storage_uri::storage_uri;
@@ -26,8 +27,10 @@ pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, Failure> {
     // struct.
     match facts.policy.kserve().merge {
         MergeRule::Written => Ok(pod),
-        MergeRule::Typed => typed::pod(&empty(&KSERVE_CONTAINER), &pod, LIBRARY, &mut ())
-            .map_err(|message| facts.invalid(message)),
+        MergeRule::Typed => {
+            typed::pod(&empty(&KSERVE_CONTAINER), &pod, LIBRARY, &mut Recorder::off())
+                .map_err(|message| facts.invalid(message))
+        }
     }
 }
 
@@ -106,7 +109,7 @@ pub(super) fn pod(
                 "INFERENCE_SERVICE_NAME",
                 facts.service.name().clone(),
                 &SERVICE_NAME_ENV,
-                &mut (),
+                &mut Recorder::off(),
             );
         }
     } else {

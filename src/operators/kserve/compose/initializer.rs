@@ -10,6 +10,7 @@ use super::layers::merged;
 use super::names::INITIALIZER;
 use crate::api::{Amounts, Failure, Object};
 use crate::merge::edit::{mapping, text};
+use crate::merge::history::Recorder;
 use crate::pods::container::{default_env, push, set_env};
 use crate::pods::rules::KSERVE_STORAGE;
 use crate::yaml::{Map, Node, Origin};
@@ -149,7 +150,7 @@ pub(super) fn finish(
     let fields = |key: &str| fields::internal(annotations, key).and_then(Node::as_str);
     if fields("confidential-enabled") == Some("true") {
         let mut set = |name: &str, value: &str| {
-            set_env(container, name, value.into(), &KSERVE_STORAGE, &mut ());
+            set_env(container, name, value.into(), &KSERVE_STORAGE, &mut Recorder::off());
         };
         set("CONFIDENTIAL_ENABLED", "true");
         if let Some(id) = fields("confidential-resource-id").filter(|id| !id.is_empty()) {

@@ -6,18 +6,18 @@
 use super::{Facts, LIBRARY};
 use crate::api::Failure;
 use crate::merge::edit::{each_mut, text, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::merge::{typed, written as merge};
 use crate::operators::kserve::rules::Rules as _;
 use crate::policy::MergeRule;
 use crate::yaml::{Node, Places};
 
 /// One container over another, by the policy's layers; arguments follow arguments.
-pub(super) fn over<R: Record>(
+pub(super) fn over(
     facts: &Facts<'_>,
     lower: &Node,
     upper: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Node, Failure> {
     // The name identifies the list item in the record of origins; without one the container stands
     // for itself.
@@ -42,7 +42,7 @@ pub(super) fn over<R: Record>(
 pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<Node, Failure> {
     let mut merged = match facts.policy.kserve().merge {
         MergeRule::Written => {
-            let mut merged = merge::written(lower, upper, &mut ());
+            let mut merged = merge::written(lower, upper, &mut Recorder::off());
             // An empty list is as good as none for Go's `omitempty`, so it does not delete the
             // lower one's.
             let args = upper.get("args").filter(|args| !args.is_empty());
@@ -51,7 +51,7 @@ pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<No
             }
             merged
         }
-        MergeRule::Typed => typed::patched(lower, upper, LIBRARY, &mut ())
+        MergeRule::Typed => typed::patched(lower, upper, LIBRARY, &mut Recorder::off())
             .map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?,
     };
     one_value(&mut merged, upper);
@@ -60,7 +60,7 @@ pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<No
 
 /// One container over another as Go structs; each variable keeps one source.
 pub(crate) fn merged_typed(lower: &Node, upper: &Node) -> Result<Node, String> {
-    let mut merged = typed::patched(lower, upper, LIBRARY, &mut ())?;
+    let mut merged = typed::patched(lower, upper, LIBRARY, &mut Recorder::off())?;
     one_value(&mut merged, upper);
     Ok(merged)
 }
@@ -83,11 +83,11 @@ fn one_value(merged: &mut Node, upper: &Node) {
 }
 
 /// One pod over another, containers left out.
-pub(super) fn pod_over<R: Record>(
+pub(super) fn pod_over(
     facts: &Facts<'_>,
     lower: &Node,
     upper: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Node, Failure> {
     match facts.policy.kserve().merge {
         MergeRule::Written => Ok(merge::written(lower, upper, rec)),

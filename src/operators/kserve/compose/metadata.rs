@@ -6,7 +6,7 @@ use super::fields::INTERNAL;
 use crate::api::{ComponentKind, DeploymentMode, KServeConfig, Semantics, Service};
 use crate::merge::edit::union;
 use crate::merge::edit::{lost, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::operators::kserve::mode::{self, ANNOTATION};
 use crate::operators::kserve::rules::Rules as _;
 use crate::operators::kserve::storage_uri::storage_uri;
@@ -66,12 +66,12 @@ pub(super) fn of_service(
 
 /// Labels of a component, sorted by key: runtime, service, component, then what the controller
 /// sets.
-pub(super) fn labels<R: Record>(
+pub(super) fn labels(
     facts: &Facts<'_>,
     kind: ComponentKind,
     runtime: Option<&Node>,
     spec: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Map {
     let runtime = runtime.and_then(|runtime| runtime.get("labels"));
     let service = Node::new(Value::Map(facts.labels.clone()), facts.service.object.node.origin);
@@ -94,12 +94,12 @@ pub(super) fn labels<R: Record>(
 
 /// Annotations of a component, sorted by key: runtime, service with what the webhook of pods needs,
 /// component.
-pub(super) fn annotations<R: Record>(
+pub(super) fn annotations(
     facts: &Facts<'_>,
     kind: ComponentKind,
     runtime: Option<&Node>,
     spec: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Map {
     let allowed =
         |node: &Node| Node::new(Value::Map(facts.allowed_annotations(node.as_map())), node.origin);
@@ -114,12 +114,12 @@ pub(super) fn annotations<R: Record>(
 
 /// Labels or annotations of a component, sorted by key: each layer wins over those before it, then
 /// comes what the controller sets.
-fn layered<R: Record>(
+fn layered(
     kind: ComponentKind,
     field: &'static str,
     layers: [Option<&Node>; 3],
-    rec: &mut R,
-    set: impl FnOnce(&mut Map, &mut R),
+    rec: &mut Recorder,
+    set: impl FnOnce(&mut Map, &mut Recorder),
 ) -> Map {
     within(Step::Field(kind.as_str()), rec, |rec| {
         within(Step::Field(field), rec, |rec| {

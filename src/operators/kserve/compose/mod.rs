@@ -33,7 +33,7 @@ use crate::api::{
     ComponentKind, DeploymentMode, Failure, KServeConfig, Object, Runtime, Semantics, Service,
 };
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::merge::typed;
 use crate::operators::kserve::mode;
 use crate::operators::kserve::openshift;
@@ -259,12 +259,12 @@ impl Facts<'_> {
 ///
 /// # Errors
 /// The controller's error, which it also returns for a service that is stopped.
-pub(crate) fn components<R: Record>(
+pub(crate) fn components(
     policy: &Policy,
     service: &Service,
     runtime: Option<&Runtime>,
     config: &KServeConfig,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Checked<Vec<BuiltComponent>>, Failure> {
     let fail = |message: &Option<EcoString>| match message {
         Some(message) => Err(Failure::of(service, Code::InvalidInput, message.as_str())),
@@ -308,8 +308,8 @@ pub(crate) fn components<R: Record>(
         let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
         let worker_metadata = (
             // Not recorded: the paths of workers would hide those of the head in the record.
-            metadata::labels(&facts, kind, worker_layer, node, &mut ()),
-            metadata::annotations(&facts, kind, worker_layer, node, &mut ()),
+            metadata::labels(&facts, kind, worker_layer, node, &mut Recorder::off()),
+            metadata::annotations(&facts, kind, worker_layer, node, &mut Recorder::off()),
         );
         let (pod, mut worker) = if is_predictor {
             // If the runtime was not found, the components are those that the service sets.

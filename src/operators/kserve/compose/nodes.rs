@@ -7,7 +7,7 @@ use super::names::WORKER;
 use crate::api::{DeploymentMode, Failure, GPU_TYPES};
 use crate::diag::Code;
 use crate::merge::edit::{list_mut, map_mut, text};
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::merge::typed;
 use crate::pods::container::set_env;
 use crate::pods::rules::KSERVE_NODES;
@@ -36,11 +36,11 @@ pub(super) struct Annotations<'m> {
 }
 
 /// Completes the head's pod and builds the workers' pod; none when the predictor runs on one node.
-pub(super) fn workers<R: Record>(
+pub(super) fn workers(
     facts: &Facts<'_>,
     Annotations { head: annotations, workers: of_workers }: Annotations<'_>,
     head: &mut Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Option<(Node, i64)>, Failure> {
     let Some(predictor) = facts.predictor.get("workerSpec").filter(|spec| !spec.is_null()) else {
         return Ok(None);
@@ -219,7 +219,7 @@ fn variables<'v>(pod: &mut Node, variables: impl Iterator<Item = &'v (&'static s
         return;
     };
     for (name, value) in variables {
-        set_env(container, name, value.clone(), &KSERVE_NODES, &mut ());
+        set_env(container, name, value.clone(), &KSERVE_NODES, &mut Recorder::off());
     }
 }
 

@@ -8,6 +8,7 @@ use super::names::{INITIALIZER, MAIN, MODELS, TRANSFORMER, WORKER};
 use super::{Facts, empty, fields};
 use crate::api::Failure;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text};
+use crate::merge::history::Recorder;
 use crate::operators::kserve::rules::Rules as _;
 use crate::pods::container::{has_volume, push, set_env};
 use crate::pods::rules::KSERVE_OCI;
@@ -254,7 +255,7 @@ fn modelcar(
         );
     }
     container_mut(pod, reader, |container| {
-        set_env(container, "MODEL_INIT_MODE", "async".into(), &KSERVE_OCI, &mut ());
+        set_env(container, "MODEL_INIT_MODE", "async".into(), &KSERVE_OCI, &mut Recorder::off());
         add_mount(container, volume_mount());
         run_as_user(container);
     });

@@ -10,7 +10,7 @@ use super::{Facts, LIBRARY, custom, nodes, server, storage};
 use crate::api::{ComponentKind, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{each_mut, position, text, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::merge::typed;
 use crate::operators::kserve::rules::ImageSuffixRule;
 use crate::operators::kserve::rules::Rules as _;
@@ -36,11 +36,11 @@ pub(super) type Pods = (Node, Option<(Node, i64)>);
 
 /// Builds the pods of a predictor. Without `annotations`, the models of `storageUris` and the
 /// workers are not added.
-pub(super) fn pods<R: Record>(
+pub(super) fn pods(
     facts: &Facts<'_>,
     model: Option<&Node>,
     annotations: Option<nodes::Annotations<'_>>,
-    rec: &mut R,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Pods, Failure> {
     storage::stored(facts, ComponentKind::Predictor, facts.predictor)?;
@@ -50,7 +50,13 @@ pub(super) fn pods<R: Record>(
     })?;
     let name = facts.service.name();
     each_mut(&mut pod, "containers", |container| {
-        set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ());
+        set_env(
+            container,
+            "INFERENCE_SERVICE_NAME",
+            name.clone(),
+            &SERVICE_NAME_ENV,
+            &mut Recorder::off(),
+        );
     });
     custom::token(facts, &mut pod);
     // Decoding as a Go struct makes quantities canonical; what was not decoded is completed here.
@@ -72,10 +78,10 @@ pub(super) fn pods<R: Record>(
     Ok((pod, worker))
 }
 
-fn of_runtime<R: Record>(
+fn of_runtime(
     facts: &Facts<'_>,
     model: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
     let Some(runtime) = facts.runtime else { return of_service(facts) };
@@ -159,7 +165,7 @@ fn expand(
     facts: &Facts<'_>,
     name: &str,
     container: &Node,
-    rec: &mut impl Record,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
     let runtime = facts.runtime.map_or("", |runtime| runtime.object.id.name.as_str());

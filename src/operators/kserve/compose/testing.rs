@@ -3,6 +3,7 @@
 use super::{components, effective};
 use crate::api::{Api, Object, ObjectRef, OperatorConfig, Scope, Semantics};
 use crate::diag::Diagnostic;
+use crate::merge::history::Recorder;
 use crate::operators;
 use crate::operators::kserve::read as kserve;
 use crate::source::SourceId;
@@ -60,7 +61,8 @@ pub(super) fn expanded(model: &str, predictor: &str, more_fields: &str) -> (Node
     let mut config = OperatorConfig::default();
     config.kserve.expand = true;
     config.kserve.accounts = objects.collect();
-    let checked = components(policy, &service, Some(&runtime), &config.kserve, &mut ());
+    let checked =
+        components(policy, &service, Some(&runtime), &config.kserve, &mut Recorder::off());
     let checked = checked.expect("it composes");
     let component = &checked.value[0].component;
     let shown =

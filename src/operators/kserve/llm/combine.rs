@@ -16,7 +16,7 @@ use super::system::preset_name;
 use crate::api::{Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, map_mut, mapping, text};
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::merge::smp;
 use crate::schema::{self, Library};
 use crate::yaml::{Node, Origin, Value};
@@ -49,7 +49,7 @@ pub(super) fn applied<'a>(scene: &Scene<'a>, node: &mut Node) -> Result<Vec<Appl
         let object = look_up(scene, name).ok_or_else(|| missing(scene, name, node))?;
         found.push(object);
         if let Some(spec) = object.node.get("spec") {
-            resolved = merged(scene, resolved, spec, &mut ())?;
+            resolved = merged(scene, resolved, spec, &mut Recorder::off())?;
         }
     }
     // The webhook has filled in a name, which must not hide that of a configuration.
@@ -195,11 +195,11 @@ fn presets(resolved: &Node) -> Vec<&'static str> {
 ///
 /// # Errors
 /// When the two cannot be merged.
-pub(super) fn merged<R: Record>(
+pub(super) fn merged(
     scene: &Scene<'_>,
     lower: Node,
     upper: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Node, Failure> {
     let fault = |message: String| {
         scene.failure(format!(
@@ -239,24 +239,25 @@ pub(super) fn merged<R: Record>(
 /// # Errors
 /// The controller's, when a configuration is missing, cannot be merged or expanded, or the result
 /// would be refused.
-pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combined, Failure> {
+pub(super) fn combine(scene: &Scene<'_>, rec: &mut Recorder) -> Result<Combined, Failure> {
     let mut node = scene.stored_spec();
     let applied = applied(scene, &mut node)?;
     // Checked after all names are known: the failure lists each preset that is missing.
     if applied.iter().any(|applied| applied.found.is_none()) {
         return Err(missing_preset(scene));
     }
-    let fold = |uppers: &mut dyn Iterator<Item = &Node>, rec: &mut R, first: Option<Node>| {
-        let mut spec = first;
-        for upper in uppers {
-            spec = Some(match spec {
-                // The first one is decoded already.
-                None => upper.clone(),
-                Some(lower) => merged(scene, lower, upper, rec)?,
-            });
-        }
-        Ok::<Option<Node>, Failure>(spec)
-    };
+    let fold =
+        |uppers: &mut dyn Iterator<Item = &Node>, rec: &mut Recorder, first: Option<Node>| {
+            let mut spec = first;
+            for upper in uppers {
+                spec = Some(match spec {
+                    // The first one is decoded already.
+                    None => upper.clone(),
+                    Some(lower) => merged(scene, lower, upper, rec)?,
+                });
+            }
+            Ok::<Option<Node>, Failure>(spec)
+        };
     let spec_of =
         |applied: &Applied<'_>| -> Option<Node> { applied.found?.node.get("spec").cloned() };
     // Two folds: the merge of presets alone is the same for many services and is kept.
@@ -264,7 +265,7 @@ pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combi
         applied.iter().partition(|applied| applied.preset.is_some());
     let shipped_specs: Vec<Node> = shipped.iter().filter_map(|applied| spec_of(applied)).collect();
     // A record of origins needs the merge itself, so the kept one serves only where none is asked.
-    let base = if shipped.len() > 1 && !rec.keeps() {
+    let base = if shipped.len() > 1 && !rec.is_on() {
         // A fleet has few combinations of shipped configurations.
         let of = shipped.iter().filter_map(|applied| Some(applied.found?.id.clone())).collect();
         let whole = scene.catalog.memo().merged(of, || {

@@ -12,7 +12,7 @@ use super::rules::{POOL, SETTING, TEMPLATE};
 use super::scene::Scene;
 use crate::api::Failure;
 use crate::merge::edit::mapping;
-use crate::merge::history::{Filled, Record};
+use crate::merge::history::{Filled, Recorder};
 use crate::quantity::{go_json, names::child_name};
 use crate::schema::{self, Library};
 use crate::source::Span;
@@ -44,11 +44,11 @@ fn gateway(setting: &str, system: &str) -> (EcoString, EcoString) {
 ///
 /// # Errors
 /// When the controller cannot parse or execute the template or read its output, with its message.
-pub(super) fn replace<R: Record>(
+pub(super) fn replace(
     scene: &Scene<'_>,
     node: &Node,
     merged: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Node, Failure> {
     let object = &scene.service.object;
     let settings = scene.settings();
@@ -83,7 +83,7 @@ pub(super) fn replace<R: Record>(
         setting: Some(&setting),
     };
     let mut walk =
-        Walk { values: &values, data, keeps: rec.keeps(), filled: Vec::new(), broken: None };
+        Walk { values: &values, data, keeps: rec.is_on(), filled: Vec::new(), broken: None };
     // The metadata of the service are part of the template; only an error in them has an effect.
     let mut metadata = object.node.get("metadata").cloned().unwrap_or_else(|| merged.clone());
     let mut expanded = merged.clone();
@@ -98,7 +98,7 @@ pub(super) fn replace<R: Record>(
     }
     // After the walk: a broken text later on makes earlier records wrong.
     for (place, filled) in walk.filled {
-        rec.filled(place, || filled);
+        rec.fill(place, || filled);
     }
     Ok(expanded)
 }

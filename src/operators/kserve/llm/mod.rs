@@ -38,7 +38,7 @@ use crate::catalog::Catalog;
 use crate::decision::{AppliedConfig, Basis, Protocol, Resolution};
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::edit::{each_mut, mapping, text};
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
 use crate::pods::built::{Built, Component, Outcome, Outline, count_of_pods};
 use crate::policy::Policy;
@@ -102,10 +102,10 @@ pub(crate) fn decide<'a>(
 }
 
 /// Builds a service up to its first failure.
-pub(crate) fn build<'s, R: Record>(
+pub(crate) fn build<'s>(
     context: Context<'_>,
     service: &'s Service,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Outcome<'s> {
     let scene = scene(context, service);
     let node = scene.stored_spec();
@@ -162,7 +162,7 @@ fn topology(scene: &Scene<'_>) -> Node {
     for upper in specs.chain([&node]) {
         merged = match merged {
             None => Some(upper.clone()),
-            Some(lower) => combine::merged(scene, lower, upper, &mut ()).ok(),
+            Some(lower) => combine::merged(scene, lower, upper, &mut Recorder::off()).ok(),
         };
     }
     merged.unwrap_or(node)

@@ -10,6 +10,7 @@ use super::scene::{Scene, at_mut, put, take};
 use crate::api::Failure;
 use crate::diag::Diagnostic;
 use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
+use crate::merge::history::Recorder;
 use crate::operators::kserve::compose;
 use crate::pods::container::{default_env, push, set_env};
 use crate::quantity::Quantity;
@@ -186,7 +187,7 @@ impl Target<'_, '_> {
             && confidential.get("enabled").and_then(Node::as_bool) == Some(true)
         {
             let mut set = |name: &str, value: &str| {
-                set_env(&mut container, name, value.into(), &STORAGE, &mut ());
+                set_env(&mut container, name, value.into(), &STORAGE, &mut Recorder::off());
             };
             set("CONFIDENTIAL_ENABLED", "true");
             if let Some(id) = confidential.get("resourceId").and_then(Node::as_str)

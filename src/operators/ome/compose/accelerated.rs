@@ -8,7 +8,7 @@ mod target;
 
 use super::accelerator::Accelerator;
 use crate::diag::{Code, Diagnostic};
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::merge::written as merge;
 use crate::operators::ome::compose::accelerated::counts::resources;
 use crate::operators::ome::compose::accelerated::target::{Target, ensure};
@@ -21,13 +21,13 @@ use std::collections::HashMap;
 
 /// Merges the accelerator's configurations as a layer between the runtime's part and the service's
 /// part. Arguments and resources have their own rules. The recorder is at the component.
-pub(crate) fn layered<R: Record>(
+pub(crate) fn layered(
     accelerator: &Accelerator<'_>,
     options: &AcceleratorOptions,
     place: &Place<'_>,
     lower: Option<&Node>,
     upper: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) -> Node {
     // From both sides: a leader of the runtime is a target although the service does not name it.

@@ -6,7 +6,7 @@ use crate::cluster as machines;
 use crate::cluster::Pinned;
 use crate::decision::AcceleratorDecision;
 use crate::merge::edit::{list_mut, lost, map_mut, mapping, position, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::merge::written as merge;
 use crate::operators::ome::rules::{ArgumentRule, ClassResourceRule, OmeRelease};
 use crate::quantity::Quantity;
@@ -103,7 +103,9 @@ impl<'a> Accelerator<'a> {
         });
         match (&discovery.affinity, terms) {
             // Both must hold, so that the terms of one are combined with those of the other.
-            (Some(affinity), Some(terms)) => Some(merge::affinity(&terms, affinity, &mut ())),
+            (Some(affinity), Some(terms)) => {
+                Some(merge::affinity(&terms, affinity, &mut Recorder::off()))
+            }
             (None, terms) => terms,
             (affinity, None) => affinity.clone(),
         }
@@ -129,11 +131,11 @@ impl ClassResourceRule {
 ///
 /// Quirk: `quantity` is per accelerator but is set per container, so that it lowers what a runtime
 /// requests.
-pub(crate) fn overwrite_resources<R: Record>(
+pub(crate) fn overwrite_resources(
     rule: ClassResourceRule,
     spec: &mut Node,
     class: &AcceleratorClass,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) {
     for part in [None, Some("leader"), Some("worker")] {
         let holder = match part {
@@ -151,12 +153,12 @@ pub(crate) fn overwrite_resources<R: Record>(
     }
 }
 
-fn set_in<R: Record>(
+fn set_in(
     rule: ClassResourceRule,
     runner: &mut Node,
     part: Option<&str>,
     class: &AcceleratorClass,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) {
     for side in ["requests", "limits"] {
         for resource in &class.resources {
@@ -177,7 +179,7 @@ fn set_in<R: Record>(
                 if let Some(loser) = map.get(&resource.name.value) {
                     // The paths of overridden values have the runner, and leader or worker above
                     // it.
-                    let down = |rec: &mut R| {
+                    let down = |rec: &mut Recorder| {
                         within(Step::Field("runner"), rec, |rec| {
                             within(Step::Field("resources"), rec, |rec| {
                                 within(Step::Field(side), rec, |rec| {
@@ -248,12 +250,12 @@ impl ChangedOverrides {
 /// Applies the environment, arguments and parallel sizes of the runtime's acceleratorConfig to a
 /// container, over existing values (pkg/controller/v1beta1/inferenceservice/components/base.go,
 /// UpdateEnvVariables and MergeRuntimeArgumentsOverride). Quirk: also over the service's values.
-pub(crate) fn overwrite_container<R: Record>(
+pub(crate) fn overwrite_container(
     release: &OmeRelease,
     accelerator: &Accelerator<'_>,
     changed: &ChangedOverrides,
     container: &mut Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) {
     let Some(config) = accelerator.config else { return };
     // Upstream iterates over a Go map; here the keys are sorted.
@@ -313,7 +315,7 @@ pub(crate) fn overwrite_container<R: Record>(
     }
 }
 
-fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
+fn set_variable(container: &mut Node, entry: &Entry, rec: &mut Recorder) {
     let value = entry
         .node
         .scalar_text()
@@ -335,11 +337,11 @@ fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
 /// The class's affinity replaces the pod's when the service's component has none
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdateEngineAffinity and
 /// UpdateDecoderAffinity).
-pub(crate) fn replace_affinity<R: Record>(
+pub(crate) fn replace_affinity(
     accelerator: &Accelerator<'_>,
     pod: &mut Node,
     component: Option<&Node>,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) {
     // Upstream copies the affinity alone: the terms of a class are read by documents only.
     let Some(affinity) = &accelerator.class.discovery.affinity else { return };
@@ -360,10 +362,10 @@ pub(crate) fn replace_affinity<R: Record>(
 /// Combines the class's affinity with the pod's: both must match. Each of the class's terms is
 /// combined with each of the pod's (OEP-0003, Notes/Constraints/Caveats;
 /// docs/decisions.md#affinity). Returns the number of terms.
-pub(crate) fn join_affinity<R: Record>(
+pub(crate) fn join_affinity(
     accelerator: &Accelerator<'_>,
     pod: &mut Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> usize {
     let Some(affinity) = accelerator.affinity() else { return 0 };
     let joined = match pod.get("affinity").filter(|affinity| !affinity.is_null()) {

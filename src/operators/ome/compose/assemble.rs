@@ -9,7 +9,7 @@ use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit;
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::ome::rules::{ClassRule, MainContainerRule};
 use crate::pods::built::{Built, Component, Stopped, Unfinished};
@@ -57,12 +57,12 @@ const MOST_TERMS: usize = 32;
 /// # Errors
 /// The error of the resolution, or the operator's error.
 #[cfg(test)]
-pub(crate) fn compose<'a, R: Record>(
+pub(crate) fn compose<'a>(
     policy: &Policy,
     service: &'a Service,
     resolution: &Resolution<'a>,
     context: &Context<'a, '_>,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Checked<Built<'a>>, Failure> {
     if let Some(error) = resolution.error.as_deref() {
         return Err(error.clone());
@@ -99,13 +99,13 @@ impl From<Failure> for Stop<'_> {
 ///
 /// # Errors
 /// The earliest failure of the operator.
-pub fn assemble<'a, R: Record>(
+pub fn assemble<'a>(
     policy: &Policy,
     service: &'a Service,
     resolution: &Resolution<'a>,
     merged: Checked<Merged<'_>>,
     context: &Context<'a, '_>,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Checked<Built<'a>>, Box<Stop<'a>>> {
     let (model, runtime) = (resolution.model, resolution.chosen());
     let Checked { value: Merged { components: merged }, diagnostics: mut findings } = merged;
@@ -197,11 +197,7 @@ type Pod = (Node, usize);
 type Pods = (Pod, Option<(Pod, i64)>);
 
 impl Builder<'_> {
-    fn pods<R: Record>(
-        &self,
-        rec: &mut R,
-        findings: &mut Vec<Diagnostic>,
-    ) -> Result<Pods, Failure> {
+    fn pods(&self, rec: &mut Recorder, findings: &mut Vec<Diagnostic>) -> Result<Pods, Failure> {
         let pod = match self.component.leader_part() {
             Some(leader) => edit::within(Step::Field("leader"), rec, |rec| {
                 self.pod(leader, PodRole::Main, rec, findings)
@@ -225,11 +221,11 @@ impl Builder<'_> {
 
     /// Builds a pod, in the order of steps of
     /// pkg/controller/v1beta1/inferenceservice/controller.go.
-    fn pod<R: Record>(
+    fn pod(
         &self,
         part: &Node,
         role: PodRole,
-        rec: &mut R,
+        rec: &mut Recorder,
         findings: &mut Vec<Diagnostic>,
     ) -> Result<Pod, Failure> {
         let mut pod = part.clone();
@@ -334,13 +330,13 @@ impl Builder<'_> {
 
     /// Finds or creates the container that runs the model, and completes it for its kind of
     /// component.
-    fn main_container<R: Record>(
+    fn main_container(
         &self,
         pod: &mut Node,
         part: &Node,
         role: PodRole,
         steps: &Steps<'_>,
-        rec: &mut R,
+        rec: &mut Recorder,
     ) -> Result<usize, Failure> {
         if let Some(runner) = part.get("runner").filter(|runner| runner.as_map().is_some()) {
             let mut runner = runner.clone();
@@ -402,7 +398,7 @@ impl Builder<'_> {
     }
 
     /// Completes the container before it is added to its pod.
-    fn change<R: Record>(&self, container: &mut Node, steps: &Steps<'_>, rec: &mut R) {
+    fn change(&self, container: &mut Node, steps: &Steps<'_>, rec: &mut Recorder) {
         if self.component.kind == ComponentKind::Router {
             router::config_as_environment(
                 self.policy,
@@ -428,7 +424,7 @@ impl Builder<'_> {
         pod: &mut Node,
         main: usize,
         role: PodRole,
-        rec: &mut impl Record,
+        rec: &mut Recorder,
         findings: &mut Vec<Diagnostic>,
     ) -> Result<(), Failure> {
         // Placeholders outside of the main container are never replaced: they are reported.

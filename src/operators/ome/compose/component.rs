@@ -7,7 +7,7 @@ use crate::api::{ComponentKind, DeploymentMode, Failure, OperatorConfig, Runtime
 use crate::decision::AcceleratorDecision;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit::{lost, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::merge::written as merge;
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::ome::rules::{ClassRule, ReplicaRule};
@@ -146,14 +146,14 @@ impl MergedComponent<'_> {
 ///
 /// # Errors
 /// The operator's error where it fails before it builds anything.
-pub fn merged<'a, R: Record>(
+pub fn merged<'a>(
     policy: &Policy,
     service: &'a Service,
     runtime: Option<&'a Runtime>,
     accelerators: &[AcceleratorDecision<'a>],
     options: &AcceleratorOptions,
     config: &OperatorConfig,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Checked<Merged<'a>>, Failure> {
     let mut findings = Vec::new();
     let parts = layer::components(policy, service);
@@ -298,11 +298,11 @@ struct Over<'a> {
 }
 
 /// Merges the service's part over the runtime's, with the accelerator's layer between the two.
-fn laid_over<R: Record>(
+fn laid_over(
     over: &Over<'_>,
     kind: ComponentKind,
     upper: Node,
-    rec: &mut R,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, String> {
     let Over { policy, runtime, .. } = *over;
@@ -350,10 +350,10 @@ fn fill_in_replicas(spec: &mut Node) {
 
 /// Raises minReplicas to 1 in a component that cannot scale to zero (OME docs, Serving Runtime,
 /// Engine Configuration and Decoder Configuration; docs/decisions.md#replicas).
-fn raise_min_replicas<R: Record>(
+fn raise_min_replicas(
     place: &Place<'_>,
     spec: &mut Node,
-    rec: &mut R,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) {
     let Some(zero) = spec.get("minReplicas").filter(|node| node.as_int() == Some(0)).cloned()

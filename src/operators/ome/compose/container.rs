@@ -8,7 +8,7 @@ use super::metadata::{
 };
 use crate::api::Model;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::merge::{typed, written as merge};
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::ome::rules::{
@@ -53,7 +53,7 @@ impl Steps<'_> {
     /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdateEnvVariables and
     /// UpdateVolumeMounts; pkg/controller/v1beta1/inferenceservice/components/engine.go,
     /// setParallelismEnvVarForEngine).
-    pub(crate) fn run<R: Record>(&self, container: &mut Node, rec: &mut R) {
+    pub(crate) fn run(&self, container: &mut Node, rec: &mut Recorder) {
         self.environment(container, rec);
         self.mounts(container);
         let over = self.accelerator.filter(|_| self.policy.ome().class == ClassRule::Overwrite);
@@ -88,7 +88,7 @@ impl Steps<'_> {
             && value(self.annotations, MERGED_WEIGHTS) != "true"
     }
 
-    fn environment<R: Record>(&self, container: &mut Node, rec: &mut R) {
+    fn environment(&self, container: &mut Node, rec: &mut Recorder) {
         // With a fine-tuned weight the path depends on how it is served, never on the node alone.
         if self.fine_tuned.is_none() {
             if let Some((_, path)) = self.model_path().filter(|_| self.reads_original()) {
@@ -208,7 +208,7 @@ impl Steps<'_> {
         }
     }
 
-    fn parallelism<R: Record>(&self, container: &mut Node, rec: &mut R) {
+    fn parallelism(&self, container: &mut Node, rec: &mut Recorder) {
         let count = match self.policy.ome().parallelism {
             ParallelismRule::Nvidia => gpus::as_written(container, "nvidia.com/gpu"),
             ParallelismRule::WhereReferenced if refers_to(container, PARALLELISM) => {
@@ -334,11 +334,11 @@ pub(crate) fn resources_of_runtime(
 ///
 /// # Errors
 /// When the two containers cannot be merged.
-pub(crate) fn join<R: Record>(
+pub(crate) fn join(
     policy: &Policy,
     pod: &mut Node,
     runner: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<usize, String> {
     let Some(list) = list_mut(pod, "containers", runner.origin) else { return Ok(0) };
     let found = position(list, "name", text(runner, "name"));

@@ -6,7 +6,7 @@
 //! pkg/util/strategicpatch).
 
 use crate::api::{ComponentKind, Runtime};
-use crate::merge::history::Record;
+use crate::merge::history::Recorder;
 use crate::merge::smp;
 use crate::merge::typed::decoded;
 use crate::operators::ome::rules::Rules as _;
@@ -76,11 +76,11 @@ pub(crate) fn of_runtime(
 ///
 /// # Errors
 /// When a value does not fit its type or the two cannot be merged.
-pub(crate) fn component<R: Record>(
+pub(crate) fn component(
     kind: ComponentKind,
     lower: Option<Node>,
     upper: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Result<Node, String> {
     let upper = decoded(upper, component_type(kind), LIBRARY)?;
     let Some(lower) = lower else { return Ok(upper) };
@@ -109,7 +109,7 @@ mod tests {
 
     fn merged(lower: &str, upper: &str) -> Node {
         let lower = decoded(&node(lower), component_type(ComponentKind::Engine), LIBRARY).unwrap();
-        component(ComponentKind::Engine, Some(lower), &node(upper), &mut ()).unwrap()
+        component(ComponentKind::Engine, Some(lower), &node(upper), &mut Recorder::off()).unwrap()
     }
 
     // k8s.io/apimachinery, pkg/util/strategicpatch, the whole table.
@@ -218,7 +218,7 @@ mod tests {
             (None, "{name: c, args: [B]}", "{name: c, args: [B], resources: {}}"),
         ] {
             assert_eq!(
-                container(listed.map(node), &node(runner), LIBRARY, &mut ()).unwrap(),
+                container(listed.map(node), &node(runner), LIBRARY, &mut Recorder::off()).unwrap(),
                 node(expected),
                 "{listed:?} + {runner}"
             );
@@ -233,7 +233,8 @@ mod tests {
             "{runner: {name: a, env: [{name: A, value: 1}]}}",
         ] {
             assert!(
-                component(ComponentKind::Engine, None, &node(broken), &mut ()).is_err(),
+                component(ComponentKind::Engine, None, &node(broken), &mut Recorder::off())
+                    .is_err(),
                 "{broken}"
             );
         }

@@ -6,7 +6,7 @@ use super::go_struct;
 use crate::api::{ComponentKind, Runtime, Service};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{lost, mapping, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::merge::written as merge;
 use crate::operators::ome::rules::ReplicaRule;
 use crate::operators::ome::rules::Rules as _;
@@ -111,7 +111,7 @@ pub(crate) fn with_long_resources(
     let mut layer = written.clone();
     let container = mapping([("resources", short.clone())], short.origin);
     let runner = match layer.get("runner") {
-        Some(runner) => merge::written(&container, runner, &mut ()),
+        Some(runner) => merge::written(&container, runner, &mut Recorder::off()),
         None => container,
     };
     if let Some(map) = layer.as_map_mut() {
@@ -122,11 +122,11 @@ pub(crate) fn with_long_resources(
 }
 
 /// The service's part of a component, with the defaults of the API server and the webhook.
-pub(crate) fn of_service<R: Record>(
+pub(crate) fn of_service(
     policy: &Policy,
     kind: ComponentKind,
     written: &Node,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Node {
     let mut layer = written.clone();
     // The API server sets defaults before the webhook sees the object.

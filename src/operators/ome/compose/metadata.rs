@@ -7,7 +7,7 @@ use super::fine_tuned::FineTuned;
 use super::mode::MODE_ANNOTATION;
 use crate::api::{Evidence, Model, OperatorConfig, Runtime, Service};
 use crate::merge::edit::{lost, union, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::objects::metadata::DISALLOWED;
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::rules::{
@@ -46,12 +46,12 @@ pub(crate) struct Sources<'a> {
 }
 
 /// Keys that the operator sets over the users' values.
-struct Forced<'r, R: Record> {
+struct Forced<'r> {
     map: Map,
-    rec: &'r mut R,
+    rec: &'r mut Recorder,
 }
 
-impl<R: Record> Forced<'_, R> {
+impl Forced<'_> {
     fn set(&mut self, key: &str, value: impl Into<EcoString>, rule: &'static Rule) {
         self.set_from(key, value, Origin::Derived(rule));
     }
@@ -77,17 +77,17 @@ pub(crate) fn vendor(model: &Model) -> Option<&str> {
 
 /// Labels of a component, sorted by key
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseLabels).
-pub(crate) fn labels<R: Record>(
+pub(crate) fn labels(
     sources: &Sources<'_>,
     component: &MergedComponent,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Map {
     within(Step::Field(component.kind.as_str()), rec, |rec| {
         within(Step::Field("labels"), rec, |rec| build_labels(sources, component, rec))
     })
 }
 
-fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, rec: &mut R) -> Map {
+fn build_labels(sources: &Sources<'_>, component: &MergedComponent, rec: &mut Recorder) -> Map {
     let mut by_key = sources.service.object.labels();
     by_key.retain(|entry| !entry.node.is_null());
     // Labels of the component count over those of the service.
@@ -144,11 +144,11 @@ pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -
 /// Annotations of a component, sorted by key
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseAnnotations). Quirk:
 /// empty when a fine-tuned weight has no strategy, because upstream drops all of them.
-pub(crate) fn annotations<R: Record>(
+pub(crate) fn annotations(
     sources: &Sources<'_>,
     of_service: &Map,
     component: &MergedComponent,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Map {
     within(Step::Field(component.kind.as_str()), rec, |rec| {
         within(Step::Field("annotations"), rec, |rec| {
@@ -157,11 +157,11 @@ pub(crate) fn annotations<R: Record>(
     })
 }
 
-fn build_annotations<R: Record>(
+fn build_annotations(
     sources: &Sources<'_>,
     of_service: &Map,
     component: &MergedComponent,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> Map {
     let mut inherited = of_service.clone();
     inherited.retain(|entry| !entry.node.is_null() && !DISALLOWED.contains(&entry.key.as_str()));

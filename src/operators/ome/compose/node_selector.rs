@@ -2,7 +2,7 @@
 
 use crate::api::Model;
 use crate::merge::edit::{lost, map_mut, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::rules::MODEL_READY;
 use crate::policy::Policy;
@@ -17,12 +17,12 @@ use crate::yaml::{Node, Origin};
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecNodeSelector; OME
 /// docs, Serving Runtime, Engine Configuration; OEP-0003, Override Hierarchy;
 /// docs/decisions.md#node-selectors).
-pub(crate) fn apply<R: Record>(
+pub(crate) fn apply(
     policy: &Policy,
     pod: &mut Node,
     model: Option<&Model>,
     layers: [Option<&Node>; 4],
-    rec: &mut R,
+    rec: &mut Recorder,
 ) {
     if let Some(model) = model.filter(|_| policy.ome().ready_label) {
         let key = model_ready_label(

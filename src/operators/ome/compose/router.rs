@@ -1,7 +1,7 @@
 //! Additions to routers only.
 
 use crate::merge::edit::{list_mut, lost, mapping, text};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::container::{lost_variable, push};
 use crate::pods::rules::{ROUTER_ACCOUNT, ROUTER_CONFIG};
@@ -15,11 +15,11 @@ use ecow::{EcoString, eco_format};
 ///
 /// In documented mode an entry replaces a variable of its name; the controller adds it a second
 /// time.
-pub(crate) fn config_as_environment<R: Record>(
+pub(crate) fn config_as_environment(
     policy: &Policy,
     container: &mut Node,
     config: Option<&Node>,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) {
     let mut entries: Vec<&Entry> = config
         .map(Node::entries)
@@ -65,7 +65,7 @@ pub fn account_name(service: &str) -> EcoString {
 }
 
 /// Sets the router's own account in the pod, over any other.
-pub(crate) fn run_as_account<R: Record>(pod: &mut Node, service: &str, rec: &mut R) {
+pub(crate) fn run_as_account(pod: &mut Node, service: &str, rec: &mut Recorder) {
     let winner = Node::str(account_name(service), Origin::Derived(&ROUTER_ACCOUNT));
     if let Some(loser) = pod.get("serviceAccountName") {
         lost(Step::Field("serviceAccountName"), loser, &winner, rec);

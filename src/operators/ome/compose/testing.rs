@@ -7,7 +7,7 @@ use crate::api::{
 };
 use crate::decision::{Resolution, RuntimeDecision};
 use crate::diag::Checked;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::policy::{AcceleratorOptions, Policy};
 use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Origin, Rule};
@@ -45,7 +45,7 @@ pub(crate) fn flow(node: &Node) -> String {
 }
 
 /// Overridden values that differ from the winner, as `path: loser, now winner`.
-pub(crate) fn losers(history: &History) -> Vec<String> {
+pub(crate) fn losers(history: &Recorder) -> Vec<String> {
     let changes = history.all().iter().filter(|entry| !entry.restated());
     changes
         .map(|entry| {
@@ -182,7 +182,7 @@ impl Fixture {
             &[],
             &AcceleratorOptions::default(),
             &self.config,
-            &mut (),
+            &mut Recorder::off(),
         )?;
         Ok(Checked { value: merged.value.components, diagnostics: merged.diagnostics })
     }
@@ -192,14 +192,14 @@ impl Fixture {
         &self,
         policy: &Policy,
     ) -> Result<Checked<crate::pods::built::Built<'_>>, Failure> {
-        self.compose_with(policy, &mut ())
+        self.compose_with(policy, &mut Recorder::off())
     }
 
     /// The composed service, with what was overridden.
     pub(crate) fn compose_with(
         &self,
         policy: &Policy,
-        rec: &mut impl crate::merge::history::Record,
+        rec: &mut crate::merge::history::Recorder,
     ) -> Result<Checked<crate::pods::built::Built<'_>>, Failure> {
         let runtime = RuntimeDecision { chosen: self.runtime.as_ref(), ..RuntimeDecision::none() };
         let resolution = Resolution {

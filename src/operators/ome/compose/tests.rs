@@ -7,7 +7,7 @@ mod no_effect;
 use super::testing::{Fixture, flow, losers, node};
 use crate::api::DeploymentMode;
 use crate::diag::Checked;
-use crate::merge::history::History;
+use crate::merge::history::Recorder;
 use crate::operators::ome::releases::{
     DOCUMENTED as OME_DOCUMENTED, HEAD as OME_HEAD, V0_1_5 as OME_V0_1_5, V1_2_2 as OME_V1_2_2,
 };
@@ -421,7 +421,7 @@ fn no_shape_of_input_panics() {
                 );
                 let fixture = Fixture::new(&service).runtime(&runtime).model(MODEL);
                 for policy in BOTH {
-                    drop(fixture.compose_with(policy, &mut History::new()));
+                    drop(fixture.compose_with(policy, &mut Recorder::new()));
                 }
             }
         }

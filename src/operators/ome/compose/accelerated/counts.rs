@@ -3,7 +3,7 @@
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::engine::{EngineSettings, Ranks, tensor_parallel_by_document};
 use crate::merge::edit::{lost, map_mut, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::operators::ome::compose::accelerated::target::{Target, ensure};
 use crate::operators::ome::compose::accelerator::Accelerator;
 use crate::pods::gpus;
@@ -16,13 +16,13 @@ use std::collections::HashSet;
 /// Sets each resource to the larger of the merged amount and the accelerator's; requests of
 /// extended resources equal their limits (OEP-0003, Notes/Constraints/Caveats;
 /// docs/decisions.md#resources).
-pub(super) fn resources<R: Record>(
+pub(super) fn resources(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
     target: Target,
     upper: &Node,
     merged: &mut Node,
-    rec: &mut R,
+    rec: &mut Recorder,
     findings: &mut Vec<Diagnostic>,
 ) {
     let written = |side: &str, name: &str| {
@@ -92,12 +92,12 @@ pub(super) fn raised(
 }
 
 /// Sets an amount unless the container has a larger one; returns whether it was set.
-pub(super) fn raise<R: Record>(
+pub(super) fn raise(
     target: Target,
     container: &mut Node,
     side: &str,
     entry: &Entry,
-    rec: &mut R,
+    rec: &mut Recorder,
 ) -> bool {
     let amount =
         |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());

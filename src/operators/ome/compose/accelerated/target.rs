@@ -1,7 +1,7 @@
 //! The part of a component that an accelerator changes: its runner, or that of leader and worker.
 
 use crate::merge::edit::{map_mut, mapping, within};
-use crate::merge::history::{Record, Step};
+use crate::merge::history::{Recorder, Step};
 use crate::yaml::Node;
 
 /// A container of a component: the runner of a part, or the first container it lists.
@@ -70,11 +70,11 @@ impl Target {
     }
 
     /// Runs `inner` with the recorder at the container.
-    pub(super) fn within<R: Record, T>(
+    pub(super) fn within<T>(
         self,
         container: Option<&Node>,
-        rec: &mut R,
-        inner: impl FnOnce(&mut R) -> T,
+        rec: &mut Recorder,
+        inner: impl FnOnce(&mut Recorder) -> T,
     ) -> T {
         match self {
             Self::Runner(None) => within(Step::Field("runner"), rec, inner),

@@ -117,7 +117,7 @@ fn a_router_gets_its_config_and_an_account() {
     for (policy, expected) in
         BOTH.into_iter().zip([vec!["K=v", "A=1"], vec!["K=old", "A=1", "K=v"]])
     {
-        let mut history = History::new();
+        let mut history = Recorder::new();
         let checked = fixture.compose_with(policy, &mut history).unwrap();
         let router = &checked.value.components[1];
         assert_eq!(env(container(&router.pod)), expected, "{}", policy.semantics);
