@@ -144,16 +144,17 @@ impl Session {
         let files = super::releases::builtin_files(&releases, semantics);
         let mut paths = args.files.clone();
         paths.extend(settings.paths.iter().cloned());
-        let presets = settings.presets.iter().chain(&args.presets);
+        let presets: Vec<PathBuf> = settings.presets.iter().chain(&args.presets).cloned().collect();
         // Presets alone are no input: the directory is read with them.
-        if paths.is_empty() && args.kustomize.is_empty() && presets.clone().next().is_some() {
+        if paths.is_empty() && args.kustomize.is_empty() && !presets.is_empty() {
             paths.push(PathBuf::from("."));
         }
-        paths.extend(presets.cloned());
+        paths.extend(presets.iter().cloned());
         let exclude = Exclude { flags: args.exclude.clone(), settings: settings.exclude.clone() };
         let request = Request {
             exclude: Some(&exclude),
             paths: &paths,
+            presets: &presets,
             context: ask.context,
             kustomize: &args.kustomize,
             kustomize_command: args

@@ -1,5 +1,6 @@
 //! Helm templates: recognized, reported and ignored.
 
+use super::placeholders;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
@@ -19,6 +20,8 @@ pub(super) struct Charts<'p> {
     around: HashMap<&'p Path, Option<&'p Path>>,
     /// The way from a chart above the current directory down to it.
     down: Option<PathBuf>,
+    /// The paths that were named as presets.
+    presets: &'p [PathBuf],
 }
 
 /// The way from the nearest chart above the current directory, within its repository, down to it.
@@ -69,7 +72,12 @@ impl<'p> Charts<'p> {
                 around.insert(folder, chart);
             }
         }
-        Self { around, down: down.flatten() }
+        Self { around, down: down.flatten(), presets: &[] }
+    }
+
+    /// The same with paths that were named as presets.
+    pub(super) fn with_presets(self, presets: &'p [PathBuf]) -> Self {
+        Self { presets, ..self }
     }
 
     /// The chart above the current directory, as a path from there, for a file below it.
@@ -88,6 +96,12 @@ impl<'p> Charts<'p> {
     /// plain YAML (Helm docs, Charts, The Chart File Structure). Manifests in a directory of another
     /// name, which the chart does not read, are plain as well if they have no actions.
     pub(super) fn hold(&self, path: &Path, text: &str) -> bool {
+        // Those of KServe's own chart are finished: the controller fills them in, not Helm.
+        if self.presets.iter().any(|presets| path.starts_with(presets))
+            && placeholders::is_filled_by_controllers(text)
+        {
+            return false;
+        }
         let below = match self.around(path) {
             Some(chart) => path.strip_prefix(chart).ok().map(Path::to_path_buf),
             None => self.down.as_ref().and_then(|down| Some(down.join(below_here(path)?))),
@@ -175,6 +189,23 @@ mod tests {
             let expected = chart.map(at);
             assert_eq!(charts.around(path), expected.as_deref(), "{name}");
             assert_eq!(charts.hold(path, "a: b"), is_part, "{name}");
+        }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test looks for files")]
+    fn presets_of_a_chart_are_read_where_they_are_named() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("files")).unwrap();
+        std::fs::write(root.path().join("Chart.yaml"), "").unwrap();
+        let path = root.path().join("files/x.yaml");
+        let presets = [root.path().join("files")];
+        let charts = || Charts::of([&*path]);
+        for (kind, is_part) in [("LLMInferenceServiceConfig", false), ("ConfigMap", true)] {
+            let text =
+                format!("kind: {kind}\nspec: {{a: '{{{{ if .Spec.Model }}}}x{{{{ end }}}}'}}\n");
+            assert!(charts().hold(&path, &text), "{kind}");
+            assert_eq!(charts().with_presets(&presets).hold(&path, &text), is_part, "{kind}");
         }
     }
 

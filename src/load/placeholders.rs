@@ -5,7 +5,7 @@
 //! that stay in an object are none: `$(VAR)` in commands, arguments and variables, `{{.Field}}` of
 //! runtimes, and shell text.
 
-use super::{encrypted, ytt};
+use super::{encrypted, kinds, ytt};
 use crate::diag::quoted;
 use crate::source::{Source, Span};
 use crate::yaml::{Node, Value};
@@ -297,6 +297,12 @@ const STRICT_MAPS: [&str; 7] =
 /// Whether Go templates of objects of a kind are filled in by its controller.
 pub(super) fn is_templated(kind: &str) -> bool {
     matches!(kind, "ServingRuntime" | "ClusterServingRuntime" | "LLMInferenceServiceConfig")
+}
+
+/// Whether a text holds only objects whose Go templates their controllers fill in.
+pub(super) fn is_filled_by_controllers(text: &str) -> bool {
+    let mut kinds = kinds::named(text).peekable();
+    kinds.peek().is_some() && kinds.all(is_templated)
 }
 
 /// Whether a template names an object of Helm, and no field of the object it is written in.

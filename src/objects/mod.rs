@@ -39,6 +39,8 @@ pub struct RenderedObject {
     /// Rollout order: 0 before workloads, 1 workloads and their Services, 2 autoscalers and
     /// disruption budgets, 3 Ingress, HTTPRoute or VirtualService.
     pub wave: i32,
+    /// Configurations that set fields of its pods were not read: the pods have gaps.
+    pub has_gaps: bool,
 }
 
 /// Default DNS domain of a cluster.

@@ -58,6 +58,7 @@ mod tests {
                 node: parse(&format!(r#"{{"metadata":{metadata}}}"#)),
                 component: None,
                 wave: 1,
+                has_gaps: false,
             };
             object.annotate_wave(1);
             assert_eq!(

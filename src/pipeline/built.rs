@@ -5,6 +5,7 @@ use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
+use crate::cluster::admission::Refused;
 use crate::cluster::assumed::{is_of_resource, toleration};
 use crate::cluster::schedule::{Admission, InvalidPod, Labels, PodSpec, PodTemplate, labels};
 use crate::objects::RenderedObject;
@@ -54,6 +55,28 @@ pub enum WorkloadKind {
 }
 
 impl WorkloadKind {
+    /// Leaves open whether Pod Security refuses its pods: what was not read sets what they may do.
+    fn leave_security_open(&mut self) {
+        let open = |pod: &mut Arc<PodTemplate>| {
+            let pod = Arc::make_mut(pod);
+            pod.refused.take_if(|refused| matches!(refused, Refused::Security(_)));
+            pod.security_unjudged = Some(
+                "it enforces a level of Pod Security, and the presets that set the \
+                 `securityContext` of the pods were not read"
+                    .into(),
+            );
+        };
+        match self {
+            Self::Deployment { spec, .. } => open(&mut spec.revision.pod),
+            Self::Groups(spec) => {
+                open(&mut spec.revision.leader);
+                open(&mut spec.revision.worker);
+            }
+            // No operator whose configurations may be missing writes them.
+            Self::Ray { .. } | Self::Knative(_) => {}
+        }
+    }
+
     /// The specs of its pods, one for each template.
     pub(super) fn specs(&self) -> Vec<&Arc<PodSpec>> {
         match self {
@@ -291,7 +314,13 @@ impl PodContext {
             }
             _ => return None,
         };
-        let kind = kind.map_err(|invalid| refused(&invalid));
+        let mut kind = kind.map_err(|invalid| refused(&invalid));
+        if object.has_gaps
+            && self.classes.restricts(namespace)
+            && let Ok(kind) = &mut kind
+        {
+            kind.leave_security_open();
+        }
         let kind = kind.and_then(|kind| {
             // What is accepted where it is applied is accepted where a controller creates it.
             let refused = if accepted { None } else { refused_pods(&object.node) };

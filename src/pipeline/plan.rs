@@ -468,6 +468,7 @@ impl<'a> Planner<'a> {
                     node: service.object.node.clone(),
                     component: None,
                     wave: 0,
+                    has_gaps: false,
                 };
                 // A service with a uid is counted among those that exist.
                 let new = Some(node).filter(|_| service.object.metadata("uid").is_none());

@@ -434,7 +434,7 @@ impl Serving<'_> {
 
     fn text(self, expanded: servings::Expanded, history: &ServingHistory) -> (Node, String) {
         let servings::Expanded { node, replaced } = expanded;
-        let mut object = RenderedObject { node, component: None, wave: 1 };
+        let mut object = RenderedObject { node, component: None, wave: 1, has_gaps: false };
         if self.args.argocd_waves && !self.args.expand {
             object.annotate_wave(wave(&object));
         }

@@ -33,6 +33,8 @@ use std::sync::Arc;
 pub enum Refused {
     /// A plugin of admission refuses it.
     Forbidden(EcoString),
+    /// Pod Security refuses it.
+    Security(EcoString),
     /// It is invalid after admission added values.
     Invalid(EcoString),
 }
@@ -40,7 +42,7 @@ pub enum Refused {
 impl Refused {
     /// The reason, without the object.
     pub fn why(&self) -> &EcoString {
-        let (Self::Forbidden(why) | Self::Invalid(why)) = self;
+        let (Self::Forbidden(why) | Self::Security(why) | Self::Invalid(why)) = self;
         why
     }
 
@@ -48,7 +50,9 @@ impl Refused {
     pub fn of_pod(&self, name: &str) -> EcoString {
         let name = if name.is_empty() { "*" } else { name };
         match self {
-            Self::Forbidden(why) => eco_format!("pods \"{name}\" is forbidden: {why}"),
+            Self::Forbidden(why) | Self::Security(why) => {
+                eco_format!("pods \"{name}\" is forbidden: {why}")
+            }
             Self::Invalid(why) => eco_format!("Pod \"{name}\" is invalid: {why}"),
         }
     }
@@ -187,8 +191,13 @@ impl Admission {
     }
 
     fn validate(&self, namespace: &str, spec: &Node) -> Option<Refused> {
-        let refused = self.limits.refuse(namespace, spec);
-        refused.or_else(|| self.enforced.refuse(namespace, spec)).map(Refused::Forbidden)
+        let limited = self.limits.refuse(namespace, spec).map(Refused::Forbidden);
+        limited.or_else(|| self.enforced.refuse(namespace, spec).map(Refused::Security))
+    }
+
+    /// Whether Pod Security refuses pods of a namespace for what they may do.
+    pub fn restricts(&self, namespace: &str) -> bool {
+        self.enforced.restricts(namespace)
     }
 
     /// Why a claim of a namespace is refused for its size.

@@ -55,6 +55,11 @@ impl Enforced {
         self.0.insert(name_of(namespace), Policy { level, version });
     }
 
+    /// Whether a namespace enforces a level.
+    pub(super) fn restricts(&self, namespace: &str) -> bool {
+        self.0.contains_key(namespace)
+    }
+
     /// Why a pod is refused.
     pub(super) fn refuse(&self, namespace: &str, spec: &Node) -> Option<EcoString> {
         let policy = self.0.get(namespace)?;

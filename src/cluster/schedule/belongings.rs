@@ -252,6 +252,9 @@ impl Scheduler {
             let why = eco_format!("`{}` schedules these pods, not kube-scheduler", pod.scheduler);
             return Some((pod.scheduler.clone(), why));
         }
+        if let Some(why) = pod.security_unjudged.as_ref().filter(|_| new) {
+            return Some((eco_format!("namespace {}", pod.namespace), why.clone()));
+        }
         let volumes = self.storage.unjudged(&pod.namespace, &pod.volumes);
         let volumes = volumes.map(|why| ("volumes".into(), why));
         let devices = || {

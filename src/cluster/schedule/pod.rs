@@ -133,6 +133,8 @@ pub struct PodSpec {
     pub claims: Vec<PodClaim>,
     /// Admission refuses its pods.
     pub refused: Option<Refused>,
+    /// Why it is not judged whether Pod Security refuses its pods.
+    pub security_unjudged: Option<EcoString>,
     /// What a pod counts in the quotas of its namespace, where there are some.
     pub usage: Option<Arc<Usage>>,
     /// `nodeName`: the pod is on that node without a scheduler.

@@ -106,6 +106,7 @@ impl PodTemplate {
             volumes: volumes_of(spec, &namespace, admission),
             claims: claims_of(spec),
             refused,
+            security_unjudged: None,
             usage,
             node: Some(text(spec.get("nodeName"))).filter(|name| !name.is_empty()),
             scheduler: text(spec.get("schedulerName")),

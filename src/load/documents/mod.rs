@@ -32,6 +32,8 @@ use std::sync::Arc;
 pub struct Request<'a> {
     /// The arguments of `-f`; none means the current directory.
     pub paths: &'a [PathBuf],
+    /// Those among them that were named as presets.
+    pub presets: &'a [PathBuf],
     /// Directories and files that are read but not reported on.
     pub context: &'a [PathBuf],
     /// The arguments of `-k`: Kustomize trees that are built.
@@ -336,7 +338,8 @@ fn documents(
     let limits = |input: &Option<Input>| if input.is_some() { limits } else { &usual };
     let found = readable.iter().filter_map(|(_, input)| input.as_ref());
     let charts =
-        Charts::of(found.filter(|input| !input.named).filter_map(|input| input.path.as_deref()));
+        Charts::of(found.filter(|input| !input.named).filter_map(|input| input.path.as_deref()))
+            .with_presets(request.presets);
     // An editor needs every place, and its memory keeps what was read anyway.
     let skimmed = if request.skims && memory.is_none() {
         definitions::skimmed(&readable, sources, &charts)

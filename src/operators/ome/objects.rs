@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
     fn push(&mut self, component: Option<ComponentKind>, object: Option<Node>) {
         if let Some(node) = object {
             let wave = wave(&node, component);
-            self.objects.push(RenderedObject { node, component, wave });
+            self.objects.push(RenderedObject { node, component, wave, has_gaps: false });
         }
     }
 

@@ -343,3 +343,57 @@ fn a_job_that_another_controller_manages_has_no_pods() {
     assert_eq!(wanted("kueue.x-k8s.io/multikueue"), 0);
     assert_eq!(wanted("kubernetes.io/job-controller"), 1);
 }
+
+/// An LLMInferenceService of two replicas with an endpoint picker, on a node of 64 processors.
+fn with_picker(namespace: &str, presets: &str) -> String {
+    let service = "---\napiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceService\nmetadata: {name: llm, namespace: ml}\nspec: {model: {uri: 'hf://a/m', name: m}, replicas: 2, router: {scheduler: {}}, template: {containers: [{name: main, resources: {requests: {cpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}\n";
+    format!("{}{service}{namespace}{presets}", gpu_node("n1", 8, ""))
+}
+
+/// Shipped configurations; the endpoint picker requests these processors.
+fn presets(cpu: i64) -> String {
+    let preset = |name: &str, spec: &str| {
+        format!(
+            "---\napiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceServiceConfig\nmetadata: {{name: kserve-config-llm-{name}, namespace: kserve}}\nspec: {spec}\n"
+        )
+    };
+    preset("template", "{template: {containers: [{name: main, image: vllm}]}}")
+        + &preset(
+            "scheduler",
+            &format!(
+                "{{router: {{scheduler: {{template: {{containers: [{{name: main, image: epp, resources: {{requests: {{cpu: {cpu}}}}}}}]}}}}}}}}"
+            ),
+        )
+}
+
+#[test]
+fn the_endpoint_picker_takes_room_beside_the_model() {
+    for (cpu, pending) in [(1, 0), (62, 0), (63, 1)] {
+        let ran = plan(&with_picker("", &presets(cpu)));
+        let kinds: Vec<Value> =
+            (0..2).map(|at| ran.at(&format!("/services/0/components/{at}/name"))).collect();
+        assert_eq!(kinds, ["workload", "scheduler"], "{cpu}");
+        assert_eq!(pods(&ran), [3, 3 - pending, pending].map(Value::from), "{cpu}");
+        assert_eq!(ran.at("/totals/pods"), 3, "{cpu}");
+    }
+}
+
+#[test]
+fn what_unread_presets_would_set_is_no_ground_to_refuse_pods() {
+    let namespace = |level: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: ml, labels: {{pod-security.kubernetes.io/enforce: {level}}}}}\n"
+        )
+    };
+    for (level, presets, verdict) in [
+        ("privileged", "", "fits"),
+        ("restricted", "", "unknown"),
+        ("baseline", "", "unknown"),
+        ("restricted", &presets(1), "does-not-fit"),
+    ] {
+        let ran = plan(&with_picker(&namespace(level), presets));
+        assert_eq!(ran.at("/placement/verdict"), verdict, "{level}");
+        let what = ran.at("/placement/notJudged/0/what");
+        assert_eq!(what == "namespace ml", verdict == "unknown", "{level}: {what}");
+    }
+}

@@ -41,9 +41,11 @@ use crate::merge::edit::{each_mut, mapping, text};
 use crate::merge::history::Recorder;
 use crate::objects::RenderedObject;
 use crate::pods::built::{Built, Component, Outcome, Outline, count_of_pods};
+use crate::pods::gpus::by_resource;
 use crate::policy::Policy;
 use crate::yaml::{Map, Node, Origin, Value};
 use scene::Scene;
+use std::collections::BTreeMap;
 use workload::{Part, Workload};
 
 /// The kind of the services.
@@ -165,7 +167,14 @@ fn topology(scene: &Scene<'_>) -> Node {
             Some(lower) => combine::merged(scene, lower, upper, &mut Recorder::off()).ok(),
         };
     }
-    merged.unwrap_or(node)
+    let mut merged = merged.unwrap_or(node);
+    // A managed scheduler has the pod of a shipped configuration, and else none of its own.
+    if let Some(scheduler) = scene::at_mut(&mut merged, &["router", "scheduler"])
+        && scheduler.get("template").is_none()
+    {
+        scene::put(scheduler, "template", Node::map(Origin::Derived(&rules::COMBINED)));
+    }
+    merged
 }
 
 /// Components as a specification alone has them.
@@ -241,7 +250,22 @@ fn outlines_of(spec: &Node, components: &[Component]) -> Vec<Outline> {
         };
         workload.map(|workload| outline(component, workload))
     });
-    parts.collect()
+    parts.chain(scheduler::parts(spec).iter().map(outline_beside)).collect()
+}
+
+/// Replicas and devices of the endpoint picker or of the tokenizer.
+fn outline_beside(part: &scheduler::Part<'_>) -> Outline {
+    let replicas = count_of_pods(part.replicas, 1);
+    Outline {
+        kind: part.kind,
+        mode: DeploymentMode::RawDeployment,
+        mode_basis: None,
+        min_replicas: replicas,
+        settled_replicas: replicas,
+        max_replicas: replicas,
+        pods_per_replica: Some(1),
+        accelerators: part.pod.map_or_else(|| Some(BTreeMap::new()), by_resource),
+    }
 }
 
 /// The components of a combined service. The specification is kept in the first one.
@@ -295,18 +319,20 @@ pub(crate) fn workloads(
     let Some(spec) = specification(built) else { return Ok(Vec::new()) };
     // `build` has refused adapters that cannot be fetched.
     let adapters = lora::adapters(&spec).unwrap_or_default();
-    let mut found = workload::workloads(&scene, &spec, &adapters, &mut Vec::new())?;
-    if combine::lacks_preset(&scene) {
-        for workload in &mut found {
-            stand_in(&mut workload.node);
-        }
+    let found = workload::workloads(&scene, &spec, &adapters, &mut Vec::new())?;
+    let of_model = found.into_iter().map(|workload| (kind_of(workload.part), workload.node));
+    // Why the controller stops at the scheduler is reported where all objects are written.
+    let picker = scheduler::objects(&scene, &spec, &mut Vec::new()).unwrap_or_default();
+    let picker = picker.into_iter().filter_map(|node| Some((scheduler::component(&node)?, node)));
+    let has_gaps = combine::lacks_preset(&scene);
+    let mut objects: Vec<RenderedObject> = of_model
+        .chain(picker)
+        .map(|(kind, node)| RenderedObject { component: Some(kind), node, wave: 1, has_gaps })
+        .collect();
+    if has_gaps {
+        objects.iter_mut().for_each(|object| stand_in(&mut object.node));
     }
-    let objects = found.into_iter().map(|workload| RenderedObject {
-        component: Some(kind_of(workload.part)),
-        node: workload.node,
-        wave: 1,
-    });
-    Ok(objects.collect())
+    Ok(objects)
 }
 
 /// Gives pods a container, and containers an image, where a shipped configuration that was not read
@@ -359,7 +385,7 @@ pub(crate) fn objects(
         return Err(combine::missing_preset(&scene));
     }
     let mut push = |node: Node, component: Option<ComponentKind>, wave: i32| {
-        written.push(RenderedObject { node, component, wave });
+        written.push(RenderedObject { node, component, wave, has_gaps: false });
     };
     if let Some(copy) = storage::bundle_copy(&scene) {
         push(copy, None, 0);
@@ -381,17 +407,8 @@ pub(crate) fn objects(
         push(scaler, None, 2);
     }
     route::references(&scene, &spec, &mut diagnostics).map_err(|message| scene.failure(message))?;
-    for object in scheduler::objects(&scene, &spec, &mut diagnostics)?.objects {
-        let kind = object.get("kind").and_then(Node::as_str) == Some("Deployment");
-        let is_tokenizer = object
-            .at(&["metadata", "labels", "app.kubernetes.io/component"])
-            .and_then(Node::as_str)
-            == Some("tokenizer");
-        let component = match (kind, is_tokenizer) {
-            (false, _) => None,
-            (true, true) => Some(ComponentKind::Tokenizer),
-            (true, false) => Some(ComponentKind::Scheduler),
-        };
+    for object in scheduler::objects(&scene, &spec, &mut diagnostics)? {
+        let component = scheduler::component(&object);
         push(object, component, 1);
     }
     if let Some(route) = route::object_of(&scene, &spec) {

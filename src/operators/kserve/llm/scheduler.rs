@@ -11,7 +11,7 @@ use super::scene::{MAIN, Scene, node_of, put, spread, text_at};
 use super::storage::Target;
 use super::tracing;
 use super::transform;
-use crate::api::Failure;
+use crate::api::{ComponentKind, Failure};
 use crate::diag::Diagnostic;
 use crate::merge::edit::{each_mut, mapping, position, text};
 use crate::objects::build::node;
@@ -24,6 +24,8 @@ const BY: Origin = Origin::Derived(&SCHEDULER);
 /// Ports of the endpoint picker that its Service has.
 const PORTS: [&str; 4] = ["grpc", "grpc-health", "metrics", "zmq"];
 const BASE: &str = "/mnt/models/base";
+/// The component in the labels of a tokenizer.
+const TOKENIZER_LABEL: &str = "tokenizer";
 
 /// Whether the controller runs an endpoint picker for the service.
 pub(super) fn is_managed(spec: &Node) -> bool {
@@ -33,21 +35,58 @@ pub(super) fn is_managed(spec: &Node) -> bool {
     })
 }
 
-/// The pods of the endpoint picker and of the tokenizer.
-pub(super) struct Picker {
-    /// Objects in the order in which the controller writes them.
-    pub(super) objects: Vec<Node>,
-    /// The pod of the endpoint picker.
-    pub(super) pod: Option<Node>,
-    /// The pod of the tokenizer.
-    pub(super) tokenizer: Option<Node>,
+/// Whether the controller runs a tokenizer for the service: a pool of the user has its own picker,
+/// which knows none.
+fn has_tokenizer(spec: &Node) -> bool {
+    let scheduler = spec.at(&["router", "scheduler"]);
+    scheduler.is_some_and(|scheduler| text_at(scheduler, &["pool", "ref", "name"]).is_none())
+        && tokenizer_enabled(spec)
+}
+
+/// A Deployment beside those of the model, as the specification alone has it.
+pub(super) struct Part<'s> {
+    pub(super) kind: ComponentKind,
+    /// As written; one where it is absent.
+    pub(super) replicas: Option<&'s Node>,
+    /// The pod before the controller completes it, which adds no devices.
+    pub(super) pod: Option<&'s Node>,
+}
+
+/// The endpoint picker and the tokenizer, so far as the controller runs them.
+pub(super) fn parts(spec: &Node) -> Vec<Part<'_>> {
+    let scheduler = spec.at(&["router", "scheduler"]);
+    let of = |keys: &[&str]| scheduler.and_then(|scheduler| scheduler.at(keys));
+    let picker = Part {
+        kind: ComponentKind::Scheduler,
+        replicas: of(&["replicas"]),
+        pod: of(&["template"]),
+    };
+    let tokenizer = Part {
+        kind: ComponentKind::Tokenizer,
+        replicas: None,
+        pod: of(&["tokenizer", "template"]),
+    };
+    let all = [(is_managed(spec), picker), (has_tokenizer(spec), tokenizer)];
+    all.into_iter().filter_map(|(runs, part)| runs.then_some(part)).collect()
+}
+
+/// The component of an object of [`objects`]; none of what has no pods.
+pub(super) fn component(object: &Node) -> Option<ComponentKind> {
+    if object.get("kind").and_then(Node::as_str) != Some("Deployment") {
+        return None;
+    }
+    let label = object.at(&["metadata", "labels", "app.kubernetes.io/component"]);
+    Some(match label.and_then(Node::as_str) {
+        Some(TOKENIZER_LABEL) => ComponentKind::Tokenizer,
+        _ => ComponentKind::Scheduler,
+    })
 }
 
 fn picker_labels(scene: &Scene<'_>) -> Map {
     component_labels(scene, "llminferenceservice-router-scheduler")
 }
 
-/// Everything of the scheduler.
+/// Everything of the scheduler, in the order in which the controller writes it.
 ///
 /// # Errors
 /// The controller's, when the configuration cannot take the form of the version or the model cannot
@@ -56,35 +95,29 @@ pub(super) fn objects(
     scene: &Scene<'_>,
     spec: &Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Picker, Failure> {
-    let mut picker = Picker { objects: Vec::new(), pod: None, tokenizer: None };
-    let Some(scheduler) = spec.at(&["router", "scheduler"]) else { return Ok(picker) };
-    let referenced = text_at(scheduler, &["pool", "ref", "name"]).is_some();
+) -> Result<Vec<Node>, Failure> {
+    let mut objects = Vec::new();
+    let Some(scheduler) = spec.at(&["router", "scheduler"]) else { return Ok(objects) };
     let managed = is_managed(spec);
     // Looked up also without a picker of the controller's: the tokenizer uses it.
     let account = account(scene, spec, scheduler, findings);
     if managed {
         if account.generated {
-            picker.objects.push(account.node().clone());
+            objects.push(account.node().clone());
         }
-        picker.objects.extend(access(scene, &account));
+        objects.extend(access(scene, &account));
     }
-    // A pool of the user has its own picker, which knows no tokenizer of this service.
-    let with_tokenizer = !referenced && tokenizer_enabled(spec);
+    let with_tokenizer = has_tokenizer(spec);
     if with_tokenizer {
-        let (pod, objects) = tokenizer(scene, spec, scheduler, &account, findings)?;
-        picker.tokenizer = Some(pod);
-        picker.objects.extend(objects);
+        objects.extend(tokenizer(scene, spec, scheduler, &account, findings)?);
     }
     if !managed {
-        return Ok(picker);
+        return Ok(objects);
     }
-    let (pod, deployment) = deployment(scene, spec, scheduler, &account, with_tokenizer, findings)?;
-    picker.objects.push(deployment);
-    picker.objects.push(service(scene, scheduler));
-    picker.objects.extend(pools(scene, scheduler));
-    picker.pod = Some(pod);
-    Ok(picker)
+    objects.push(deployment(scene, spec, scheduler, &account, with_tokenizer, findings)?);
+    objects.push(service(scene, scheduler));
+    objects.extend(pools(scene, scheduler));
+    Ok(objects)
 }
 
 fn account(
@@ -224,7 +257,7 @@ fn deployment(
     account: &Account,
     with_tokenizer: bool,
     findings: &mut Vec<Diagnostic>,
-) -> Result<(Node, Node), Failure> {
+) -> Result<Node, Failure> {
     let config = Origin::Derived(&SCHEDULER_CONFIG);
     let mut pod = scheduler.get("template").cloned().unwrap_or_else(|| Node::map(BY));
     let replicas = scheduler.get("replicas").cloned();
@@ -301,7 +334,7 @@ fn deployment(
     })?;
     // Labels of the user are part of the selector, which cannot be changed later.
     let selector = mapping([("matchLabels", node_of(labels.clone(), &SCHEDULER))], BY);
-    let written = template(&labels, &annotations, pod.clone(), &SCHEDULER);
+    let written = template(&labels, &annotations, pod, &SCHEDULER);
     let strategy = mapping([("type", Node::str("Recreate", BY))], BY);
     let mut body =
         mapping([("selector", selector), ("strategy", strategy), ("template", written)], BY);
@@ -309,7 +342,7 @@ fn deployment(
         put(&mut body, "replicas", replicas);
     }
     let metadata = metadata(scene, name, labels, Map::new(), &SCHEDULER);
-    Ok((pod, object("apps/v1", "Deployment", metadata, [("spec", body)], &SCHEDULER)))
+    Ok(object("apps/v1", "Deployment", metadata, [("spec", body)], &SCHEDULER))
 }
 
 /// The name of the endpoint picker's Service.
@@ -408,9 +441,9 @@ fn tokenizer(
     scheduler: &Node,
     account: &Account,
     findings: &mut Vec<Diagnostic>,
-) -> Result<(Node, [Node; 2]), Failure> {
+) -> Result<[Node; 2], Failure> {
     let by = Origin::Derived(&TOKENIZER);
-    let by_key = component_labels(scene, "tokenizer");
+    let by_key = component_labels(scene, TOKENIZER_LABEL);
     let name = scene.child("-tokenizer");
     let pod = scheduler.at(&["tokenizer", "template"]).cloned();
     let mut pod = pod.unwrap_or_else(|| Node::map(by));
@@ -430,7 +463,7 @@ fn tokenizer(
         ),
         ..failure
     })?;
-    let written = template(&by_key, &Map::new(), pod.clone(), &TOKENIZER);
+    let written = template(&by_key, &Map::new(), pod, &TOKENIZER);
     let selector = mapping([("matchLabels", node_of(by_key.clone(), &TOKENIZER))], by);
     let body = mapping(
         [("replicas", Node::int(1, by)), ("selector", selector), ("template", written)],
@@ -448,13 +481,10 @@ fn tokenizer(
         }],
     });
     let service = service.unwrap_or_else(|| Node::map(by));
-    Ok((
-        pod,
-        [
-            object("apps/v1", "Deployment", metadata(), [("spec", body)], &TOKENIZER),
-            object("v1", "Service", metadata(), [("spec", service)], &TOKENIZER),
-        ],
-    ))
+    Ok([
+        object("apps/v1", "Deployment", metadata(), [("spec", body)], &TOKENIZER),
+        object("v1", "Service", metadata(), [("spec", service)], &TOKENIZER),
+    ])
 }
 
 #[cfg(test)]

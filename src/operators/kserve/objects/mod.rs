@@ -250,7 +250,7 @@ pub(in crate::operators::kserve) fn objects(
     let mut writer = Vec::new();
     let mut push = |component: Option<ComponentKind>, wave: i32, object: Option<Node>| {
         if let Some(node) = object {
-            writer.push(RenderedObject { node, component, wave });
+            writer.push(RenderedObject { node, component, wave, has_gaps: false });
         }
     };
     // The source is not copied onto itself.

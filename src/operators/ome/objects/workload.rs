@@ -130,8 +130,12 @@ impl<'a> Converter<'a> {
         }
         let (name, serving) = self.model_serving(&parts)?;
         let disaggregated = parts.len() > 1;
-        let mut serving =
-            Some(RenderedObject { node: serving, component: Some(ComponentKind::Engine), wave: 1 });
+        let mut serving = Some(RenderedObject {
+            node: serving,
+            component: Some(ComponentKind::Engine),
+            wave: 1,
+            has_gaps: false,
+        });
         let mut out = Vec::with_capacity(objects.len());
         for object in objects {
             // One ModelServing has all roles: it stands where the first workload stood.

@@ -94,7 +94,7 @@ pub(super) fn join_queue(object: &mut RenderedObject) -> Option<RenderedObject> 
         metadata: { name: (&name), namespace: (metadata.get("namespace")), labels: (metadata.get("labels")) },
         spec: { minMember: size, queue: (queue) },
     })?;
-    Some(RenderedObject { node, component: object.component, wave: 0 })
+    Some(RenderedObject { node, component: object.component, wave: 0, has_gaps: false })
 }
 
 pub(super) fn at_mut<'a>(node: &'a mut Node, path: &[&str]) -> Option<&'a mut Node> {
