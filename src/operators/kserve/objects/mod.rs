@@ -224,7 +224,7 @@ pub(in crate::operators::kserve) struct Runtimes<'a> {
     /// The runtime of the service, also where another controller selects it.
     pub(in crate::operators::kserve) serving: Option<&'a Runtime>,
     /// The runtime by which its metrics are collected, on OpenShift AI.
-    pub(in crate::operators::kserve) metrics: openshift::metrics::Source<'a>,
+    pub(in crate::operators::kserve) metrics: openshift::written::MetricsSource<'a>,
 }
 
 /// The objects of a service. With `is_admitted` their pods are those that the webhook of pods

@@ -7,7 +7,7 @@
 //! belong to no component. The queries of the dashboard are left out.
 
 use super::SERVER;
-use super::written::Written;
+use super::written::{MetricsSource, Written};
 use crate::api::{Runtime, Scope, Service};
 use crate::catalog::RuntimeSet;
 use crate::objects::build::{IntoNode, node};
@@ -22,17 +22,6 @@ const SUPPORTED: [&str; 5] = ["ovms", "vllm", "tgis", "mlserver", "autogluon"];
 /// Annotation of a runtime of NVIDIA NIM, whose metrics the dashboard shows too.
 const NIM: &str = "runtimes.opendatahub.io/nvidia-nim";
 
-/// What the search for the runtime of the metrics ends with.
-#[derive(Clone, Copy)]
-pub(in crate::operators::kserve) enum Source<'a> {
-    /// The metrics of this runtime are collected.
-    Runtime(&'a Runtime),
-    /// The service has no runtime, or none is found: the dashboard shows no metrics.
-    Nothing,
-    /// The named runtime is not a ServingRuntime of the namespace: no object is written.
-    Fails,
-}
-
 /// The runtime by which the metrics of a service are collected; `named` is the runtime that the
 /// service names. The controller searches by rules of its own, so that it can be another runtime
 /// than the one that serves. Quirks: no ClusterServingRuntime is found, and a service that names
@@ -43,11 +32,11 @@ pub(in crate::operators::kserve) fn source<'a>(
     service: &Service,
     named: Option<&'a Runtime>,
     runtimes: &'a RuntimeSet,
-) -> Source<'a> {
+) -> MetricsSource<'a> {
     let is_near = |runtime: &&Runtime| matches!(runtime.object.id.scope, Scope::Namespace(_));
-    let Some(inline) = &service.inline else { return Source::Nothing };
+    let Some(inline) = &service.inline else { return MetricsSource::Nothing };
     if service.runtime.is_some() {
-        return named.filter(is_near).map_or(Source::Fails, Source::Runtime);
+        return named.filter(is_near).map_or(MetricsSource::Fails, MetricsSource::Runtime);
     }
     let wanted = inline.model.format.as_ref().map(|format| &format.name.value);
     let selects = |runtime: &&Runtime| {
@@ -64,15 +53,15 @@ pub(in crate::operators::kserve) fn source<'a>(
     // Of runtimes of one age, and of those whose age is unknown, the first by name.
     let newest =
         listed.min_by_key(|runtime| (Reverse(runtime.object.created()), &runtime.object.id.name));
-    newest.map_or(Source::Nothing, Source::Runtime)
+    newest.map_or(MetricsSource::Nothing, MetricsSource::Runtime)
 }
 
 /// The objects of the metrics of a service.
 pub(super) fn all(written: &Written<'_>) -> [Option<Node>; 3] {
     let runtime = match written.metrics {
-        Source::Runtime(runtime) => runtime,
-        Source::Nothing => return [None, None, dashboard(written, None)],
-        Source::Fails => return [None, None, None],
+        MetricsSource::Runtime(runtime) => runtime,
+        MetricsSource::Nothing => return [None, None, dashboard(written, None)],
+        MetricsSource::Fails => return [None, None, None],
     };
     [
         metrics_service(written, runtime),

@@ -1,10 +1,20 @@
 //! What the objects of a service are written from.
 
-use super::metrics::Source;
 use crate::api::{DeploymentMode, KServeConfig, Runtime, Service};
 use crate::pods::built::Component;
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
+
+/// What the search for the runtime of the metrics ends with.
+#[derive(Clone, Copy)]
+pub(in crate::operators::kserve) enum MetricsSource<'a> {
+    /// The metrics of this runtime are collected.
+    Runtime(&'a Runtime),
+    /// The service has no runtime, or none is found: the dashboard shows no metrics.
+    Nothing,
+    /// The named runtime is not a ServingRuntime of the namespace: no object is written.
+    Fails,
+}
 
 /// The inputs of the objects of a service.
 pub(in crate::operators::kserve) struct Written<'a> {
@@ -13,7 +23,7 @@ pub(in crate::operators::kserve) struct Written<'a> {
     pub(in crate::operators::kserve) config: &'a KServeConfig,
     pub(in crate::operators::kserve) runtime: Option<&'a Runtime>,
     /// The runtime by which its metrics are collected.
-    pub(in crate::operators::kserve) metrics: Source<'a>,
+    pub(in crate::operators::kserve) metrics: MetricsSource<'a>,
     pub(in crate::operators::kserve) mode: DeploymentMode,
     /// Labels and annotations of the service.
     pub(in crate::operators::kserve) labels: &'a Map,
