@@ -44,7 +44,7 @@ pub struct Builder {
     /// Where objects are that equal one of the items, which stands for them.
     equals: HashMap<usize, Vec<Place>>,
     /// The definitions of a name: one, or one for each directory below a path.
-    index: HashMap<(Api, ObjectRef), Vec<usize>>,
+    index: HashMap<variants::Key, Vec<usize>>,
     config: OperatorConfig,
     overridden: BTreeSet<(Api, ObjectRef)>,
     /// Objects with generated names, of which none is another.
@@ -122,7 +122,7 @@ impl Builder {
             self.places.push(place);
             return;
         }
-        let key = (object.api, object.id.clone());
+        let key = variants::key(object);
         let Some(index) = self.index.get_mut(&key) else {
             self.index.insert(key, vec![self.items.len()]);
             self.items.push(item);
@@ -134,7 +134,7 @@ impl Builder {
         let position = index[0];
         let earlier = self.items[position].object();
         if earlier.builtin != object.builtin && !self.options.shipped {
-            self.overridden.insert(key.clone());
+            self.overridden.insert((object.api, object.id.clone()));
         }
         if self.options.shipped && earlier.builtin != object.builtin {
             if object.builtin {

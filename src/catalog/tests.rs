@@ -249,3 +249,27 @@ fn what_was_refused_is_known_by_the_object() {
     assert_eq!(world.catalog.refused(&one).map(|failure| failure.code), Some(Code::InvalidValue));
     assert!(world.catalog.refused(&other).is_none());
 }
+
+#[test]
+fn objects_of_one_name_and_kind_are_two_in_two_groups() {
+    let object = |version: &str, kind: &str| {
+        format!(
+            "apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a, namespace: ml}}\nspec: {{}}\n---\n"
+        )
+    };
+    for (versions, kind, count) in [
+        (["v1", "serving.knative.dev/v1"], "Service", 2),
+        (["batch/v1", "batch.volcano.sh/v1alpha1"], "Job", 2),
+        (
+            ["inference.networking.k8s.io/v1", "inference.networking.x-k8s.io/v1alpha2"],
+            "InferencePool",
+            2,
+        ),
+        // Two versions of one group are one object.
+        (["autoscaling/v1", "autoscaling/v2"], "HorizontalPodAutoscaler", 1),
+    ] {
+        let world = world_of(&versions.map(|version| object(version, kind)).concat());
+        let others = world.catalog.others().iter().filter(|other| other.id.kind == kind);
+        assert_eq!(others.count(), count, "{kind}");
+    }
+}

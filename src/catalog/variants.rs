@@ -8,9 +8,10 @@
 
 use super::Catalog;
 use super::item::Item;
-use crate::api::{Api, ObjectRef};
+use crate::api::{Api, Object, ObjectRef};
 use crate::diag::{Code, Diagnostic};
 use crate::source::{self, Source, Span, is_aside};
+use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -195,13 +196,23 @@ impl View {
     }
 }
 
+/// What makes two objects one. Of kinds that several groups have, such as Job, Service and
+/// InferencePool, it is the group too.
+pub(super) type Key = (Api, EcoString, ObjectRef);
+
+pub(super) fn key(object: &Object) -> Key {
+    // All objects of an operator are of its group.
+    let group = if object.api == Api::Cluster { object.group() } else { "" };
+    (object.api, group.into(), object.id.clone())
+}
+
 /// Every definition that was read.
 pub(super) struct Known<'a> {
     pub(super) items: &'a [Item],
     pub(super) places: &'a [Place],
     /// Further places of equal objects, by the item that stands for them.
     pub(super) equals: &'a HashMap<usize, Vec<Place>>,
-    pub(super) index: &'a HashMap<(Api, ObjectRef), Vec<usize>>,
+    pub(super) index: &'a HashMap<Key, Vec<usize>>,
     /// The directory of `--in`.
     pub(super) within: Option<&'a str>,
 }

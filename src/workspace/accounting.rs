@@ -215,13 +215,25 @@ fn of_other(object: &Object) -> Handling {
     let kind = object.id.kind.as_str();
     if kinds::runs_pods(group, kind) {
         Handling::Workload
-    } else if kinds::changes_answers(group, kind) {
+    } else if kinds::changes_answers(group, kind) || is_written_by_operator(object) {
         Handling::Used
     } else if schema::kind(&object.api_version, kind).is_some() {
         Handling::Checked
     } else {
         Handling::Unread
     }
+}
+
+/// Whether an operator wrote the object for one of its own: what it is written from is planned, and
+/// `drift` compares the two.
+fn is_written_by_operator(object: &Object) -> bool {
+    let owners = object.metadata("ownerReferences").map(Node::items).unwrap_or_default();
+    owners.iter().any(|owner| {
+        let text = |key: &str| owner.get(key).and_then(Node::as_str);
+        let group = text("apiVersion").and_then(|version| version.split_once('/'));
+        group.is_some_and(|(group, _)| kinds::is_of_operator(group))
+            && text("kind").is_some_and(operators::is_service)
+    })
 }
 
 /// Adds the devices that are requested below a node: by a list `containers` whose items have a name and

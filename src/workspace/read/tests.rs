@@ -273,6 +273,24 @@ fn what_becomes_of_each_kind_is_counted() {
 }
 
 #[test]
+fn what_an_operator_wrote_for_a_service_is_used() {
+    let pool = |owner: &str| {
+        format!(
+            "apiVersion: inference.networking.k8s.io/v1\nkind: InferencePool\nmetadata: {{name: p, namespace: ml, ownerReferences: [{owner}]}}\nspec: {{}}\n"
+        )
+    };
+    for (owner, handling) in [
+        ("", "unread"),
+        ("{apiVersion: v1, kind: Pod, name: a}", "unread"),
+        ("{apiVersion: serving.kserve.io/v1alpha2, kind: LLMInferenceService, name: a}", "used"),
+    ] {
+        let world = repository(&[("p.yaml", &pool(owner))]);
+        let row = world.input.iter().find(|row| row.kind == "InferencePool").unwrap();
+        assert_eq!(row.handling.as_str(), handling, "{owner}");
+    }
+}
+
+#[test]
 fn a_list_is_its_objects_and_a_broken_document_hides_no_other() {
     let list = format!(
         "apiVersion: v1\nkind: List\nitems:\n- {{apiVersion: v1, kind: Node, metadata: {{name: n1}}}}\n- {{apiVersion: v1, kind: Node, metadata: {{name: n2}}}}\n---\na: [\n---\n{}",
