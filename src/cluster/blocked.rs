@@ -8,15 +8,16 @@ use crate::quantity::{Quantity, is_native};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 
-/// A machine on which not even one pod has room.
+/// A node that takes no pod of a kind, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocked {
-    /// Name.
+pub struct NodeRejection {
+    /// Name of the node.
     pub node: EcoString,
-    /// `gpu`, `cpu`, `memory`, `resource` (any other), `pods`, `taint`, `cordoned`, `selector`,
-    /// `affinity`.
+    /// Code of the reason: `gpu`, `cpu`, `memory`, `resource` (any other), `pods`, `taint`,
+    /// `cordoned`, `selector`, `affinity`, `port`, `volume`, `devices`, `spread`, `pod-affinity`,
+    /// `pod-anti-affinity`.
     pub code: &'static str,
-    /// Both operands.
+    /// The reason with both values.
     pub detail: EcoString,
 }
 
@@ -24,10 +25,10 @@ pub struct Blocked {
 /// list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockedNodes {
-    first: Vec<Blocked>,
+    first: Vec<NodeRejection>,
     counts: BTreeMap<&'static str, usize>,
     /// The first machine of each of the first kinds of refusal, and how many there are.
-    kinds: Vec<(Blocked, usize)>,
+    kinds: Vec<(NodeRejection, usize)>,
     all_kinds: usize,
 }
 
@@ -36,7 +37,7 @@ const KEPT: usize = 10;
 
 impl BlockedNodes {
     /// Of these machines.
-    pub fn new(all: impl IntoIterator<Item = Blocked>) -> Self {
+    pub fn new(all: impl IntoIterator<Item = NodeRejection>) -> Self {
         let mut by_reason: HashMap<(&'static str, EcoString), usize> = HashMap::new();
         let mut out = Self::default();
         for blocked in all {
@@ -58,7 +59,7 @@ impl BlockedNodes {
     }
 
     /// The first of them.
-    pub fn first(&self) -> &[Blocked] {
+    pub fn first(&self) -> &[NodeRejection] {
         &self.first
     }
 
@@ -69,7 +70,7 @@ impl BlockedNodes {
 
     /// Groups of machines with the same reason: the first machine of each and their number, in the
     /// order of the first machines; at most the first groups.
-    pub fn kinds(&self) -> impl Iterator<Item = (&Blocked, usize)> {
+    pub fn kinds(&self) -> impl Iterator<Item = (&NodeRejection, usize)> {
         self.kinds.iter().map(|(first, count)| (first, *count))
     }
 
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn of_many_nodes_the_first_are_kept_and_all_are_counted() {
-        let lacks = |at: usize| Blocked {
+        let lacks = |at: usize| NodeRejection {
             node: format!("n{at}").into(),
             code: "gpu",
             detail: format!("{at} left").into(),

@@ -64,7 +64,7 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    AssumedToleration, At, Each, Example, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost,
+    AssumedToleration, At, Each, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost,
     MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
     PlacementOptions, PodCounts, RemedyFound, ServiceNames, SettledWorkload, Stands, Together,
     Verdict, Victim, Waiting, advice, counted_kinds, counted_objects, has_current, has_room,

@@ -1,6 +1,6 @@
 //! Where the pods of a component are placed, and why some have no node.
 
-use crate::cluster::BlockedNodes;
+use crate::cluster::{BlockedNodes, NodeRejection};
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 
@@ -36,17 +36,6 @@ impl Placement {
     }
 }
 
-/// A node that rejects a pod, with the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
-    /// Name.
-    pub node: EcoString,
-    /// Code of the reason.
-    pub code: &'static str,
-    /// The reason with both values.
-    pub detail: EcoString,
-}
-
 /// Why pods wait. Pods that wait for the same reason share this value.
 #[derive(Clone, Debug)]
 pub struct Waiting {
@@ -55,7 +44,7 @@ pub struct Waiting {
     /// Message of the scheduler or of the queue.
     pub message: EcoString,
     /// The node that is closest to a match.
-    pub example: Option<Example>,
+    pub example: Option<NodeRejection>,
     /// A requested resource or label that no node has.
     pub missing: Option<EcoString>,
     /// Nodes without room for a single pod of the waiting kind.
@@ -90,5 +79,5 @@ pub struct Look {
     /// The filters, in the order of evaluation.
     pub filters: Vec<Filtered>,
     /// The nodes that reject the pod and are closest to a match.
-    pub nearest: Vec<Example>,
+    pub nearest: Vec<NodeRejection>,
 }

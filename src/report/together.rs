@@ -560,11 +560,11 @@ pub(super) fn why_waiting(component: &PlannedComponent) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::Blocked;
+    use crate::cluster::NodeRejection;
 
     #[test]
     fn nodes_that_are_not_named_are_counted_by_code() {
-        let nodes = (0..12).map(|at| Blocked {
+        let nodes = (0..12).map(|at| NodeRejection {
             node: eco_format!("n{at}"),
             code: if at == 3 { "cpu" } else { "gpu" },
             detail: "x".into(),

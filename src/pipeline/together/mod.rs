@@ -33,7 +33,7 @@ mod workload_kinds;
 pub(crate) mod workloads;
 
 pub use super::autoscalers::At;
-pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
+pub use super::placement::{Filtered, Look, Placement, Waiting};
 pub use answer::{
     MoreNodes, NotJudged, OtherWorkloads, Pending, PodCounts, SettledWorkload, Together, Victim,
 };

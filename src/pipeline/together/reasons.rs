@@ -7,8 +7,8 @@ use crate::cluster::fleet::{Fleet, Placed, Rooms, Slot};
 use crate::cluster::schedule::{
     Alike, Answer, NodeId, PodId, PodState, PodTemplate, Reason, TemplateId,
 };
-use crate::cluster::{Blocked, BlockedNodes, Machine, mismatch, short_of};
-use crate::pipeline::placement::{Example, Filtered, Look, Placement, Waiting};
+use crate::cluster::{NodeRejection, BlockedNodes, Machine, mismatch, short_of};
+use crate::pipeline::placement::{Filtered, Look, Placement, Waiting};
 use crate::quantity::{Requirement, SelectorOperator};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
@@ -202,10 +202,10 @@ impl Reasons {
     fn ask(&mut self, template: &PodTemplate, id: TemplateId) -> TemplateVerdicts {
         let answers = self.placed.scheduler.examine(id);
         let scheduler = &self.placed.scheduler;
-        let mut refused: Vec<(&Answer, Blocked)> = answers
+        let mut refused: Vec<(&Answer, NodeRejection)> = answers
             .iter()
             .filter(|answer| answer.score.is_none())
-            .map(|answer| (answer, blocked(answer, template, scheduler.node(answer.node))))
+            .map(|answer| (answer, rejection(answer, template, scheduler.node(answer.node))))
             .collect();
         let mut by_filter = [0; Reason::FILTERS.len()];
         // A node counts at the filter that refused it first, as in the chain of the scheduler.
@@ -226,11 +226,7 @@ impl Reasons {
         refused.sort_by_key(|(answer, _)| distance(answer));
         let first = refused.iter().find(|(answer, _)| could_hold(answer));
         let first = first.map(|(answer, _)| answer.node);
-        let nearest = refused.into_iter().take(NEAREST).map(|(_, one)| Example {
-            node: one.node,
-            code: one.code,
-            detail: one.detail,
-        });
+        let nearest = refused.into_iter().take(NEAREST).map(|(_, rejection)| rejection);
         let look = Look { filters, nearest: nearest.collect() };
         let nodes = || answers.iter().map(|answer| &**self.placed.scheduler.node(answer.node));
         let missing = missing(&answers).or_else(|| missing_label(template, nodes));
@@ -344,7 +340,7 @@ fn wanted_label(wanted: &Requirement) -> EcoString {
 }
 
 /// Why a node rejects a pod: a code, and a detail with both values.
-fn blocked(answer: &Answer, template: &PodTemplate, machine: &Machine) -> Blocked {
+fn rejection(answer: &Answer, template: &PodTemplate, machine: &Machine) -> NodeRejection {
     let first = answer.reasons.first();
     let (code, detail) = match first {
         Some(Reason::Unschedulable) => ("cordoned", "unschedulable".into()),
@@ -386,7 +382,7 @@ fn blocked(answer: &Answer, template: &PodTemplate, machine: &Machine) -> Blocke
             short_of(short).unwrap_or(("pods", "Too many pods".into()))
         }
     };
-    Blocked { node: machine.name.clone(), code, detail }
+    NodeRejection { node: machine.name.clone(), code, detail }
 }
 
 fn selection(template: &PodTemplate, machine: &Machine) -> (&'static str, EcoString) {
