@@ -19,7 +19,7 @@ pub(crate) mod terms;
 mod tests;
 
 pub use assumed::DeviceTolerations;
-pub use blocked::{NodeRejection, BlockedNodes, is_known, mismatch, short_of};
+pub use blocked::{BlockedNodes, NodeRejection, is_known, mismatch, short_of};
 pub use class::{Matcher, class_matches, class_product, matching};
 
 pub use crate::cluster::node::{Machine, Taint, Toleration};

@@ -9,8 +9,8 @@ use super::serving::plan_servings;
 use super::testing::world;
 use super::together::{SettledWorkload, together_after};
 use super::{
-    Changes, Depth, Fix, PlacementOptions, Planner, Renderer, RollEnd, RollOptions, ServiceRollout,
-    State, Together, identity, roll, totals,
+    AddedNodes, Changes, Depth, Fix, PlacementOptions, Planner, Renderer, RollEnd, RollOptions,
+    ServiceRollout, State, Together, identity, roll, totals,
 };
 use crate::api::{Follow, Semantics};
 use crate::merge::history::Recorder;
@@ -273,27 +273,27 @@ fn first(rolled: &[ServiceRollout]) -> (RollEnd, i64) {
 fn edited(all: &[Value], fix: &Fix) -> (Vec<Value>, Vec<Value>) {
     let (mut all, mut more) = (all.to_vec(), Vec::new());
     for edit in &fix.edits {
-        if let Some(like) = edit.path.strip_prefix("nodes like ") {
-            let node =
-                all.iter().find(|value| value["metadata"]["name"] == like).expect("it is there");
-            let number = edit.to.as_str().and_then(|text| text.split_once(' '));
-            let number: usize = number.expect("`N more`").0.parse().expect("a number");
-            more.extend((0..number).map(|at| {
-                let (mut node, name) = (node.clone(), format!("{like}-new-{at}"));
-                node["metadata"]["labels"]["kubernetes.io/hostname"] = name.clone().into();
-                node["metadata"]["name"] = name.into();
-                node
-            }));
-            continue;
-        }
         let is_first = |value: &&mut Value| {
             value["kind"] == "InferenceService" && value["metadata"]["name"] == "s0"
         };
         let mut at = all.iter_mut().find(is_first).expect("it is there");
-        for key in edit.path.split('.') {
+        let path = edit.path.to_string();
+        for key in path.split('.') {
             at = &mut at[key];
         }
         *at = edit.to.clone();
+    }
+    if let Some(AddedNodes { like, count }) = &fix.added_nodes {
+        let node = all
+            .iter()
+            .find(|value| value["metadata"]["name"] == like.as_str())
+            .expect("it is there");
+        more.extend((0..*count).map(|at| {
+            let (mut node, name) = (node.clone(), format!("{like}-new-{at}"));
+            node["metadata"]["labels"]["kubernetes.io/hostname"] = name.clone().into();
+            node["metadata"]["name"] = name.into();
+            node
+        }));
     }
     (all, more)
 }

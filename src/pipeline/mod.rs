@@ -40,7 +40,7 @@ pub(crate) mod why;
 
 pub use crate::merge::history::{Filled, Recorder};
 pub use crate::pipeline::leaves::{MergedLeaf, merge};
-pub use crate::pipeline::what_if::{Edit, Flip, flip, named};
+pub use crate::pipeline::what_if::{Flip, flip, named};
 pub use built::{PodContext, Workload, WorkloadKind};
 
 pub use costs::{Costs, costs};
@@ -56,7 +56,7 @@ pub use planned::{Depth, Planned, PlannedComponent, Unplanned, Variant, is_unfil
 pub use built::identity;
 pub use render::{Rendered, Renderer};
 pub use roll::{
-    Amounts, Before, Changes, ComponentRollout, Fix, RollEdit, RollEnd, RollOptions, RollStage,
+    AddedNodes, Amounts, Before, Changes, ComponentRollout, Fix, RollEnd, RollOptions, RollStage,
     ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,
     peak_gpus, roll,
 };
@@ -64,11 +64,11 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    AssumedToleration, At, Each, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost,
-    MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement,
-    PlacementOptions, PodCounts, RemedyFound, ServiceNames, SettledWorkload, Stands, Together,
-    Verdict, Victim, Waiting, advice, counted_kinds, counted_objects, has_current, has_room,
-    losses, placed_state, refused_by_server, same_room, together, together_after,
+    AssumedToleration, At, Each, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost, MoreNodes,
+    NodeUse, NotCounted, NotJudged, OtherWorkloads, Pending, Placement, PlacementOptions,
+    PodCounts, RemedyFound, ServiceNames, SettledWorkload, Stands, Together, Verdict, Victim,
+    Waiting, advice, counted_kinds, counted_objects, has_current, has_room, losses, placed_state,
+    refused_by_server, same_room, together, together_after,
 };
 
 pub use totals::{ClassTotal, ClosedNodes, Totals, totals};

@@ -5,11 +5,10 @@
 
 use crate::api::{Field, Object, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};
-use crate::decision::{Attribute, Candidate, DecidedBy, Reason, Verdict};
+use crate::decision::{Attribute, Candidate, DecidedBy, Edit, Reason, Verdict};
 use crate::diag::Diagnostic;
 use crate::operators::{self, Selector};
 use crate::policy::{FormatRule, Policy};
-use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use ecow::EcoString;
 use serde_json::Value;
@@ -19,21 +18,6 @@ static EDIT: Rule = Rule {
     text: "a value tried out to see whether it changes the decision",
     cite: "docs/cli.md, explain --runtime",
 };
-
-/// One change of one field.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Edit {
-    /// Location of the field, or of the parent that it would be added to.
-    pub span: Option<Span>,
-    /// The field.
-    pub path: FieldPath,
-    /// Its current value; null if it is not set.
-    pub from: Value,
-    /// Its new value; null if it is removed.
-    pub to: Value,
-    /// The object, as `Kind/name`.
-    pub object: String,
-}
 
 /// The result of the search.
 #[derive(Clone, Debug)]
@@ -128,7 +112,7 @@ pub fn flip<'a>(
         match found {
             Ok(found) if !found.is_empty() => {
                 for (path, to) in found {
-                    let edit = edit(&runtime.object, &path, to.clone());
+                    let edit = Edit::new(&runtime.object, &path, to.clone());
                     edited.node.set(
                         &path.0,
                         (!to.is_null()).then(|| Node::from_json(&to, Origin::Flag(&EDIT))),
@@ -274,7 +258,7 @@ fn of_service(
             Reason::Protocol { listed, .. } => {
                 let field = operators::protocol_field(policy, service).zip(listed.first());
                 let Some((field, first)) = field else { return Err(lacks(&rejection.reason)) };
-                let edit = edit(&service.object, &path(field), first.as_str().into());
+                let edit = Edit::new(&service.object, &path(field), first.as_str().into());
                 service.protocol = Some(set(first));
                 return Ok(edit);
             }
@@ -287,7 +271,7 @@ fn of_service(
     let Some(field) = operators::runtime_field(policy, service) else {
         return Err("the service is written in the previous schema, whose key means a runtime: run `ome convert` first".to_owned());
     };
-    let edit = edit(&service.object, &path(field), name.as_str().into());
+    let edit = Edit::new(&service.object, &path(field), name.as_str().into());
     service.runtime = Some(RuntimeRef { name: set(name), kind: None });
     Ok(edit)
 }
@@ -339,30 +323,6 @@ fn outrank(
         return Err("the winner has the highest priority there is".into());
     };
     Ok(vec![(path(&format!("spec.supportedModelFormats[{index}].priority")), next.into())])
-}
-
-/// An edit with the location and the current value of the field.
-pub(crate) fn edit(object: &Object, path: &FieldPath, to: Value) -> Edit {
-    let mut length = path.0.len();
-    let found = object.node.select(path).first().copied();
-    // A missing field would be added to its nearest existing parent.
-    let parent = found.or_else(|| {
-        loop {
-            length = length.checked_sub(1)?;
-            if let Some(parent) =
-                object.node.select(&FieldPath(path.0[..length].to_vec())).first().copied()
-            {
-                return Some(parent);
-            }
-        }
-    });
-    Edit {
-        span: parent.and_then(|node| node.origin.span()),
-        path: path.clone(),
-        from: found.map_or(Value::Null, Node::to_json),
-        to,
-        object: object.id.to_string(),
-    }
 }
 
 /// The runtime that a name refers to for a service: in its namespace, then in the cluster, then

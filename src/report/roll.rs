@@ -5,7 +5,8 @@ use super::phrases::plural;
 use super::screen::{Page, put};
 use super::table::{self, Style};
 use super::{markdown, meaning};
-use crate::pipeline::{Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage, Stuck};
+use crate::decision::Edit;
+use crate::pipeline::{AddedNodes, Amounts, ComponentRollout, Fix, RollEnd, RollStage, Stuck};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -37,20 +38,30 @@ fn stage(stage: &RollStage) -> Value {
     })
 }
 
-fn edit(edit: &RollEdit, sources: &SourceMap) -> Value {
-    let place = edit.place.map(|span| sources.locate(span));
+fn edit(edit: &Edit, sources: &SourceMap) -> Value {
+    let place = edit.span.map(|span| sources.locate(span));
     json!({
         "file": place.as_ref().map(|place| place.file.to_string()),
         "line": place.map(|place| place.line),
-        "path": edit.path,
+        "path": edit.path.to_string(),
         "from": edit.from,
         "to": edit.to,
     })
 }
 
+/// What is changed to add nodes, and to what: an edit without a place.
+fn added_nodes(more: &AddedNodes) -> (String, String) {
+    (format!("nodes like {}", more.like), format!("{} more", more.count))
+}
+
 fn fix(fix: &Fix, sources: &SourceMap) -> Value {
+    let fields = fix.edits.iter().map(|field| edit(field, sources));
+    let nodes = fix.added_nodes.iter().map(|more| {
+        let (path, to) = added_nodes(more);
+        json!({ "file": null, "line": null, "path": path, "from": null, "to": to })
+    });
     let mut out = json!({
-        "edits": fix.edits.iter().map(|roll_edit| edit(roll_edit, sources)).collect::<Vec<_>>(),
+        "edits": fields.chain(nodes).collect::<Vec<_>>(),
         "end": fix.end.as_str(),
         "lowestReady": fix.lowest_ready,
         "peakGpus": fix.peak_gpus,
@@ -263,17 +274,17 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let edits: Vec<String> = fix
-        .edits
-        .iter()
-        .map(|edit| {
-            let place = edit.place.map(|span| format!(" ({})", sources.locate(span)));
-            // An added node has no location.
-            let from = edit.place.map_or(String::new(), |_| format!("{} → ", value(&edit.from)));
-            format!("{}: {from}{}{}", edit.path, value(&edit.to), place.unwrap_or_default())
-        })
-        .collect();
-    let mut words = edits.join(" and ");
+    let fields = fix.edits.iter().map(|edit| {
+        let place = edit.span.map(|span| format!(" ({})", sources.locate(span)));
+        // A field that no file holds has no value there.
+        let from = edit.span.map_or(String::new(), |_| format!("{} → ", value(&edit.from)));
+        format!("{}: {from}{}{}", edit.path, value(&edit.to), place.unwrap_or_default())
+    });
+    let nodes = fix.added_nodes.iter().map(|more| {
+        let (path, to) = added_nodes(more);
+        format!("{path}: {to}")
+    });
+    let mut words = fields.chain(nodes).collect::<Vec<_>>().join(" and ");
     if fix.with_others {
         words.push_str(", and the same edit in the other services that are stuck");
     }

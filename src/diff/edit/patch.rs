@@ -4,7 +4,7 @@
 
 use super::EDIT;
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Scope};
-use crate::pipeline::{Edit, what_if};
+use crate::decision::Edit;
 use crate::secret;
 use crate::workspace::bare;
 use crate::yaml::{self, FieldPath, Node, Origin, Segment};
@@ -31,7 +31,7 @@ pub(in crate::diff) fn shown(edit: &FieldEdit, object: Option<&Object>) -> Edit 
     edit.apply(&mut whole, &edit_value);
     let to = hide(&whole, whole.select(&edit.path).first().copied());
     match object {
-        Some(object) => Edit { from, ..what_if::edit(object, &edit.path, to) },
+        Some(object) => Edit { from, ..Edit::new(object, &edit.path, to) },
         None => Edit { span: None, path: edit.path.clone(), from, to, object: edit.id.to_string() },
     }
 }

@@ -2,8 +2,8 @@
 
 use super::patch::Patch;
 use crate::api::ObjectRef;
+use crate::decision::Edit;
 use crate::diff::{Action, Refused};
-use crate::pipeline::Edit;
 use crate::policy::upgrade::ReleaseRule;
 use crate::yaml::FieldPath;
 use ecow::EcoString;

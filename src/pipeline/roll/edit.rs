@@ -2,13 +2,13 @@
 
 use super::serving::ServingKind;
 use super::track::{Kind, Track};
-use super::{DOMAIN, Ground, RollEdit, side};
+use super::{DOMAIN, Ground, side};
 use crate::api::{Follow, ModelServing, Object, Service};
+use crate::decision::Edit;
 use crate::operators;
 use crate::operators::servings;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::render::Renderer;
-use crate::pipeline::what_if;
 use crate::rollout::Strategy;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use serde_json::{Value, json};
@@ -126,16 +126,9 @@ pub(super) fn fields(
     }
 }
 
-/// The edits in the form in which they are shown.
-pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<RollEdit> {
-    let edits = fields.iter().map(|(path, to)| what_if::edit(subject.object(), path, to.clone()));
-    let shown = edits.map(|edit| RollEdit {
-        place: edit.span,
-        path: edit.path.to_string(),
-        from: edit.from,
-        to: edit.to,
-    });
-    shown.collect()
+/// The edits with the current values of the fields.
+pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<Edit> {
+    fields.iter().map(|(path, to)| Edit::new(subject.object(), path, to.clone())).collect()
 }
 
 /// A track with its object edited: read, decided and rendered again. `None` if that yields no

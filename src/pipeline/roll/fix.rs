@@ -4,12 +4,11 @@ use super::chance;
 use super::edit::{self, EditKind, Fewer, Subject};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::track::Track;
-use super::{Fix, Ground, RollEdit, another, steps};
+use super::{AddedNodes, Fix, Ground, another, steps};
 use crate::api::Follow;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{kind, named};
 use crate::pipeline::built::PodContext;
-use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -215,17 +214,11 @@ impl Search<'_, '_> {
                 let subject = (self.subject)(track)?;
                 Some(edit::shown(subject, &edit::fields(what, subject, track)?))
             });
-            let mut edits = fields.unwrap_or_default();
-            if let Some(like) = nodes.first() {
-                edits.push(RollEdit {
-                    place: None,
-                    path: format!("nodes like {}", like_name(like)),
-                    from: Value::Null,
-                    to: json!(format!("{} more", nodes.len())),
-                });
-            }
             self.found[place].push(Fix {
-                edits,
+                edits: fields.unwrap_or_default(),
+                added_nodes: nodes
+                    .first()
+                    .map(|like| AddedNodes { like: like_name(like).into(), count: nodes.len() }),
                 end: played.end,
                 lowest_ready: played.lowest_ready,
                 peak_gpus: played.peak_gpus,

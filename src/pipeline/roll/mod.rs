@@ -39,15 +39,14 @@ use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::fleet;
 use crate::cluster::schedule::{PodId, PodTemplate, Scheduler};
+use crate::decision::Edit;
 use crate::diag::Diagnostic;
 use crate::operators::servings::{self, ServingRules};
 use crate::rollout::Start;
-use crate::source::Span;
 use crate::workspace::World;
 use ecow::{EcoString, eco_format};
 use edit::Subject;
 use rayon::prelude::*;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use track::{Begins, Kind, Track, Waited};
@@ -100,24 +99,22 @@ pub struct RollOptions {
     pub in_order: bool,
 }
 
-/// One edit of an input.
+/// Nodes that are added, equal to one of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RollEdit {
-    /// Where the field is set, or its parent; `None` for nodes.
-    pub place: Option<Span>,
-    /// The field.
-    pub path: String,
-    /// The current value; null if the field is not set.
-    pub from: Value,
-    /// The new value; null if the field is removed.
-    pub to: Value,
+pub struct AddedNodes {
+    /// The name of that one.
+    pub like: EcoString,
+    /// How many.
+    pub count: usize,
 }
 
 /// Edits that complete an update, with their effects.
 #[derive(Clone, Debug)]
 pub struct Fix {
     /// The edits.
-    pub edits: Vec<RollEdit>,
+    pub edits: Vec<Edit>,
+    /// Nodes that are added.
+    pub added_nodes: Option<AddedNodes>,
     /// How the update ends with the edits.
     pub end: RollEnd,
     /// Lowest number of ready pods or groups.

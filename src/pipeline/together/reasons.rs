@@ -7,7 +7,7 @@ use crate::cluster::fleet::{Fleet, Placed, Rooms, Slot};
 use crate::cluster::schedule::{
     Alike, Answer, NodeId, PodId, PodState, PodTemplate, Reason, TemplateId,
 };
-use crate::cluster::{NodeRejection, BlockedNodes, Machine, mismatch, short_of};
+use crate::cluster::{BlockedNodes, Machine, NodeRejection, mismatch, short_of};
 use crate::pipeline::placement::{Filtered, Look, Placement, Waiting};
 use crate::quantity::{Requirement, SelectorOperator};
 use ecow::{EcoString, eco_format};

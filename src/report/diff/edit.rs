@@ -1,7 +1,7 @@
 //! Edits before an upgrade, as JSON and as text.
 
+use crate::decision::Edit;
 use crate::diff::{AllEdits, Difference, Direction, Group, Proposal, RuleEdit};
-use crate::pipeline::Edit;
 use crate::policy::upgrade::ReleaseRule;
 use crate::report::screen::printable;
 use serde_json::{Value, json};

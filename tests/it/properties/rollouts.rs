@@ -8,8 +8,8 @@ use ome::internals::cluster::fleet::Verdict;
 use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_DOCUMENTED};
 use ome::internals::policy::KthenaPolicy;
 use ome::pipeline::{
-    Changes, ComponentRollout, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
-    State, roll, together,
+    AddedNodes, Changes, ComponentRollout, PlacementOptions, Planner, RollEnd, RollOptions,
+    ServiceRollout, State, roll, together,
 };
 use ome::workspace::{ReadOptions, World};
 use proptest::prelude::*;
@@ -235,16 +235,12 @@ fn check(fleet: &Fleet, ends: &mut [usize; 3]) -> Result<(), TestCaseError> {
         for fix in &own.fix {
             let (mut edited, mut more) = (new.clone(), nodes.clone());
             for edit in &fix.edits {
-                if let Some(like) = edit.path.strip_prefix("nodes like ") {
-                    let words = edit.to.as_str().expect("a number of nodes");
-                    let count = words.split(' ').next().and_then(|word| word.parse::<usize>().ok());
-                    let place = like.strip_prefix('n').and_then(|at| at.parse::<usize>().ok());
-                    let gpus = fleet.nodes[place.expect("a node")];
-                    let count = count.expect("a number");
-                    more.extend((1..=count).map(|at| node(&format!("{like}+{at}"), gpus)));
-                } else {
-                    apply(&mut edited[at], &edit.path, &edit.to);
-                }
+                apply(&mut edited[at], &edit.path.to_string(), &edit.to);
+            }
+            if let Some(AddedNodes { like, count }) = &fix.added_nodes {
+                let place = like.strip_prefix('n').and_then(|at| at.parse::<usize>().ok());
+                let gpus = fleet.nodes[place.expect("a node")];
+                more.extend((1..=*count).map(|at| node(&format!("{like}+{at}"), gpus)));
             }
             ends[2] += 1;
             let middle = fleet.world(&edited, &more);
