@@ -1,6 +1,6 @@
 //! Small tree edits that every step of this module uses.
 
-use super::history::{Recorder, Step};
+use super::history::Recorder;
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::EcoVec;
 
@@ -76,23 +76,6 @@ pub(crate) fn text<'n>(node: &'n Node, key: &str) -> &'n str {
     node.get(key).and_then(Node::as_str).unwrap_or("")
 }
 
-/// Runs a function one step down in the path of the record.
-pub(crate) fn within<T>(
-    step: Step<'_>,
-    rec: &mut Recorder,
-    inner: impl FnOnce(&mut Recorder) -> T,
-) -> T {
-    rec.enter(step);
-    let result = inner(rec);
-    rec.leave();
-    result
-}
-
-/// Records that `winner` replaced `loser` one step down.
-pub(crate) fn lost(step: Step<'_>, loser: &Node, winner: &Node, rec: &mut Recorder) {
-    within(step, rec, |rec| rec.lost(loser, Some(winner)));
-}
-
 /// Returns the union of two mappings; the later one overrides.
 pub(crate) fn union(mut lower: Map, upper: Option<&Node>, rec: &mut Recorder) -> Map {
     // A null in a layer is an absent key in Go's map: it deletes nothing.
@@ -100,7 +83,7 @@ pub(crate) fn union(mut lower: Map, upper: Option<&Node>, rec: &mut Recorder) ->
         upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null())
     {
         if let Some(loser) = lower.get(&entry.key) {
-            lost(Step::Field(&entry.key), loser, &entry.node, rec);
+            rec.at(entry.key.as_str()).lost(loser, Some(&entry.node));
         }
         lower.insert_entry(entry.clone());
     }

@@ -7,6 +7,7 @@ use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Segment};
 use ecow::EcoString;
 use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 
 /// One step of the merge into the tree.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,12 @@ pub struct Filled {
     pub value: EcoString,
     /// Who wrote the value that it reads.
     pub from: Origin,
+}
+
+impl<'a> From<&'a str> for Step<'a> {
+    fn from(field: &'a str) -> Self {
+        Self::Field(field)
+    }
 }
 
 /// One overridden value.
@@ -108,7 +115,7 @@ impl Recorder {
     /// Returns the overridden values at a path, nearest layer first: values at that path, and parts
     /// of larger values that were replaced as a whole. A path identifies list elements as the merge
     /// does: by key if the list has one.
-    pub fn at<'a>(&'a self, path: &FieldPath) -> Vec<Lost<'a>> {
+    pub fn overridden_at<'a>(&'a self, path: &FieldPath) -> Vec<Lost<'a>> {
         let mut found = Vec::new();
         // Merges are recorded lowest layer first; the reader wants the layer just below the
         // winner.
@@ -124,7 +131,10 @@ impl Recorder {
     }
 
     /// Returns the overridden values at or below a path, oldest first.
-    pub fn below<'a>(&'a self, path: &'a FieldPath) -> impl Iterator<Item = &'a Overridden> {
+    pub fn overridden_below<'a>(
+        &'a self,
+        path: &'a FieldPath,
+    ) -> impl Iterator<Item = &'a Overridden> {
         self.overridden.iter().filter(|entry| entry.path.0.starts_with(&path.0))
     }
 }
@@ -146,9 +156,28 @@ impl Lost<'_> {
 }
 
 impl Recorder {
-    /// Goes one step down in the path of what is recorded.
+    /// The recorder one step down in the path of what is recorded.
     #[inline]
-    pub(crate) fn enter(&mut self, step: Step<'_>) {
+    pub(crate) fn at<'s>(&mut self, step: impl Into<Step<'s>>) -> Cursor<'_> {
+        self.at_end_of([step.into()])
+    }
+
+    /// The recorder at the end of these steps.
+    #[inline]
+    pub(crate) fn at_end_of<'s>(
+        &mut self,
+        steps: impl IntoIterator<Item = Step<'s>>,
+    ) -> Cursor<'_> {
+        let depth = self.place.0.len();
+        if self.on {
+            self.place.0.extend(steps.into_iter().map(Step::segment));
+        }
+        Cursor { recorder: self, depth }
+    }
+
+    /// Goes one step down, for those who cannot hold a cursor.
+    #[inline]
+    pub(super) fn enter(&mut self, step: Step<'_>) {
         if self.on {
             self.place.0.push(step.segment());
         }
@@ -156,7 +185,7 @@ impl Recorder {
 
     /// Goes one step up.
     #[inline]
-    pub(crate) fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         if self.on {
             self.place.0.pop();
         }
@@ -181,5 +210,34 @@ impl Recorder {
         if self.on {
             self.filled.entry(text).or_default().push(filled());
         }
+    }
+}
+
+/// A recorder further down in the path; at its end the recorder is where it was.
+#[derive(Debug)]
+pub(crate) struct Cursor<'r> {
+    recorder: &'r mut Recorder,
+    /// Length of the path above.
+    depth: usize,
+}
+
+impl Deref for Cursor<'_> {
+    type Target = Recorder;
+
+    fn deref(&self) -> &Recorder {
+        self.recorder
+    }
+}
+
+impl DerefMut for Cursor<'_> {
+    fn deref_mut(&mut self) -> &mut Recorder {
+        self.recorder
+    }
+}
+
+impl Drop for Cursor<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.recorder.place.0.truncate(self.depth);
     }
 }

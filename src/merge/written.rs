@@ -6,7 +6,6 @@
 //! Notes/Constraints/Caveats; docs/decisions.md#affinity); every other list and every scalar of the
 //! upper tree replaces that of the lower one. A null in the upper tree has no effect.
 
-use super::edit::{lost, within};
 use super::history::{Recorder, Step};
 use crate::yaml::{Entry, Map, Node, Places, Value};
 use ecow::{EcoString, EcoVec};
@@ -60,7 +59,6 @@ fn maps(lower: &Map, upper: &Map, rec: &mut Recorder) -> Map {
 }
 
 fn field(name: &str, lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
-    let step = Step::Field(name);
     match (&lower.value, &upper.value) {
         (Value::List(below), Value::List(above)) => {
             if name == "args" {
@@ -68,23 +66,19 @@ fn field(name: &str, lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
                 return Node::new(Value::List(concatenated(below, above)), lower.origin);
             }
             if let Some(keys) = merge_key(name) {
-                return within(step, rec, |rec| {
-                    Node::new(
-                        Value::List(keyed(keys, name == "env", below, above, rec)),
-                        lower.origin,
-                    )
-                });
+                let merged = keyed(keys, name == "env", below, above, &mut rec.at(name));
+                return Node::new(Value::List(merged), lower.origin);
             }
         }
         (Value::Map(_), Value::Map(_)) if name == "affinity" => {
-            return within(step, rec, |rec| affinity(lower, upper, rec));
+            return affinity(lower, upper, &mut rec.at(name));
         }
         (Value::Map(_), Value::Map(_)) => {
-            return within(step, rec, |rec| written(lower, upper, rec));
+            return written(lower, upper, &mut rec.at(name));
         }
         _ => {}
     }
-    lost(step, lower, upper, rec);
+    rec.at(name).lost(lower, Some(upper));
     upper.clone()
 }
 
@@ -116,14 +110,13 @@ fn keyed(
             merged.push(element.clone());
             continue;
         };
-        let node = within(Step::Keyed(keys[0], name), rec, |rec| {
-            let below = if environment {
-                without_other_source(&merged[index], element, rec)
-            } else {
-                merged[index].clone()
-            };
-            written(&below, element, rec)
-        });
+        let rec = &mut rec.at(Step::Keyed(keys[0], name));
+        let below = if environment {
+            without_other_source(&merged[index], element, rec)
+        } else {
+            merged[index].clone()
+        };
+        let node = written(&below, element, rec);
         merged.make_mut()[index] = node;
     }
     merged
@@ -161,7 +154,7 @@ fn without_other_source(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node 
             continue;
         };
         if let Some(loser) = below.as_map_mut().and_then(|map| map.remove(dropped)) {
-            lost(Step::Field(kept), &loser.node, winner, rec);
+            rec.at(kept).lost(&loser.node, Some(winner));
         }
     }
     below
@@ -171,16 +164,13 @@ fn without_other_source(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node 
 /// lists concatenated (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity).
 pub(crate) fn affinity(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
     joined(lower, upper, |part, below, above| {
-        within(Step::Field(part), rec, |rec| {
-            joined(below, above, |rule, below, above| match (&below.value, &above.value) {
-                (Value::List(first), Value::List(then)) => {
-                    Node::new(Value::List(concatenated(first, then)), below.origin)
-                }
-                (Value::Map(_), Value::Map(_)) => {
-                    within(Step::Field(rule), rec, |rec| required_terms(below, above, rec))
-                }
-                _ => above.clone(),
-            })
+        let rec = &mut rec.at(part);
+        joined(below, above, |rule, below, above| match (&below.value, &above.value) {
+            (Value::List(first), Value::List(then)) => {
+                Node::new(Value::List(concatenated(first, then)), below.origin)
+            }
+            (Value::Map(_), Value::Map(_)) => required_terms(below, above, &mut rec.at(rule)),
+            _ => above.clone(),
         })
     })
 }
@@ -206,7 +196,7 @@ fn required_terms(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
             Node::new(Value::List(cross_product(outer, inner)), below.origin)
         }
         _ => {
-            lost(Step::Field(field), below, above, rec);
+            rec.at(field).lost(below, Some(above));
             above.clone()
         }
     })
@@ -378,7 +368,7 @@ mod tests {
         let upper = node(
             "{image: b, env: [{name: L, value: debug}, {name: S, value: z}], nodeSelector: {ome.io/pool: b}, args: [b]}",
         );
-        within(Step::Field("engine"), &mut history, |rec| written(&lower, &upper, rec));
+        written(&lower, &upper, &mut history.at("engine"));
         assert_eq!(
             losers(&history),
             [

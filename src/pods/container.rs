@@ -3,7 +3,7 @@
 //! In: a container or a pod as a tree, a new value, and its rule. Out: the changed tree, and
 //! replaced values for a recorder.
 
-use crate::merge::edit::{list_mut, lost, mapping, position, within};
+use crate::merge::edit::{list_mut, mapping, position};
 use crate::merge::history::{Recorder, Step};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::EcoString;
@@ -61,11 +61,7 @@ pub(crate) fn set_env(
 /// Records that the value of a variable gave way.
 pub(crate) fn lost_variable(name: &str, loser: &Node, winner: &Node, rec: &mut Recorder) {
     let key = Node::str(name, winner.origin);
-    within(Step::Field("env"), rec, |rec| {
-        within(Step::Keyed("name", &key), rec, |rec| {
-            lost(Step::Field("value"), loser, winner, rec);
-        });
-    });
+    rec.at("env").at(Step::Keyed("name", &key)).at("value").lost(loser, Some(winner));
 }
 
 pub(crate) fn has_mount(container: &Node, key: &str, wanted: &str) -> bool {

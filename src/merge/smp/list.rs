@@ -74,9 +74,7 @@ pub(super) fn merge(
             if out.find(&item)?.is_none() {
                 kept.push(item);
             } else {
-                walk.record.enter(Step::Scalar(&item));
-                walk.record.lost(&item, None);
-                walk.record.leave();
+                walk.record.at(Step::Scalar(&item)).lost(&item, None);
             }
         }
         Ok(kept.into())
@@ -161,9 +159,7 @@ fn keyed(
                 // All elements with this key go, not the first alone: a base may have it twice.
                 while let Some(position) = order::position(&rest, key, value)? {
                     let loser = rest.remove(position);
-                    walk.record.enter(Step::Keyed(key, value));
-                    walk.record.lost(&loser, None);
-                    walk.record.leave();
+                    walk.record.at(Step::Keyed(key, value)).lost(&loser, None);
                     deleted.push(position);
                 }
             }
@@ -176,9 +172,7 @@ fn keyed(
         for loser in &rest {
             // An element without the key has no path that a reader could ask for.
             if let Ok(value) = order::identity(loser, Some(key)) {
-                walk.record.enter(Step::Keyed(key, value));
-                walk.record.lost(loser, None);
-                walk.record.leave();
+                walk.record.at(Step::Keyed(key, value)).lost(loser, None);
             }
         }
         let items = order::arrange(plain.clone(), &[], &plain, Some(key), true)?;

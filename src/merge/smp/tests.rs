@@ -164,7 +164,7 @@ fn overridden_values_are_kept_in_the_history() {
     let lost = |path: &str| {
         let path = FieldPath::parse(path).unwrap();
         history
-            .at(&path)
+            .overridden_at(&path)
             .iter()
             .map(|lost| {
                 (
@@ -185,7 +185,7 @@ fn overridden_values_are_kept_in_the_history() {
     assert_eq!(lost("spec.runner.stdin"), [("true".into(), None, false)]);
     assert_eq!(lost("spec.runner.name"), [("\"c\"".into(), Some("\"c\"".into()), true)]);
     assert!(lost("spec.runner.env").is_empty());
-    assert_eq!(history.below(&FieldPath::parse("spec.runner.env").unwrap()).count(), 3);
+    assert_eq!(history.overridden_below(&FieldPath::parse("spec.runner.env").unwrap()).count(), 3);
 }
 
 #[test]

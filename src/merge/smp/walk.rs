@@ -219,9 +219,7 @@ impl Walk<'_> {
         base.retain(|entry| {
             let keep = kept(&entry.key);
             if !keep {
-                record.enter(Step::Field(&entry.key));
-                record.lost(&entry.node, None);
-                record.leave();
+                record.at(entry.key.as_str()).lost(&entry.node, None);
             }
             keep
         });

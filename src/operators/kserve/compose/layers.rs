@@ -5,7 +5,7 @@
 
 use super::{Facts, LIBRARY};
 use crate::api::Failure;
-use crate::merge::edit::{each_mut, text, within};
+use crate::merge::edit::{each_mut, text};
 use crate::merge::history::{Recorder, Step};
 use crate::merge::{typed, written as merge};
 use crate::operators::kserve::rules::Rules as _;
@@ -22,12 +22,12 @@ pub(super) fn over(
     // The name identifies the list item in the record of origins; without one the container stands
     // for itself.
     let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
-    let merged = within(Step::Field("containers"), rec, |rec| {
-        within(Step::Keyed("name", &key), rec, |rec| match facts.policy.kserve().merge {
-            MergeRule::Written => Ok(merge::written(lower, upper, rec)),
-            MergeRule::Typed => typed::container(Some(lower.clone()), upper, LIBRARY, rec),
-        })
-    });
+    let rec = &mut rec.at("containers");
+    let rec = &mut rec.at(Step::Keyed("name", &key));
+    let merged = match facts.policy.kserve().merge {
+        MergeRule::Written => Ok(merge::written(lower, upper, rec)),
+        MergeRule::Typed => typed::container(Some(lower.clone()), upper, LIBRARY, rec),
+    };
     let mut merged =
         merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
     // Later releases clean up after the merge; earlier ones send both, and the API server refuses

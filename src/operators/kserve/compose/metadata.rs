@@ -5,8 +5,7 @@ use super::Facts;
 use super::fields::INTERNAL;
 use crate::api::{ComponentKind, DeploymentMode, KServeConfig, Semantics, Service};
 use crate::merge::edit::union;
-use crate::merge::edit::{lost, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::history::Recorder;
 use crate::operators::kserve::mode::{self, ANNOTATION};
 use crate::operators::kserve::rules::Rules as _;
 use crate::operators::kserve::storage_uri::storage_uri;
@@ -85,7 +84,7 @@ pub(super) fn labels(
             // Set last: the controller overwrites what a layer has under its two keys.
             let node = Node::str(value, origin);
             if let Some(written) = labels.get(key) {
-                lost(Step::Field(key), written, &node, rec);
+                rec.at(key).lost(written, Some(&node));
             }
             labels.insert(key, node);
         }
@@ -121,16 +120,13 @@ fn layered(
     rec: &mut Recorder,
     set: impl FnOnce(&mut Map, &mut Recorder),
 ) -> Map {
-    within(Step::Field(kind.as_str()), rec, |rec| {
-        within(Step::Field(field), rec, |rec| {
-            let mut merged =
-                layers.into_iter().fold(Map::new(), |merged, layer| union(merged, layer, rec));
-            set(&mut merged, rec);
-            // Go maps are written sorted, and a stable order keeps diffs empty.
-            merged.sort();
-            merged
-        })
-    })
+    let rec = &mut rec.at(kind.as_str());
+    let rec = &mut rec.at(field);
+    let mut merged = layers.into_iter().fold(Map::new(), |merged, layer| union(merged, layer, rec));
+    set(&mut merged, rec);
+    // Go maps are written sorted, and a stable order keeps diffs empty.
+    merged.sort();
+    merged
 }
 
 /// Sets the annotations that the webhook of pods reads.

@@ -9,8 +9,8 @@ use super::names::{MAIN, TRANSFORMER};
 use super::{Facts, LIBRARY, custom, nodes, server, storage};
 use crate::api::{ComponentKind, Failure};
 use crate::diag::{Code, Diagnostic};
-use crate::merge::edit::{each_mut, position, text, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::edit::{each_mut, position, text};
+use crate::merge::history::Recorder;
 use crate::merge::typed;
 use crate::operators::kserve::rules::ImageSuffixRule;
 use crate::operators::kserve::rules::Rules as _;
@@ -44,10 +44,10 @@ pub(super) fn pods(
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Pods, Failure> {
     storage::stored(facts, ComponentKind::Predictor, facts.predictor)?;
-    let mut pod = within(Step::Field("predictor"), rec, |rec| match (model, facts.runtime) {
-        (Some(model), Some(_)) => of_runtime(facts, model, rec, findings),
-        _ => of_service(facts),
-    })?;
+    let mut pod = match (model, facts.runtime) {
+        (Some(model), Some(_)) => of_runtime(facts, model, &mut rec.at("predictor"), findings)?,
+        _ => of_service(facts)?,
+    };
     let name = facts.service.name();
     each_mut(&mut pod, "containers", |container| {
         set_env(

@@ -5,7 +5,7 @@ use crate::api::{AcceleratorClass, AcceleratorConfiguration, ComponentKind, Runt
 use crate::cluster as machines;
 use crate::cluster::Pinned;
 use crate::decision::AcceleratorDecision;
-use crate::merge::edit::{list_mut, lost, map_mut, mapping, position, within};
+use crate::merge::edit::{list_mut, map_mut, mapping, position};
 use crate::merge::history::{Recorder, Step};
 use crate::merge::written as merge;
 use crate::operators::ome::rules::{ArgumentRule, ClassResourceRule, OmeRelease};
@@ -179,24 +179,9 @@ fn set_in(
                 if let Some(loser) = map.get(&resource.name.value) {
                     // The paths of overridden values have the runner, and leader or worker above
                     // it.
-                    let down = |rec: &mut Recorder| {
-                        within(Step::Field("runner"), rec, |rec| {
-                            within(Step::Field("resources"), rec, |rec| {
-                                within(Step::Field(side), rec, |rec| {
-                                    lost(
-                                        Step::Field(&resource.name.value),
-                                        loser,
-                                        &resource.quantity,
-                                        rec,
-                                    );
-                                });
-                            });
-                        });
-                    };
-                    match part {
-                        Some(part) => within(Step::Field(part), rec, down),
-                        None => down(rec),
-                    }
+                    let steps = part.into_iter().chain(["runner", "resources", side]);
+                    let rec = &mut rec.at_end_of(steps.map(Step::Field));
+                    rec.at(resource.name.value.as_str()).lost(loser, Some(&resource.quantity));
                 }
                 map.insert_entry(Entry {
                     key: resource.name.value.clone(),
@@ -352,7 +337,7 @@ pub(crate) fn replace_affinity(
         return;
     }
     if let Some(loser) = pod.get("affinity") {
-        lost(Step::Field("affinity"), loser, affinity, rec);
+        rec.at("affinity").lost(loser, Some(affinity));
     }
     if let Some(map) = pod.as_map_mut() {
         map.insert("affinity", affinity.clone());
@@ -369,9 +354,7 @@ pub(crate) fn join_affinity(
 ) -> usize {
     let Some(affinity) = accelerator.affinity() else { return 0 };
     let joined = match pod.get("affinity").filter(|affinity| !affinity.is_null()) {
-        Some(below) => {
-            within(Step::Field("affinity"), rec, |rec| merge::affinity(&affinity, below, rec))
-        }
+        Some(below) => merge::affinity(&affinity, below, &mut rec.at("affinity")),
         None => affinity,
     };
     let terms = joined

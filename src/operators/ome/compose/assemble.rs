@@ -9,7 +9,7 @@ use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit;
-use crate::merge::history::{Recorder, Step};
+use crate::merge::history::Recorder;
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::ome::rules::{ClassRule, MainContainerRule};
 use crate::pods::built::{Built, Component, Stopped, Unfinished};
@@ -136,9 +136,7 @@ pub fn assemble<'a>(
             service_annotations: &service_annotations,
             component: &component,
         };
-        let pods = edit::within(Step::Field(component.kind.as_str()), rec, |rec| {
-            builder.pods(rec, &mut findings)
-        });
+        let pods = builder.pods(&mut rec.at(component.kind.as_str()), &mut findings);
         let (((pod, main), worker), failure) = match pods {
             Ok(pods) => (pods, None),
             // The failed component is kept without a pod: its metadata belongs to what exists
@@ -199,20 +197,14 @@ type Pods = (Pod, Option<(Pod, i64)>);
 impl Builder<'_> {
     fn pods(&self, rec: &mut Recorder, findings: &mut Vec<Diagnostic>) -> Result<Pods, Failure> {
         let pod = match self.component.leader_part() {
-            Some(leader) => edit::within(Step::Field("leader"), rec, |rec| {
-                self.pod(leader, PodRole::Main, rec, findings)
-            })?,
+            Some(leader) => self.pod(leader, PodRole::Main, &mut rec.at("leader"), findings)?,
             None => self.pod(&self.component.spec, PodRole::Main, rec, findings)?,
         };
         // Upstream builds the worker in every mode, so that its errors stop the service even if the
         // worker is not used.
         let worker = self.component.worker_part();
         let worker = worker
-            .map(|part| {
-                edit::within(Step::Field("worker"), rec, |rec| {
-                    self.pod(part, PodRole::Worker, rec, findings)
-                })
-            })
+            .map(|part| self.pod(part, PodRole::Worker, &mut rec.at("worker"), findings))
             .transpose()?;
         let used =
             matches!(self.component.mode, DeploymentMode::MultiNode | DeploymentMode::OmeNative);
@@ -360,7 +352,7 @@ impl Builder<'_> {
                     "add an entry for the class",
                 ));
             }
-            edit::within(Step::Field("runner"), rec, |rec| self.change(&mut runner, steps, rec));
+            self.change(&mut runner, steps, &mut rec.at("runner"));
             let joined = container::join(self.policy, pod, &runner, rec);
             return joined.map_err(|message| {
                 Failure::of(

@@ -6,8 +6,7 @@ use super::{accelerated, go_struct, layer, mode};
 use crate::api::{ComponentKind, DeploymentMode, Failure, OperatorConfig, Runtime, Service};
 use crate::decision::AcceleratorDecision;
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::merge::edit::{lost, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::history::Recorder;
 use crate::merge::written as merge;
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::ome::rules::{ClassRule, ReplicaRule};
@@ -193,10 +192,8 @@ pub fn merged<'a>(
             // Resources of the service's runner keep the class from setting any.
             && !accelerator::states_resources(service, *kind)
         {
-            within(Step::Field(kind.as_str()), rec, |rec| {
-                let rule = policy.ome().class_resources;
-                accelerator::overwrite_resources(rule, &mut spec, accelerator.class, rec);
-            });
+            let (rule, rec) = (policy.ome().class_resources, &mut rec.at(kind.as_str()));
+            accelerator::overwrite_resources(rule, &mut spec, accelerator.class, rec);
         }
         // After the merge: leader and worker of the runtime decide about the mode, too.
         let mode = if policy.ome().native {
@@ -306,7 +303,8 @@ fn laid_over(
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, String> {
     let Over { policy, runtime, .. } = *over;
-    within(Step::Field(kind.as_str()), rec, |rec| match policy.ome().merge {
+    let rec = &mut rec.at(kind.as_str());
+    match policy.ome().merge {
         MergeRule::Written => {
             let lower = runtime.and_then(|runtime| layer::of_runtime(runtime, kind));
             Ok(match (over.accelerator, lower) {
@@ -329,7 +327,7 @@ fn laid_over(
                 .transpose()?;
             go_struct::component(kind, lower, &upper, rec)
         }
-    })
+    }
 }
 
 /// Default replica counts (OME docs, Serving Runtime, Engine Configuration and Using
@@ -361,9 +359,7 @@ fn raise_min_replicas(
         return;
     };
     let one = Node::int(1, Origin::Derived(&MIN_REPLICAS_RAISED));
-    within(Step::Field(place.kind.as_str()), rec, |rec| {
-        lost(Step::Field("minReplicas"), &zero, &one, rec);
-    });
+    rec.at(place.kind.as_str()).at("minReplicas").lost(&zero, Some(&one));
     findings.push(
         Diagnostic::new(
             Code::MinReplicasRaised,

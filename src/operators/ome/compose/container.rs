@@ -7,8 +7,8 @@ use super::metadata::{
     self, FORMAT, INJECT_ADAPTER, INJECT_MODEL_INIT, MERGED_WEIGHTS, STRATEGY, VENDOR, value,
 };
 use crate::api::Model;
-use crate::merge::edit::{list_mut, map_mut, mapping, position, text, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::edit::{list_mut, map_mut, mapping, position, text};
+use crate::merge::history::Recorder;
 use crate::merge::{typed, written as merge};
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::ome::rules::{
@@ -343,11 +343,12 @@ pub(crate) fn join(
     let Some(list) = list_mut(pod, "containers", runner.origin) else { return Ok(0) };
     let found = position(list, "name", text(runner, "name"));
     let listed = found.map(|index| list[index].clone());
-    let merged = within(Step::Field("runner"), rec, |rec| match (policy.ome().merge, listed) {
-        (MergeRule::Written, None) => Ok(runner.clone()),
-        (MergeRule::Written, Some(listed)) => Ok(merge::written(&listed, runner, rec)),
-        (MergeRule::Typed, listed) => typed::container(listed, runner, LIBRARY, rec),
-    })?;
+    let rec = &mut rec.at("runner");
+    let merged = match (policy.ome().merge, listed) {
+        (MergeRule::Written, None) => runner.clone(),
+        (MergeRule::Written, Some(listed)) => merge::written(&listed, runner, rec),
+        (MergeRule::Typed, listed) => typed::container(listed, runner, LIBRARY, rec)?,
+    };
     // Replaced in its place: the order of the listed containers is the pod's.
     if let Some(index) = found {
         list.make_mut()[index] = merged;

@@ -5,8 +5,8 @@
 use super::go_struct;
 use crate::api::{ComponentKind, Runtime, Service};
 use crate::diag::{Code, Diagnostic};
-use crate::merge::edit::{lost, mapping, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::edit::mapping;
+use crate::merge::history::Recorder;
 use crate::merge::written as merge;
 use crate::operators::ome::rules::ReplicaRule;
 use crate::operators::ome::rules::Rules as _;
@@ -147,9 +147,7 @@ pub(crate) fn of_service(
         if max.is_none_or(|node| node.as_int() == Some(0)) {
             let default = Node::int(most, origin);
             if let Some(zero) = max {
-                within(Step::Field(kind.as_str()), rec, |rec| {
-                    lost(Step::Field("maxReplicas"), zero, &default, rec);
-                });
+                rec.at(kind.as_str()).at("maxReplicas").lost(zero, Some(&default));
             }
             map.insert("maxReplicas", default);
         }

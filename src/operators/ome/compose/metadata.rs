@@ -6,8 +6,8 @@ use super::component::MergedComponent;
 use super::fine_tuned::FineTuned;
 use super::mode::MODE_ANNOTATION;
 use crate::api::{Evidence, Model, OperatorConfig, Runtime, Service};
-use crate::merge::edit::{lost, union, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::edit::union;
+use crate::merge::history::Recorder;
 use crate::objects::metadata::DISALLOWED;
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::rules::{
@@ -59,7 +59,7 @@ impl Forced<'_> {
     fn set_from(&mut self, key: &str, value: impl Into<EcoString>, origin: Origin) {
         let node = Node::str(value, origin);
         if let Some(written) = self.map.get(key) {
-            lost(Step::Field(key), written, &node, self.rec);
+            self.rec.at(key).lost(written, Some(&node));
         }
         self.map.insert(key, node);
     }
@@ -82,9 +82,7 @@ pub(crate) fn labels(
     component: &MergedComponent,
     rec: &mut Recorder,
 ) -> Map {
-    within(Step::Field(component.kind.as_str()), rec, |rec| {
-        within(Step::Field("labels"), rec, |rec| build_labels(sources, component, rec))
-    })
+    build_labels(sources, component, &mut rec.at(component.kind.as_str()).at("labels"))
 }
 
 fn build_labels(sources: &Sources<'_>, component: &MergedComponent, rec: &mut Recorder) -> Map {
@@ -150,11 +148,8 @@ pub(crate) fn annotations(
     component: &MergedComponent,
     rec: &mut Recorder,
 ) -> Map {
-    within(Step::Field(component.kind.as_str()), rec, |rec| {
-        within(Step::Field("annotations"), rec, |rec| {
-            build_annotations(sources, of_service, component, rec)
-        })
-    })
+    let rec = &mut rec.at(component.kind.as_str());
+    build_annotations(sources, of_service, component, &mut rec.at("annotations"))
 }
 
 fn build_annotations(

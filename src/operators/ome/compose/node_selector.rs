@@ -1,8 +1,8 @@
 //! Node selectors of the pods of engine and decoder.
 
 use crate::api::Model;
-use crate::merge::edit::{lost, map_mut, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::edit::map_mut;
+use crate::merge::history::Recorder;
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::rules::MODEL_READY;
 use crate::policy::Policy;
@@ -38,18 +38,17 @@ pub(crate) fn apply(
     }
     for layer in layers.into_iter().flatten().filter(|layer| !layer.is_empty()) {
         let Some(map) = map_mut(pod, "nodeSelector", layer.origin) else { return };
-        within(Step::Field("nodeSelector"), rec, |rec| {
-            for entry in layer.entries().filter(|entry| !entry.node.is_null()) {
-                // The component's own selector is part of the pod's already; an equal value is not
-                // an override.
-                let same = |loser: &Node| {
-                    loser.origin.span().is_some() && loser.origin.span() == entry.node.origin.span()
-                };
-                if let Some(loser) = map.get(&entry.key).filter(|loser| !same(loser)) {
-                    lost(Step::Field(&entry.key), loser, &entry.node, rec);
-                }
-                map.insert_entry(entry.clone());
+        let rec = &mut rec.at("nodeSelector");
+        for entry in layer.entries().filter(|entry| !entry.node.is_null()) {
+            // The component's own selector is part of the pod's already; an equal value is not an
+            // override.
+            let same = |loser: &Node| {
+                loser.origin.span().is_some() && loser.origin.span() == entry.node.origin.span()
+            };
+            if let Some(loser) = map.get(&entry.key).filter(|loser| !same(loser)) {
+                rec.at(entry.key.as_str()).lost(loser, Some(&entry.node));
             }
-        });
+            map.insert_entry(entry.clone());
+        }
     }
 }

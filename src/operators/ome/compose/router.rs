@@ -1,7 +1,7 @@
 //! Additions to routers only.
 
-use crate::merge::edit::{list_mut, lost, mapping, text};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::edit::{list_mut, mapping, text};
+use crate::merge::history::Recorder;
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::container::{lost_variable, push};
 use crate::pods::rules::{ROUTER_ACCOUNT, ROUTER_CONFIG};
@@ -68,7 +68,7 @@ pub fn account_name(service: &str) -> EcoString {
 pub(crate) fn run_as_account(pod: &mut Node, service: &str, rec: &mut Recorder) {
     let winner = Node::str(account_name(service), Origin::Derived(&ROUTER_ACCOUNT));
     if let Some(loser) = pod.get("serviceAccountName") {
-        lost(Step::Field("serviceAccountName"), loser, &winner, rec);
+        rec.at("serviceAccountName").lost(loser, Some(&winner));
     }
     if let Some(map) = pod.as_map_mut() {
         map.insert("serviceAccountName", winner);

@@ -2,8 +2,8 @@
 
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::engine::{EngineSettings, Ranks, tensor_parallel_by_document};
-use crate::merge::edit::{lost, map_mut, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::edit::map_mut;
+use crate::merge::history::Recorder;
 use crate::operators::ome::compose::accelerated::target::{Target, ensure};
 use crate::operators::ome::compose::accelerator::Accelerator;
 use crate::pods::gpus;
@@ -113,13 +113,8 @@ pub(super) fn raise(
         return false;
     }
     if let Some(loser) = &resources {
-        target.within(Some(&container.clone()), rec, |rec| {
-            within(Step::Field("resources"), rec, |rec| {
-                within(Step::Field(side), rec, |rec| {
-                    lost(Step::Field(&entry.key), loser, &entry.node, rec);
-                });
-            });
-        });
+        let rec = &mut target.cursor(container, rec);
+        rec.at("resources").at(side).at(entry.key.as_str()).lost(loser, Some(&entry.node));
     }
     if let Some(amounts) =
         map_mut(container, "resources", entry.node.origin).and_then(|resources| {

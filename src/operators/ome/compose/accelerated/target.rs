@@ -1,7 +1,7 @@
 //! The part of a component that an accelerator changes: its runner, or that of leader and worker.
 
-use crate::merge::edit::{map_mut, mapping, within};
-use crate::merge::history::{Recorder, Step};
+use crate::merge::edit::{map_mut, mapping};
+use crate::merge::history::{Cursor, Recorder, Step};
 use crate::yaml::Node;
 
 /// A container of a component: the runner of a part, or the first container it lists.
@@ -69,25 +69,16 @@ impl Target {
         }
     }
 
-    /// Runs `inner` with the recorder at the container.
-    pub(super) fn within<T>(
-        self,
-        container: Option<&Node>,
-        rec: &mut Recorder,
-        inner: impl FnOnce(&mut Recorder) -> T,
-    ) -> T {
-        match self {
-            Self::Runner(None) => within(Step::Field("runner"), rec, inner),
-            Self::Runner(Some(holder)) => {
-                within(Step::Field(holder), rec, |rec| within(Step::Field("runner"), rec, inner))
+    /// The recorder at the container.
+    pub(super) fn cursor<'r>(self, container: &Node, rec: &'r mut Recorder) -> Cursor<'r> {
+        let steps = match self {
+            Self::Runner(holder) => [holder.map(Step::Field), Some(Step::Field("runner"))],
+            Self::FirstListed => {
+                let name = container.get("name").map(|name| Step::Keyed("name", name));
+                [Some(Step::Field("containers")), name]
             }
-            Self::FirstListed => within(Step::Field("containers"), rec, |rec| {
-                match container.and_then(|container| container.get("name")) {
-                    Some(name) => within(Step::Keyed("name", name), rec, inner),
-                    None => inner(rec),
-                }
-            }),
-        }
+        };
+        rec.at_end_of(steps.into_iter().flatten())
     }
 }
 
