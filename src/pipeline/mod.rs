@@ -61,7 +61,7 @@ pub use roll::{
     peak_gpus, roll,
 };
 
-pub use running::{RunningPod, RunningPods};
+pub use running::{OwnerName, RunningPod, RunningPods};
 
 pub use together::{
     AssumedToleration, At, Each, Filtered, HalfGroup, Look, Loss, LossRow, Losses, Lost, MoreNodes,

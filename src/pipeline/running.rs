@@ -45,6 +45,34 @@ pub(crate) enum Creator {
     Workload(EcoString),
 }
 
+/// The parts of the name of who owns pods, as [`Creator::Workload`] has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnerName<'n> {
+    /// The kind of a workload without an operator; `None` of a service or ModelServing, which need
+    /// none.
+    pub kind: Option<&'n str>,
+    /// The namespace.
+    pub namespace: &'n str,
+    /// The name.
+    pub name: &'n str,
+}
+
+impl<'n> OwnerName<'n> {
+    /// Reads `Kind/namespace/name` or `namespace/name`: no part holds a slash.
+    pub fn of(text: &'n str) -> Self {
+        let (rest, name) = text.rsplit_once('/').unwrap_or(("", text));
+        match rest.split_once('/') {
+            Some((kind, namespace)) => Self { kind: Some(kind), namespace, name },
+            None => Self { kind: None, namespace: rest, name },
+        }
+    }
+
+    /// Whether it is a workload of that kind.
+    pub(crate) fn is(self, kind: &str) -> bool {
+        self.kind == Some(kind)
+    }
+}
+
 /// The owner of a pod: API, namespace and name of a service or ModelServing.
 pub(crate) type Owner = (Api, EcoString, EcoString);
 
@@ -275,5 +303,23 @@ impl<'a> RunningPods<'a> {
             }
         }
         templates
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OwnerName;
+
+    #[test]
+    fn an_owner_is_named_with_its_kind_or_without() {
+        for (text, kind, namespace, name) in [
+            ("Job/ml/train", Some("Job"), "ml", "train"),
+            ("ml/chat", None, "ml", "chat"),
+            ("chat", None, "", "chat"),
+        ] {
+            assert_eq!(OwnerName::of(text), OwnerName { kind, namespace, name });
+        }
+        assert!(OwnerName::of("Job/ml/train").is("Job"));
+        assert!(!OwnerName::of("job/train").is("job"), "a namespace is no kind");
     }
 }

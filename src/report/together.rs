@@ -8,8 +8,8 @@ use crate::cluster::BlockedNodes;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
-    AssumedToleration, At, Costs, HalfGroup, MoreNodes, NotJudged, Pending, Placement, Planned,
-    PlannedComponent, RemedyFound, Together, Waiting, advice,
+    AssumedToleration, At, Costs, HalfGroup, MoreNodes, NotJudged, OwnerName, Pending, Placement,
+    Planned, PlannedComponent, RemedyFound, Together, Waiting, advice,
 };
 use ecow::{EcoString, eco_format};
 use serde_json::{Map, Value, json};
@@ -214,17 +214,10 @@ pub fn below(together: &Together, is_short: bool) -> String {
 /// A pending replica. A workload without an operator has its kind before its name.
 fn pending_json(one: &Pending) -> Value {
     let mut out = json!({ "service": one.service.as_str(), "component": one.component.as_str(), "replica": one.replica, "code": one.code, "message": one.message.as_str() });
-    if is_workload(&one.service) {
+    if OwnerName::of(&one.service).kind.is_some() {
         out["workload"] = one.service.as_str().into();
     }
     out
-}
-
-/// Whether the name of an owner of pods is that of a workload without an operator:
-/// `Kind/namespace/name`.
-pub(super) fn is_workload(owner: &str) -> bool {
-    // Services of operators have two parts: names of kinds hold no slash.
-    owner.matches('/').count() == 2
 }
 
 /// `placement` of a component.
@@ -417,7 +410,7 @@ pub fn text(
         .map(|pending| &pending.service)
         .filter(|pending| seen.insert(*pending));
     let (workloads, waiting): (Vec<&EcoString>, Vec<&EcoString>) =
-        waiting.partition(|waiting| is_workload(waiting));
+        waiting.partition(|waiting| OwnerName::of(waiting).kind.is_some());
     for name in workloads.iter().take(NAMED) {
         let rows: Vec<&Pending> =
             together.pending.iter().filter(|pending| pending.service == **name).collect();

@@ -12,7 +12,7 @@ use crate::api::Api;
 use crate::cluster::fleet::{self, Slot, Slots};
 use crate::cluster::schedule::{PodId, PodState};
 use crate::pipeline::built::gpus;
-use crate::pipeline::running::Creator;
+use crate::pipeline::running::{Creator, OwnerName};
 use crate::pipeline::together::adopted::Jobs;
 use crate::pipeline::together::settled::{Workloads, keeping};
 use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
@@ -114,7 +114,7 @@ pub(super) fn running(
     let mut all = Vec::new();
     for (owner, members) in owners {
         let mut keeping = keeping(&owner);
-        keeping.whole_groups = owner.starts_with("LeaderWorkerSet/");
+        keeping.whole_groups = OwnerName::of(&owner).is("LeaderWorkerSet");
         all.extend(keep(world, owner, members, keeping));
     }
     all
@@ -218,19 +218,14 @@ impl Displaced {
 
     /// As a rollout that does not happen: its pods lose their nodes.
     pub(super) fn into_rollout(self) -> ServiceRollout {
-        // Three parts are `Kind/namespace/name`; two are a service's namespace and name.
-        let (kind, rest) = match self.owner.matches('/').count() {
-            2 => self.owner.split_once('/').unwrap_or(("", &self.owner)),
-            _ => ("", self.owner.as_str()),
-        };
-        let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
+        let OwnerName { kind, namespace, name } = OwnerName::of(&self.owner);
         let pending = i64::try_from(self.pods).unwrap_or(i64::MAX);
         let mut last = RollStage::default();
         (last.new.pending, last.new.total) = (pending, pending);
         let component = ComponentRollout {
             component: "pods",
             name: name.into(),
-            kind: KINDS.into_iter().find(|item| *item == kind).unwrap_or("-"),
+            kind: KINDS.into_iter().find(|item| Some(*item) == kind).unwrap_or("-"),
             strategy: "-",
             max_surge: 0,
             max_unavailable: 0,

@@ -241,27 +241,31 @@ fn a_service_that_another_evicts_no_longer_fits() {
     assert_eq!((end(&ran), ran.code), ("no-longer-fits".into(), 2), "{}", ran.out);
 }
 
+/// A class of a low priority.
+const LOW: &str = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: -10\n";
+
+/// Two nodes, the second with `gpus` devices; a service that changes with the version, one that needs
+/// the second node, and one of a low priority with these replicas.
+fn crowded(version: &str, gpus: i64, talk: &str) -> String {
+    let api = format!(
+        "minReplicas: 2, maxReplicas: 4, runner: {{name: ome-container, env: [{{name: V, value: '{version}'}}]}}"
+    );
+    let code = "minReplicas: 3, maxReplicas: 5, nodeSelector: {kubernetes.io/hostname: n2}";
+    catalog(1)
+        + LOW
+        + &gpu_node("n0", 4, "")
+        + &gpu_node("n2", gpus, "")
+        + &service("api", &api)
+        + &service("code", code)
+        + &service("talk", &format!("{talk}, priorityClassName: low"))
+}
+
 /// A service of which a pod waited before on the same nodes did not fit before: that a surge evicts
 /// another pod of it, and a third service takes the place, makes it wait, not no longer fit.
 #[test]
 fn a_service_that_waited_before_waits_with_more_pods() {
-    let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: -10\n";
-    let input = |version: &str, gpus: i64| {
-        let api = format!(
-            "minReplicas: 2, maxReplicas: 4, runner: {{name: ome-container, env: [{{name: V, value: '{version}'}}]}}"
-        );
-        catalog(1)
-            + class
-            + &gpu_node("n0", 4, "")
-            + &gpu_node("n2", gpus, "")
-            + &service("api", &api)
-            + &service(
-                "code",
-                "minReplicas: 3, maxReplicas: 5, nodeSelector: {kubernetes.io/hostname: n2}",
-            )
-            + &service("talk", "minReplicas: 4, maxReplicas: 5, priorityClassName: low")
-    };
-    let (before, after) = (input("1", 2), input("2", 2));
+    let talk = "minReplicas: 4, maxReplicas: 5";
+    let (before, after) = (crowded("1", 2, talk), crowded("2", 2, talk));
     let files = [("before.yaml", before.as_str()), ("after.yaml", after.as_str())];
     let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);
     assert_eq!(all.code, 0, "{}", all.out);
@@ -281,7 +285,7 @@ fn a_service_that_waited_before_waits_with_more_pods() {
     let diff = ome_on("diff --no-builtin --base {before.yaml} -f {after.yaml}", &files);
     assert!(diff.out.contains("! waits as before: ml/talk engine"), "{}", diff.out);
     // With fewer devices on the nodes it loses pods, whatever waited before.
-    let less = input("1", 0);
+    let less = crowded("1", 0, talk);
     let files = [("before.yaml", before.as_str()), ("after.yaml", less.as_str())];
     let all = ome_on("rollout --all --no-builtin --base {before.yaml} -f {after.yaml}", &files);
     let diff = ome_on("diff --no-builtin --base {before.yaml} -f {after.yaml}", &files);
@@ -295,25 +299,9 @@ fn a_service_that_waited_before_waits_with_more_pods() {
 /// what does not change wait as before, so that the room is what it was.
 #[test]
 fn a_place_that_changes_hands_is_no_lack_of_room() {
-    let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: -10\n";
-    let input = |version: &str, talks: i64| {
-        let api = format!(
-            "minReplicas: 2, maxReplicas: 4, runner: {{name: ome-container, env: [{{name: V, value: '{version}'}}]}}"
-        );
-        let talk = format!("minReplicas: {talks}, maxReplicas: 9, priorityClassName: low");
-        catalog(1)
-            + class
-            + &gpu_node("n0", 4, "")
-            + &gpu_node("n2", 2, "")
-            + &service("api", &api)
-            + &service(
-                "code",
-                "minReplicas: 3, maxReplicas: 5, nodeSelector: {kubernetes.io/hostname: n2}",
-            )
-            + &service("talk", &talk)
-    };
-    let (before, after, more) =
-        (input("1", 3), input("2", 3), input("2", 3).replace("minReplicas: 2", "minReplicas: 4"));
+    let of = |version: &str| crowded(version, 2, "minReplicas: 3, maxReplicas: 9");
+    let (before, after) = (of("1"), of("2"));
+    let more = after.replace("minReplicas: 2", "minReplicas: 4");
     for (after, code, text) in [
         (&after, 0, "! more pods wait: ml/talk engine: 1 pod, none before: 0/2 nodes"),
         // More pods of the changed service leave less for the others.
@@ -333,7 +321,6 @@ fn a_place_that_changes_hands_is_no_lack_of_room() {
 /// any more. The comparison of two states says what the rollout says.
 #[test]
 fn what_the_restarts_leave_no_room_for_no_longer_fits() {
-    let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: -10\n";
     let input = |version: &str| {
         let devices = "resources: {requests: {nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 2}}";
         let api = format!(
@@ -343,7 +330,7 @@ fn what_the_restarts_leave_no_room_for_no_longer_fits() {
             "minReplicas: 2, maxReplicas: 4, priorityClassName: low, runner: {{name: ome-container, {devices}}}"
         );
         catalog(1)
-            + class
+            + LOW
             + &gpu_node("n0", 3, "")
             + &gpu_node("n1", 2, "")
             + &service("api", &api)

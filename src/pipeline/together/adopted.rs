@@ -6,7 +6,7 @@ use crate::api::Object;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Replica, Running, Workload};
 use crate::cluster::schedule::PodTemplate;
-use crate::pipeline::running::{Creator, RunningPod, RunningPods};
+use crate::pipeline::running::{Creator, OwnerName, RunningPod, RunningPods};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -38,10 +38,9 @@ pub(super) fn adopt(
         };
         claimed_pods.insert(number);
         let at = *places.entry(group(&id, pod.workload())).or_insert_with(|| {
-            // Of `Kind/namespace/name` or `namespace/name` the last two parts.
-            let name = id.splitn(3, '/').skip(id.matches('/').count() - 1).collect::<Vec<_>>();
+            let OwnerName { namespace, name, .. } = OwnerName::of(&id);
             plain.push(PlainWorkload {
-                name: name.join("/").into(),
+                name: eco_format!("{namespace}/{name}"),
                 created: pod.object.created().map(Into::into),
                 workload: Workload::default(),
                 refused: None,
@@ -94,7 +93,7 @@ impl Jobs {
     pub(in crate::pipeline) fn create_again(&self, pod: &RunningPod<'_>) -> bool {
         let Some(jobs) = &self.0 else { return true };
         match pod.creator() {
-            Creator::Workload(id) => !id.starts_with("Job/") || jobs.contains(&id),
+            Creator::Workload(id) => !OwnerName::of(&id).is("Job") || jobs.contains(&id),
             Creator::Nobody | Creator::Node => false,
         }
     }

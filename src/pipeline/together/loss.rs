@@ -13,6 +13,7 @@ use crate::cluster::Machine;
 use crate::cluster::fleet::{Fleet, Placed, Standing, kind};
 use crate::cluster::schedule::NodeId;
 use crate::pipeline::built::gpus;
+use crate::pipeline::running::OwnerName;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -199,7 +200,7 @@ impl Today {
 
 /// Whether the pods of an owner go with their nodes.
 pub(super) fn is_of_node(owner: &str) -> bool {
-    owner.starts_with("DaemonSet/")
+    OwnerName::of(owner).is("DaemonSet")
 }
 
 /// Loses nodes one loss after the other, each from the state today. `None` if no node reports its

@@ -13,7 +13,7 @@ use crate::operators::servings;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Depth;
-use crate::pipeline::running::RunningPods;
+use crate::pipeline::running::{OwnerName, RunningPods};
 use crate::pipeline::serving::plan_servings;
 use crate::rollout::Keeping;
 use ecow::EcoString;
@@ -238,12 +238,10 @@ impl Workloads {
 
 /// How the pods of an owner are created again.
 pub(crate) fn keeping(owner: &str) -> Keeping {
-    let kind = owner.split_once('/').map_or("", |(kind, _)| kind);
-    // Only owners that no operator writes have their kind in front.
-    let kind = if owner.matches('/').count() == 2 { kind } else { "" };
+    let kind = OwnerName::of(owner).kind;
     Keeping {
-        named: matches!(kind, "StatefulSet" | "LeaderWorkerSet" | "Job" | "RayCluster"),
-        unsized_: kind == "Job",
+        named: matches!(kind, Some("StatefulSet" | "LeaderWorkerSet" | "Job" | "RayCluster")),
+        unsized_: kind == Some("Job"),
         ..Keeping::default()
     }
 }

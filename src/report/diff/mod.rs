@@ -9,7 +9,6 @@ mod text;
 
 use super::answer::Answer;
 use super::fill::fill;
-use super::together::is_workload;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::{Follow, ObjectRef};
 use crate::diag::Diagnostic;
@@ -17,6 +16,7 @@ use crate::diff::{
     By, Capacity, Cause, Cost, Diff, Direction, Group, Note, ObjectChange, Pair, Refused, Room,
     Turned, Waits,
 };
+use crate::pipeline::OwnerName;
 use crate::quantity::Count;
 use crate::secret::Place;
 use crate::source::{Location, SourceMap};
@@ -149,7 +149,7 @@ fn capacity(capacity: &Capacity) -> Value {
     let mut others = Vec::new();
     for (key, all) in lists {
         let (workloads, services): (Vec<&Waits>, Vec<&Waits>) =
-            all.iter().partition(|waiting| is_workload(&waiting.service));
+            all.iter().partition(|waiting| OwnerName::of(&waiting.service).kind.is_some());
         if !services.is_empty() {
             out[key] = services.into_iter().map(waits).collect();
         }
