@@ -5,7 +5,8 @@
 
 use super::compose::{self, Merged, Stop};
 use super::objects;
-use crate::api::{Failure, Runtime, Semantics, Service};
+use super::objects::kind::autoscaler;
+use crate::api::{DeploymentMode, Failure, Runtime, Semantics, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, Resolution};
 use crate::diag::Checked;
@@ -67,6 +68,11 @@ pub(crate) fn build<'a>(
             for (outline, component) in outcome.outlines.iter_mut().zip(&built.value.components) {
                 outline.pods_per_replica = component.pods_per_replica();
                 outline.accelerators = component.accelerators();
+                // The class of the autoscaler is an annotation of the workload.
+                if component.mode == DeploymentMode::RawDeployment {
+                    outline.settled_replicas =
+                        autoscaler::settled(&component.annotations, outline.min_replicas);
+                }
             }
             Outcome { diagnostics: built.diagnostics, built: Some(built.value), ..outcome }
         }

@@ -47,6 +47,15 @@ pub(crate) fn class(annotations: &Map) -> Result<Class, String> {
     }
 }
 
+/// Replicas of a Deployment that nothing has scaled yet: it is written without a number, which is 1,
+/// and no autoscaler that the operator writes has a minimum of 0.
+pub(crate) fn settled(annotations: &Map, least: Option<i64>) -> Option<i64> {
+    match class(annotations) {
+        Ok(Class::External) => Some(1),
+        Ok(Class::Hpa | Class::Keda) | Err(_) => least.map(|least| least.max(1)),
+    }
+}
+
 /// Smallest and largest number of replicas: the smallest is at least 1, the largest at least the
 /// smallest. Both are int32; `compares` is the type in which the largest is compared
 /// (reconcilers/hpa/hpa_reconciler.go and reconcilers/keda/keda_reconciler.go, calculateMaxReplicas).
@@ -249,6 +258,21 @@ mod tests {
             (r#"{"ome.io/autoscalerClass":"none"}"#, None),
         ] {
             assert_eq!(class(&map(annotations)).ok(), expected, "{annotations}");
+        }
+    }
+
+    #[test]
+    fn what_runs_before_it_is_scaled_depends_on_the_autoscaler() {
+        for (class, least, expected) in [
+            ("hpa", Some(0), Some(1)),
+            ("keda", Some(0), Some(1)),
+            ("hpa", Some(3), Some(3)),
+            ("external", Some(3), Some(1)),
+            ("external", Some(0), Some(1)),
+            ("hpa", None, None),
+        ] {
+            let annotations = map(&format!(r#"{{"ome.io/autoscalerClass":"{class}"}}"#));
+            assert_eq!(settled(&annotations, least), expected, "{class} {least:?}");
         }
     }
 
