@@ -1,7 +1,6 @@
 //! `ome validate`: all findings about the input.
 
 mod refusals;
-mod variants;
 
 use crate::api::Object;
 use crate::check::{self, Baseline, View};
@@ -19,7 +18,7 @@ use crate::operators;
 use crate::pipeline::owners::{self, Owner, Owners};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::uncounted::tells_why;
-use crate::pipeline::{Planner, Renderer};
+use crate::pipeline::{Depth, Planner, Renderer};
 use crate::report::phrases::plural;
 use crate::report::places::{Places, Repository};
 use crate::report::{finding_page, findings, github, gitlab, junit, rdjson, sarif};
@@ -330,7 +329,7 @@ fn gathered(
         .collect();
     let mut refused = Vec::new();
     let mut written: Vec<Vec<u64>> = Vec::new();
-    let variants = variants::planned(session);
+    let variants = planned_by_view(session);
     let seen: BTreeSet<Span> = variants.iter().map(|(service, _)| service.name_span()).collect();
     let mut all: Vec<(&Object, Vec<Diagnostic>)> = Vec::new();
     for (service, composed, keys, of_server) in decided {
@@ -469,4 +468,18 @@ fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
         io.say_line(&format!("{name}: not repaired: {left}"));
     }
     !outcome.repaired.is_empty()
+}
+
+/// The services that see other objects than the catalog of the input has, further definitions
+/// among them.
+fn planned_by_view(session: &Session) -> Vec<(&Object, Vec<Diagnostic>)> {
+    let mut all = Vec::new();
+    for view in &session.world.views {
+        let services: Vec<_> = view.catalog.services().collect();
+        let planner = Planner::new(&view.catalog, session.semantics);
+        let planned = planner.plan_all(&services, Depth::Plan);
+        let objects = services.iter().map(|views| &views.of(session.semantics).object);
+        all.extend(objects.zip(planned.into_iter().map(|planned| planned.diagnostics)));
+    }
+    all
 }

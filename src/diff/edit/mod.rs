@@ -11,15 +11,13 @@
 //! other services.
 
 mod patch;
-mod proposal;
 
 pub(super) use patch::{edit_value, patch, shown};
-pub use proposal::{AllEdits, Difference, Proposal, RuleEdit};
 
 use super::changed::{self, Distance, distance, is_same};
 use super::comparison::Comparison;
 use super::side::{Made, Subject, make};
-use super::{Action, Fate, ObjectChange};
+use super::{Action, Fate, ObjectChange, Refused};
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Today, Views};
 use crate::decision::Edit;
 use crate::operators::is_service;
@@ -27,9 +25,9 @@ use crate::pipeline::render::Renderer;
 use crate::policy::Policy;
 use crate::policy::upgrade::{EditRule, ReleaseRule, Switch};
 use crate::workspace::{Ground, Replacements, World, bare};
-use crate::yaml::Rule;
+use crate::yaml::{FieldPath, Rule};
 use ecow::EcoString;
-use patch::{fields, merge, skeleton};
+use patch::{Patch, fields, merge, skeleton};
 use std::sync::OnceLock;
 
 static EDIT: Rule = Rule {
@@ -44,6 +42,70 @@ pub(super) const NO_FIELD: &str = "no field of the service or its runtime keeps 
 const ROUNDS: usize = 3;
 /// Maximum number of groups for which edits are simulated.
 const MOST_PLAYED: usize = 100;
+
+/// An edit of the input before an upgrade.
+#[derive(Clone, Debug)]
+pub enum Proposal {
+    /// An edit after which the rule makes no difference.
+    Edit(RuleEdit),
+    /// There is no edit, for this reason.
+    None(String),
+}
+
+/// An edit after which a rule makes no difference.
+#[derive(Clone, Debug)]
+pub struct RuleEdit {
+    /// The fields.
+    pub changes: Vec<Edit>,
+    /// Its effect under the running release; empty if the edit is harmless.
+    pub today: Difference,
+}
+
+impl RuleEdit {
+    /// Whether the edit also changes nothing under the running release.
+    pub fn is_verified(&self) -> bool {
+        self.today.is_none()
+    }
+}
+
+/// The difference between two results for a service.
+#[derive(Clone, Debug, Default)]
+pub struct Difference {
+    /// Pods restart.
+    pub restart: bool,
+    /// The service can no longer be deployed.
+    pub fails: Option<Refused>,
+    /// The service gets another runtime or another class.
+    pub chooses: bool,
+    /// Objects that change, with the changed fields.
+    pub objects: Vec<(ObjectRef, Action, Vec<FieldPath>)>,
+}
+
+impl Difference {
+    /// Whether nothing differs.
+    pub fn is_none(&self) -> bool {
+        !self.restart && self.fails.is_none() && !self.chooses && self.objects.is_empty()
+    }
+}
+
+/// All edits of a service together.
+#[derive(Clone, Debug)]
+pub struct AllEdits {
+    /// The service that was decided again with the edits.
+    pub service: EcoString,
+    /// The fields of all edits.
+    pub changes: Vec<Edit>,
+    /// Rules that apply only because of the edits, each with its own proposal.
+    pub brought_up: Vec<(&'static ReleaseRule, Proposal)>,
+    /// Their effect under the running release.
+    pub today: Difference,
+    /// What still changes at the upgrade.
+    pub upgrade: Difference,
+    /// Rules without an edit of their own that make no difference with these edits.
+    pub settled: Vec<&'static ReleaseRule>,
+    /// The edits by object; `None` if a list that is written as a whole holds a secret.
+    pub patch: Option<Vec<Patch>>,
+}
 
 /// The context in which edits are simulated.
 pub(super) struct Player<'c, 'a> {
