@@ -30,6 +30,42 @@ pub(super) fn group<'v>(
     // Without releases there are no rules.
     let way = view.diff.between_releases.unwrap_or(Direction::Upgrade);
     let title = format!("{} to {verb}", plural(group.services.len(), "service"));
+    let services: Vec<String> =
+        group.services.iter().take(most(NAMES)).map(|name| printable(name)).collect();
+    let objects: Vec<ShownObject> =
+        group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
+    // Values may hold backquotes, so that the fence has to be longer than any.
+    let lines =
+        objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
+    let objects_fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
+    let edits =
+        group.all_edits.as_ref().map(|edits| edit::together(edits, way)).unwrap_or_default();
+    let patch = patch(group, seen);
+    ShownGroup {
+        marker,
+        marker_html,
+        class: Meaning::of_sign(marker).class(),
+        title,
+        facts: facts(group, view),
+        more: group.services.len() - services.len(),
+        services,
+        error: error(group, view),
+        choices: choices(group),
+        gpus: bars(&group.gpus),
+        rollout: group.rolled.as_ref().map(rollout).unwrap_or_default(),
+        rules: rules(group, way),
+        edits,
+        patch_fence: fence(patch.iter().map(String::as_str)),
+        patch,
+        causes: group.causes.iter().take(most(CAUSES)).map(|found| cause(found, all)).collect(),
+        more_causes: group.causes.len().saturating_sub(most(CAUSES)),
+        objects,
+        fence: objects_fence,
+    }
+}
+
+/// What restarts, and the GPUs before and after.
+fn facts(group: &Group, view: &View<'_>) -> String {
     let mut facts = Vec::new();
     if group.restart {
         let one = group.pods_restarted == Count::from(1);
@@ -50,8 +86,11 @@ pub(super) fn group<'v>(
     if group.gpus.from != group.gpus.to {
         facts.push(gpus(&group.gpus));
     }
-    let services: Vec<String> =
-        group.services.iter().take(most(NAMES)).map(|name| printable(name)).collect();
+    facts.join(", ")
+}
+
+/// The runtime and the classes that are chosen anew.
+fn choices(group: &Group) -> Vec<Choice> {
     let none = || "none".to_owned();
     let choice = |what: &str, from: Option<String>, to: Option<String>| {
         let (from, to) = (from.unwrap_or_else(none), to.unwrap_or_else(none));
@@ -72,8 +111,13 @@ pub(super) fn group<'v>(
             pair.to.as_ref().map(ToString::to_string),
         ));
     }
+    choices
+}
+
+/// That the operator refuses the services, or no longer does.
+fn error(group: &Group, view: &View<'_>) -> Option<String> {
     let before = group.error.as_ref().and_then(|pair| pair.from.as_ref());
-    let error = match (&group.fails, before) {
+    match (&group.fails, before) {
         (Some(error), _) if error.is_unread() => Some(format!(
             "! its objects are not compared: {} ({}); `{}` prints how to read it",
             printable(&error.message),
@@ -98,15 +142,27 @@ pub(super) fn group<'v>(
             error.code.as_str()
         )),
         (None, None) => None,
-    };
-    let objects: Vec<ShownObject> =
-        group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
-    // Values may hold backquotes, so that the fence has to be longer than any.
-    let lines =
-        objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
-    let objects_fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
-    let edits =
-        group.all_edits.as_ref().map(|edits| edit::together(edits, way)).unwrap_or_default();
+    }
+}
+
+/// The rules of an upgrade, each with its edit.
+fn rules(group: &Group, way: Direction) -> Vec<ShownRule> {
+    group
+        .rules
+        .iter()
+        .enumerate()
+        .map(|(place, rule)| {
+            let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
+            // With the other edits a rule may have lost its effect.
+            let settled = settled.any(|release_rule| release_rule.id == rule.id);
+            let edit = edit::lines(rule, group.edits.get(place), settled, way);
+            ShownRule { title: edit::title(rule, way), action: edit::action(rule, way), edit }
+        })
+        .collect()
+}
+
+/// The edits as YAML; one that an earlier group has is named alone.
+fn patch<'v>(group: &'v Group, seen: &mut BTreeSet<&'v str>) -> Vec<String> {
     let mut patch: Vec<String> = Vec::new();
     for changes in group.all_edits.iter().filter_map(|edits| edits.patch.as_ref()).flatten() {
         if !patch.is_empty() {
@@ -119,38 +175,7 @@ pub(super) fn group<'v>(
             patch.push(format!("# {}: as above", printable(&changes.object)));
         }
     }
-    ShownGroup {
-        marker,
-        marker_html,
-        class: Meaning::of_sign(marker).class(),
-        title,
-        facts: facts.join(", "),
-        more: group.services.len() - services.len(),
-        services,
-        error,
-        choices,
-        gpus: bars(&group.gpus),
-        rollout: group.rolled.as_ref().map(rollout).unwrap_or_default(),
-        rules: group
-            .rules
-            .iter()
-            .enumerate()
-            .map(|(place, rule)| {
-                let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
-                // With the other edits a rule may have lost its effect.
-                let settled = settled.any(|release_rule| release_rule.id == rule.id);
-                let edit = edit::lines(rule, group.edits.get(place), settled, way);
-                ShownRule { title: edit::title(rule, way), action: edit::action(rule, way), edit }
-            })
-            .collect(),
-        edits,
-        patch_fence: fence(patch.iter().map(String::as_str)),
-        patch,
-        causes: group.causes.iter().take(most(CAUSES)).map(|found| cause(found, all)).collect(),
-        more_causes: group.causes.len().saturating_sub(most(CAUSES)),
-        objects,
-        fence: objects_fence,
-    }
+    patch
 }
 
 /// The effect of a Kthena upgrade on a ModelServing, and what limits it.

@@ -4,7 +4,10 @@
 //! In: a service, its runtime and the options of the input. Out: one [`Effective`] for a component,
 //! and findings about values that cannot be parsed.
 
-use crate::api::{AcceleratorAnnotations, Capabilities, ComponentKind, Field};
+use crate::api::{
+    AcceleratorAnnotations, AcceleratorSelector, AcceleratorWish, Capabilities, ComponentKind,
+    Field,
+};
 use crate::decision::{ClassDecidedBy, Requirement};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::operators::ome::accelerators::requirements::shortfall::compare_versions;
@@ -23,12 +26,15 @@ pub(super) static DEFAULT_STRATEGY: Rule = Rule {
     cite: "OEP-0003, InferenceService Extensions; docs/decisions.md#strategy",
 };
 
+/// A class that must be taken, and the kind of field that requires it.
+type Hard<'a> = (&'a Field<EcoString>, ClassDecidedBy);
+
 /// The effective requirements and preferences of a component (OEP-0003, Override Hierarchy).
 pub(super) struct Effective<'a> {
     pub(super) strategy: &'static str,
     pub(super) preferred: Vec<&'a Field<EcoString>>,
     /// The one class that must be taken, and the kind of field that requires it.
-    pub(super) hard: Option<(&'a Field<EcoString>, ClassDecidedBy)>,
+    pub(super) hard: Option<Hard<'a>>,
     pub(super) supported: &'a [Field<EcoString>],
     pub(super) excluded: &'a [Field<EcoString>],
     pub(super) required: Capabilities,
@@ -49,105 +55,160 @@ pub(super) fn effective<'r>(
     kind: ComponentKind,
     findings: &mut Vec<Diagnostic>,
 ) -> Effective<'r> {
-    let wish = &request.service.accelerators;
-    let options = request.catalog.accelerator_options();
-    let over = &wish.overrides[kind as usize];
-    let layers: [(&AcceleratorAnnotations, &str); 2] = [
-        (&wish.component_annotations[kind as usize], "component-annotation"),
-        (&wish.annotations, "annotation"),
-    ];
-    let mut requirements: Vec<Requirement> = Vec::new();
-    // Records the values of all layers for one key, the highest layer first.
-    let mut say = |key: &'static str, mut layers: Vec<(Node, &'static str)>| {
+    let runtime = &request.runtime.accelerators;
+    let mut wishes = Wishes::of(&request.service.accelerators, kind);
+    let strategy = wishes.strategy(findings);
+    let (preferred, hard) = wishes.classes();
+    if !runtime.supported.is_empty() {
+        let supported = list(&runtime.supported.iter().collect::<Vec<_>>());
+        wishes.say("supportedClasses", vec![(supported, "runtime")]);
+    }
+    let required = wishes.required(&runtime.required);
+    let (threshold, threshold_origin) = wishes.threshold(findings);
+    // The flag is parsed already; an annotation is a text that may be no number.
+    let of_flag = request.catalog.accelerator_options().request_size;
+    let request_size = match of_flag {
+        Some(size) => Some(eco_format!("{size}")),
+        None => wishes.request_size(findings),
+    };
+    let constraints = wishes.wish.selector.constraints.as_ref();
+    Effective {
+        strategy,
+        preferred,
+        hard,
+        supported: &runtime.supported,
+        excluded: constraints
+            .map(|constraints| constraints.excluded.as_slice())
+            .unwrap_or_default(),
+        required,
+        threshold,
+        threshold_origin,
+        request_size,
+        requirements: wishes.requirements,
+    }
+}
+
+/// What a service wishes for one of its components, and what was recorded of it.
+struct Wishes<'r> {
+    wish: &'r AcceleratorWish,
+    /// The fields of the component, which override those of the service.
+    over: &'r AcceleratorSelector,
+    /// Annotations, the highest layer first.
+    layers: [(&'r AcceleratorAnnotations, &'static str); 2],
+    requirements: Vec<Requirement>,
+}
+
+impl<'r> Wishes<'r> {
+    fn of(wish: &'r AcceleratorWish, kind: ComponentKind) -> Self {
+        Self {
+            wish,
+            over: &wish.overrides[kind as usize],
+            layers: [
+                (&wish.component_annotations[kind as usize], "component-annotation"),
+                (&wish.annotations, "annotation"),
+            ],
+            requirements: Vec::new(),
+        }
+    }
+
+    /// Records the values of all layers for one key, the highest layer first.
+    fn say(&mut self, key: &'static str, mut layers: Vec<(Node, &'static str)>) {
         if !layers.is_empty() {
             let (value, layer) = layers.remove(0);
-            requirements.push(Requirement { key, value, layer, overridden: layers });
+            self.requirements.push(Requirement { key, value, layer, overridden: layers });
         }
-    };
-    let annotated = |get: fn(&AcceleratorAnnotations) -> Option<&Field<EcoString>>| {
-        layers.iter().filter_map(move |(annotations, layer)| Some((get(annotations)?, *layer)))
-    };
+    }
 
-    // Strategy: default, service, annotation.
-    // The shipped field `policy` is read as the strategy that comes nearest to it.
-    let by_policy = over.policy.as_ref().or(wish.selector.policy.as_ref()).and_then(|policy| {
-        let name = match policy.value.as_str() {
-            "Cheapest" => "cost",
-            "MostCapable" => "performance",
-            "BestFit" | "FirstAvailable" => "balanced",
-            // The schema reports any other value.
-            _ => return None,
-        };
-        Some(Field::new(EcoString::from(name), policy.origin))
-    });
-    let of_service =
-        over.strategy.as_ref().or(wish.selector.strategy.as_ref()).cloned().or(by_policy);
-    let written: Vec<(Field<EcoString>, &'static str)> =
-        annotated(|annotations| annotations.strategy.as_ref())
+    /// The values of one annotation, the highest layer first.
+    fn annotated(
+        &self,
+        get: fn(&AcceleratorAnnotations) -> Option<&Field<EcoString>>,
+    ) -> impl Iterator<Item = (&'r Field<EcoString>, &'static str)> + use<'r> {
+        let layers = self.layers.into_iter();
+        layers.filter_map(move |(annotations, layer)| Some((get(annotations)?, layer)))
+    }
+
+    /// The strategy: default, service, annotation.
+    fn strategy(&mut self, findings: &mut Vec<Diagnostic>) -> &'static str {
+        let (over, selector) = (self.over, &self.wish.selector);
+        // The shipped field `policy` is read as the strategy that comes nearest to it.
+        let by_policy = over.policy.as_ref().or(selector.policy.as_ref()).and_then(|policy| {
+            let name = match policy.value.as_str() {
+                "Cheapest" => "cost",
+                "MostCapable" => "performance",
+                "BestFit" | "FirstAvailable" => "balanced",
+                // The schema reports any other value.
+                _ => return None,
+            };
+            Some(Field::new(EcoString::from(name), policy.origin))
+        });
+        let of_service =
+            over.strategy.as_ref().or(selector.strategy.as_ref()).cloned().or(by_policy);
+        let written: Vec<(Field<EcoString>, &'static str)> = self
+            .annotated(|annotations| annotations.strategy.as_ref())
             .map(|(field, layer)| (field.clone(), layer))
             .chain(of_service.map(|field| (field, "service")))
             .collect();
-    for (field, _) in
-        written.iter().filter(|(field, _)| !STRATEGIES.contains(&field.value.as_str()))
-    {
-        findings.push(unknown_strategy(field));
-    }
-    let strategy = written
-        .first()
-        .and_then(|(field, _)| STRATEGIES.into_iter().find(|name| *name == field.value))
-        // An unknown name was reported; the service is decided with the default all the same.
-        .unwrap_or("balanced");
-    let default = (Node::str("balanced", Origin::Default(&DEFAULT_STRATEGY)), "default");
-    say(
-        "strategy",
-        written
-            .iter()
-            .map(|(field, layer)| (Node::str(field.value.clone(), field.origin), *layer))
-            .chain([default])
-            .collect(),
-    );
-
-    // Preferred classes. A class that an annotation or the shipped field sets is mandatory.
-    let named: Vec<(&Field<EcoString>, &'static str)> =
-        annotated(|annotations| annotations.class.as_ref()).collect();
-    let shipped = over
-        .class
-        .as_ref()
-        .or(wish.selector.class.as_ref())
-        .filter(|class| !class.value.is_empty());
-    let hard = named
-        .first()
-        .map(|(class, _)| (*class, ClassDecidedBy::Annotation))
-        .or_else(|| shipped.map(|class| (class, ClassDecidedBy::Named)));
-    // A component's list replaces the one of the service; the two are not joined.
-    let wished = if over.preferred.is_empty() { &wish.selector.preferred } else { &over.preferred };
-    let preferred: Vec<&Field<EcoString>> = match hard {
-        Some((class, _)) => vec![class],
-        None => wished.iter().collect(),
-    };
-    let of_service = match shipped {
-        Some(class) => vec![class],
-        None => wished.iter().collect(),
-    };
-    let mut layered: Vec<(Node, &'static str)> =
-        named.iter().map(|(class, layer)| (list(&[*class]), *layer)).collect();
-    if !of_service.is_empty() {
-        layered.push((list(&of_service), "service"));
-    }
-    say("preferredClasses", layered);
-
-    let runtime = &request.runtime.accelerators;
-    if !runtime.supported.is_empty() {
-        say(
-            "supportedClasses",
-            vec![(list(&runtime.supported.iter().collect::<Vec<_>>()), "runtime")],
+        for (field, _) in
+            written.iter().filter(|(field, _)| !STRATEGIES.contains(&field.value.as_str()))
+        {
+            findings.push(unknown_strategy(field));
+        }
+        let strategy = written
+            .first()
+            .and_then(|(field, _)| STRATEGIES.into_iter().find(|name| *name == field.value))
+            // An unknown name was reported; the service is decided with the default all the same.
+            .unwrap_or("balanced");
+        let default = (Node::str("balanced", Origin::Default(&DEFAULT_STRATEGY)), "default");
+        self.say(
+            "strategy",
+            written
+                .iter()
+                .map(|(field, layer)| (Node::str(field.value.clone(), field.origin), *layer))
+                .chain([default])
+                .collect(),
         );
+        strategy
     }
-    let constraints = wish.selector.constraints.as_ref();
-    // Inside of the service nothing is recorded: only service over runtime is a layer in the
-    // answer.
-    let mut capabilities = merged_minimums(&wish.selector.required, &over.required, &mut |_, _| {});
-    if let Some(constraints) = constraints {
+
+    /// The preferred classes, and the one that must be taken. A class that an annotation or the
+    /// shipped field sets is mandatory.
+    fn classes(&mut self) -> (Vec<&'r Field<EcoString>>, Option<Hard<'r>>) {
+        let (over, selector) = (self.over, &self.wish.selector);
+        let named: Vec<(&Field<EcoString>, &'static str)> =
+            self.annotated(|annotations| annotations.class.as_ref()).collect();
+        let shipped =
+            over.class.as_ref().or(selector.class.as_ref()).filter(|class| !class.value.is_empty());
+        let hard = named
+            .first()
+            .map(|(class, _)| (*class, ClassDecidedBy::Annotation))
+            .or_else(|| shipped.map(|class| (class, ClassDecidedBy::Named)));
+        // A component's list replaces the one of the service; the two are not joined.
+        let wished = if over.preferred.is_empty() { &selector.preferred } else { &over.preferred };
+        let preferred: Vec<&Field<EcoString>> = match hard {
+            Some((class, _)) => vec![class],
+            None => wished.iter().collect(),
+        };
+        let of_service = match shipped {
+            Some(class) => vec![class],
+            None => wished.iter().collect(),
+        };
+        let mut layered: Vec<(Node, &'static str)> =
+            named.iter().map(|(class, layer)| (list(&[*class]), *layer)).collect();
+        if !of_service.is_empty() {
+            layered.push((list(&of_service), "service"));
+        }
+        self.say("preferredClasses", layered);
+        (preferred, hard)
+    }
+
+    /// The minimums of the service and its component.
+    fn minimums(&self) -> Capabilities {
+        let selector = &self.wish.selector;
+        // Inside of the service nothing is recorded: only service over runtime is a layer in the
+        // answer.
+        let written = merged_minimums(&selector.required, &self.over.required, &mut |_, _| {});
+        let Some(constraints) = &selector.constraints else { return written };
         let shipped = Capabilities {
             memory: constraints.min_memory.as_ref().and_then(|least| {
                 // A negative minimum is no amount of memory and requires nothing.
@@ -162,48 +223,51 @@ pub(super) fn effective<'r>(
             features: constraints.features.clone(),
             ..Capabilities::default()
         };
-        capabilities = merged_minimums(&capabilities, &shipped, &mut |_, _| {});
+        merged_minimums(&written, &shipped, &mut |_, _| {})
     }
-    let mut from_service: Vec<&'static str> = Vec::new();
-    let required =
-        merged_minimums(&runtime.required, &capabilities, &mut |key, _| from_service.push(key));
-    // The minimums of both sides, to show the value that was not taken beside the one that was.
-    let (below, above) = (minimums(&runtime.required), minimums(&capabilities));
-    for (key, node) in minimums(&required) {
-        let side = |side: &[(&'static str, Node)]| {
-            side.iter().find(|(side, _)| *side == key).map(|(_, node)| node.clone())
-        };
-        let (upper, lower) = (
-            side(&above).map(|node| (node, "service")),
-            side(&below).map(|node| (node, "runtime")),
-        );
-        let tightened = from_service.contains(&key);
-        let layer = if tightened { "service" } else { "runtime" };
-        // Features of both layers are required: neither overrides the other.
-        let is_union = key == "features";
-        let mut node = node;
-        // The place is one of the layer that is named, also where both set the first feature.
-        let named = if tightened { &upper } else { &lower };
-        if let Some((named, _)) = named.as_ref().filter(|_| is_union) {
-            node.origin = named.origin;
+
+    /// The minimums of the service over those of the runtime.
+    fn required(&mut self, runtime: &Capabilities) -> Capabilities {
+        let capabilities = self.minimums();
+        let mut from_service: Vec<&'static str> = Vec::new();
+        let required =
+            merged_minimums(runtime, &capabilities, &mut |key, _| from_service.push(key));
+        // The minimums of both sides, to show the value that was not taken beside the one that was.
+        let (below, above) = (minimums(runtime), minimums(&capabilities));
+        for (key, node) in minimums(&required) {
+            let side = |side: &[(&'static str, Node)]| {
+                side.iter().find(|(side, _)| *side == key).map(|(_, node)| node.clone())
+            };
+            let (upper, lower) = (
+                side(&above).map(|node| (node, "service")),
+                side(&below).map(|node| (node, "runtime")),
+            );
+            let tightened = from_service.contains(&key);
+            let layer = if tightened { "service" } else { "runtime" };
+            // Features of both layers are required: neither overrides the other.
+            let is_union = key == "features";
+            let mut node = node;
+            // The place is one of the layer that is named, also where both set the first feature.
+            let named = if tightened { &upper } else { &lower };
+            if let Some((named, _)) = named.as_ref().filter(|_| is_union) {
+                node.origin = named.origin;
+            }
+            // The side that lost; where only one side sets the key there is none.
+            let other = if tightened { lower } else { upper }.filter(|_| !is_union);
+            self.say(key, std::iter::once((node, layer)).chain(other).collect());
         }
-        // The side that lost; where only one side sets the key there is none.
-        let other = if tightened { lower } else { upper }.filter(|_| !is_union);
-        say(key, std::iter::once((node, layer)).chain(other).collect());
+        required
     }
-    let thresholds: Vec<(&Field<EcoString>, &'static str)> =
-        annotated(|annotations| annotations.cost_threshold.as_ref()).collect();
-    say(
-        "costThreshold",
-        thresholds
-            .iter()
-            .map(|(threshold, layer)| {
-                (Node::str(threshold.value.clone(), threshold.origin), *layer)
-            })
-            .collect(),
-    );
-    let threshold = thresholds.first().map(|(threshold, _)| *threshold);
-    let price = threshold.and_then(|threshold| {
+
+    /// The cost threshold, and where it is written.
+    fn threshold(&mut self, findings: &mut Vec<Diagnostic>) -> (Option<f64>, Option<Origin>) {
+        let thresholds: Vec<(&Field<EcoString>, &'static str)> =
+            self.annotated(|annotations| annotations.cost_threshold.as_ref()).collect();
+        let value =
+            |threshold: &Field<EcoString>| Node::str(threshold.value.clone(), threshold.origin);
+        let layers = thresholds.iter().map(|(threshold, layer)| (value(threshold), *layer));
+        self.say("costThreshold", layers.collect());
+        let Some((threshold, _)) = thresholds.first() else { return (None, None) };
         let price = Range::AMOUNT.read(&threshold.value).map(|price| price.as_f64());
         if price.is_none() {
             findings.push(not_a_number(
@@ -212,11 +276,12 @@ pub(super) fn effective<'r>(
                 "write dollars an hour of one replica, such as `2.5`",
             ));
         }
-        price
-    });
-    // The flag is parsed already; an annotation is a text that may be no number.
-    let request_size = options.request_size.map(|size| eco_format!("{size}")).or_else(|| {
-        let (size, _) = annotated(|annotations| annotations.request_size.as_ref()).next()?;
+        (price, Some(threshold.origin))
+    }
+
+    /// The request size of an annotation.
+    fn request_size(&self, findings: &mut Vec<Diagnostic>) -> Option<EcoString> {
+        let (size, _) = self.annotated(|annotations| annotations.request_size.as_ref()).next()?;
         if condition::tokens(&size.value).is_none() {
             findings.push(not_a_number(
                 "request size",
@@ -226,20 +291,6 @@ pub(super) fn effective<'r>(
             return None;
         }
         Some(size.value.clone())
-    });
-    Effective {
-        strategy,
-        preferred,
-        hard,
-        supported: &runtime.supported,
-        excluded: constraints
-            .map(|constraints| constraints.excluded.as_slice())
-            .unwrap_or_default(),
-        required,
-        threshold: price,
-        threshold_origin: threshold.map(|threshold| threshold.origin),
-        request_size,
-        requirements,
     }
 }
 
