@@ -2,7 +2,7 @@
 //! that are too small or too large.
 
 use super::resources::{Amounts, Resources, amounts, containers, total};
-use super::{namespace_of, text};
+use super::{name_of, namespace_of, text};
 use crate::quantity::Quantity;
 use crate::yaml::{Node, Value};
 use ecow::{EcoString, eco_format};
@@ -101,9 +101,9 @@ impl Item {
     }
 }
 
-/// The LimitRanges by namespace, in the order in which they were read.
+/// The items of the LimitRanges, by namespace and name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Limits(BTreeMap<EcoString, Vec<Vec<Item>>>);
+pub(super) struct Limits(BTreeMap<EcoString, BTreeMap<EcoString, Vec<Item>>>);
 
 fn sentence(mut broken: Vec<EcoString>) -> Option<EcoString> {
     let mut name = Vec::new();
@@ -148,13 +148,13 @@ impl Limits {
     pub(super) fn add(&mut self, object: &Node) {
         let items = object.at(&["spec", "limits"]).map(Node::items).unwrap_or_default();
         let items = items.iter().map(Item::read).collect();
-        self.0.entry(namespace_of(object)).or_default().push(items);
+        self.0.entry(namespace_of(object)).or_default().insert(name_of(object), items);
     }
 
     /// Fills in what the containers of a pod lack; returns whether the namespace has defaults. Of
-    /// several LimitRanges the first one that was read is taken; which one a server takes is chance.
+    /// several LimitRanges the first one by name is taken; which one a server takes is chance.
     pub(super) fn apply(&self, namespace: &str, spec: &mut Cow<'_, Node>) -> bool {
-        let items = self.0.get(namespace).into_iter().flatten().flatten();
+        let items = self.0.get(namespace).into_iter().flat_map(BTreeMap::values).flatten();
         let defaults: Vec<&Item> = items
             .filter(|item| {
                 item.kind == "Container" && !(item.limits.is_empty() && item.requests.is_empty())
@@ -199,7 +199,7 @@ impl Limits {
             let main = containers(spec, "containers");
             main.into_iter().chain(containers(spec, "initContainers"))
         };
-        ranges.iter().find_map(|items| {
+        ranges.values().find_map(|items| {
             let broken = items.iter().flat_map(|item| match item.kind.as_str() {
                 "Container" => all()
                     .flat_map(|resources| item.broken(&resources.requests, &resources.limits))
@@ -217,7 +217,7 @@ impl Limits {
     /// Why a claim is refused (`PersistentVolumeClaimValidateLimitFunc`).
     pub(super) fn refuse_claim(&self, namespace: &str, claim: &Node) -> Option<EcoString> {
         let quantity = amounts(claim.at(&["spec", "resources", "requests"])).remove("storage")?;
-        self.0.get(namespace)?.iter().flatten().find_map(|item| {
+        self.0.get(namespace)?.values().flatten().find_map(|item| {
             if item.kind != "PersistentVolumeClaim" {
                 return None;
             }

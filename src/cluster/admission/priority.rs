@@ -31,9 +31,11 @@ impl PriorityClasses {
         let value = class.get("value").and_then(Node::as_int).unwrap_or(0);
         let never = text(class.get("preemptionPolicy")) == "Never";
         if class.get("globalDefault").and_then(Node::as_bool) == Some(true) {
-            // Of several the lowest is taken (plugin/pkg/admission/priority).
+            // Of several the lowest is taken (plugin/pkg/admission/priority), the first by name of
+            // those.
             let lower = |other: &EcoString| {
-                self.classes.get(other).is_none_or(|(class, _)| i64::from(*class) > value)
+                let class = self.classes.get(other).map(|(class, _)| i64::from(*class));
+                class.is_none_or(|class| (class, other) > (value, &name))
             };
             if self.default.as_ref().is_none_or(lower) {
                 self.default = Some(name.clone());

@@ -193,14 +193,15 @@ impl Ledger {
                 quota.used = std::mem::take(&mut existing.used);
                 *existing = quota;
             }
-            None => all.push(quota),
+            // By name: which of several refuses first must not hang on the order of the files.
+            None => all.insert(all.partition_point(|other| other.name < quota.name), quota),
         }
     }
 
     /// Charges an object.
     ///
     /// # Errors
-    /// The first quota that refuses it; which of several a server names is chance.
+    /// The first quota by name that refuses it; which of several a server names is chance.
     pub fn charge(&mut self, namespace: &str, usage: &Arc<Usage>) -> Result<Receipt, Refused> {
         let quotas = self.quotas.get(namespace).map(Vec::as_slice).unwrap_or_default();
         // All quotas are asked for what must be stated before any is asked for room, as upstream

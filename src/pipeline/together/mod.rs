@@ -675,7 +675,11 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
     let mut options = Options::default();
     let mut admission = Admission::partial();
     let mut claims: Vec<&Object> = Vec::new();
-    for object in catalog.others() {
+    // Never in the order of the files: a namespace says which claims it allows, and of two claims
+    // that a quota has room for once, the first is created.
+    let mut objects: Vec<&Object> = catalog.others().iter().collect();
+    objects.sort_by_key(|object| (object.id.kind != "Namespace", &object.id));
+    for object in objects {
         admission.add(&object.node);
         if object.id.kind == "PersistentVolumeClaim" {
             claims.push(object);

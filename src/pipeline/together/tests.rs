@@ -197,6 +197,49 @@ fn workloads_that_no_operator_writes_take_nodes_too() {
     }
 }
 
+/// A claim with `adminAccess` exists where its namespace allows it, and one claim finds room in the
+/// quota, wherever the documents stand.
+#[test]
+fn the_order_of_documents_hides_no_claim() {
+    let claim = |name: &str| {
+        format!(
+            "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: {name}, namespace: \
+             ml}}, spec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}}}\n"
+        )
+    };
+    let pod = |name: &str, spec: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, namespace: ml}}, spec: \
+             {{containers: [{{name: main, image: example/main}}], {spec}}}}}\n"
+        )
+    };
+    let mounts = |name: &str| {
+        let volume =
+            format!("volumes: [{{name: v, persistentVolumeClaim: {{claimName: {name}}}}}]");
+        pod(name, &volume)
+    };
+    let mut documents = [
+        gpu_node("n1", 1, ""),
+        "{apiVersion: v1, kind: Namespace, metadata: {name: other}}\n".into(),
+        "{apiVersion: v1, kind: Namespace, metadata: {name: ml, labels: {resource.kubernetes.io/admin-access: 'true'}}}\n".into(),
+        "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {}}\n".into(),
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, spec: {driver: d.example, nodeName: n1, pool: {name: n1, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}}\n".into(),
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: all, namespace: ml}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, adminAccess: true}}]}}}\n".into(),
+        pod("watch", "resourceClaims: [{name: all, resourceClaimName: all}]"),
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: ml}, spec: {hard: {persistentvolumeclaims: '1'}}}\n".into(),
+        claim("one"),
+        claim("two"),
+        mounts("one"),
+        mounts("two"),
+    ];
+    for turned in [false, true] {
+        let ran = plan(&documents.join("---\n"));
+        let names: Vec<String> = waiting(&ran).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["Pod/ml/two"], "turned: {turned}");
+        documents.reverse();
+    }
+}
+
 #[test]
 fn groups_of_a_model_serving_fit_one_by_one() {
     for (groups, gpus, node, fits) in [
