@@ -209,6 +209,12 @@ mod tests {
                 Some(true),
             ),
             ("has(self.a.b)", r#"{"a": {"b": null}}"#, Some(false)),
+            ("!self.?a.orValue(false)", "{}", Some(true)),
+            ("!self.?a.orValue(false)", r#"{"a": true}"#, Some(false)),
+            ("self.?a.b.orValue(2) == 2 && self.?a.?b.orValue(2) == 2", r#"{"a": {}}"#, Some(true)),
+            ("self.?a.b.orValue(2) == 2", "{}", Some(true)),
+            ("self.?a.b.orValue(2) == 2", r#"{"a": {"b": 1}}"#, Some(false)),
+            ("self.?a.hasValue()", "{}", Some(false)),
             ("self[3] == 1", "[1]", None),
         ] {
             assert_eq!(holds(rule, json), expected, "{rule} of {json}");
@@ -223,6 +229,10 @@ mod tests {
             "self.a ==",
             "(self",
             "self.unknown()",
+            "self.?a",
+            "self.?a == 1",
+            "self.?a.orValue()",
+            "self.?a.contains('x')",
             "a ? b",
             "self.all(x)",
             "'open",

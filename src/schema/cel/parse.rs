@@ -107,21 +107,47 @@ impl Parser<'_> {
 
     fn member(&mut self) -> Option<Expr> {
         let mut expr = self.primary()?;
+        // After `.?` the value may be absent: under this condition it is there.
+        let mut there: Option<Expr> = None;
         loop {
-            if self.take("[") {
+            if there.is_none() && self.take("[") {
                 let index = self.choice()?;
                 self.need("]")?;
                 expr = Expr::Index(Box::new(expr), Box::new(index));
             } else if self.take(".") {
+                let optional = self.take("?");
                 let name = self.name()?;
-                expr = if self.take("(") {
-                    self.method(expr, &name)?
+                if let Some(there) = there.take_if(|_| !optional && self.take("(")) {
+                    expr = self.unwrapped(there, expr, &name)?;
+                } else if optional || there.is_some() {
+                    let field = unescaped(&name);
+                    let has = Expr::Has(Box::new(expr.clone()), field.clone());
+                    there = Some(match there.take() {
+                        Some(outer) => Expr::Binary(Operator::And, Box::new(outer), Box::new(has)),
+                        None => has,
+                    });
+                    expr = Expr::Field(Box::new(expr), field);
+                } else if self.take("(") {
+                    expr = self.method(expr, &name)?;
                 } else {
-                    Expr::Field(Box::new(expr), unescaped(&name))
-                };
+                    expr = Expr::Field(Box::new(expr), unescaped(&name));
+                }
             } else {
-                return Some(expr);
+                // A value that may be absent is used by nothing that is evaluated here.
+                return there.is_none().then_some(expr);
             }
+        }
+    }
+
+    /// What a method of a value that may be absent yields.
+    fn unwrapped(&mut self, there: Expr, value: Expr, method: &str) -> Option<Expr> {
+        let mut arguments = self.arguments()?;
+        match (method, arguments.pop()) {
+            ("hasValue", None) => Some(there),
+            ("orValue", Some(default)) if arguments.is_empty() => {
+                Some(Expr::Choice(Box::new(there), Box::new(value), Box::new(default)))
+            }
+            _ => None,
         }
     }
 
