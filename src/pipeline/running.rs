@@ -3,7 +3,7 @@
 use super::built::PodContext;
 use crate::api::{Api, ModelServing, Object};
 use crate::cluster::Shape;
-use crate::cluster::schedule::{Labels, PodSpec, PodTemplate, labels};
+use crate::cluster::schedule::{Labels, PodSpec, PodTemplate, held, labels};
 use crate::operators::OPERATORS;
 use crate::operators::servings;
 use crate::operators::servings::objects::names;
@@ -272,7 +272,8 @@ impl<'a> RunningPods<'a> {
     /// the requests of its containers are known.
     pub fn templates(&self, context: &PodContext) -> Vec<Arc<PodTemplate>> {
         let read = |pod: &RunningPod<'_>| {
-            let spec = pod.object.node.get("spec");
+            let spec = held(&pod.object.node);
+            let spec = spec.as_deref();
             let read = spec.and_then(|spec| {
                 context.read_running(pod.namespace(), pod.labels.clone(), spec).ok()
             });

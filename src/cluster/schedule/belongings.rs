@@ -105,7 +105,12 @@ impl Scheduler {
             }
         }
         if !devices.is_empty() {
-            self.devices.reserve(&devices, pod);
+            let bound = complete && scheduled;
+            self.devices.reserve(&devices, pod, bound);
+            // The objects say now who uses them.
+            if bound {
+                self.happens(Event::DeviceClaims(devices.into_iter().flatten().collect()));
+            }
         }
         complete
     }

@@ -6,6 +6,7 @@ use super::ids::{NodeId, PodId};
 use super::layout::FITS;
 use super::nodes::Nodes;
 use super::pod::PodTemplate;
+use super::preempt::NO_HELP;
 use super::queue::Event;
 use super::reason::{NO_CLAIMS, Plugins, PostFilter, Rejection, fit_error};
 use super::running::PodState;
@@ -164,14 +165,13 @@ impl Scheduler {
         Try::Nowhere(Arc::new(Rejection { message, counts: BTreeMap::new(), plugins }), None)
     }
 
-    /// The message for a pod whose claims name a class that does not exist: the last plugin before
-    /// the filters refuses it.
-    fn refused_claims(&self, why: &str) -> Try {
-        let nodes = self.nodes.len();
-        let message = eco_format!(
-            "0/{nodes} nodes are available: {why}. {NO_CLAIMS}, preemption: 0/{nodes} nodes are \
-             available: {nodes} Preemption is not helpful for scheduling."
-        );
+    /// The message for a pod whose claims have no devices on any node, as they name a class that does
+    /// not exist or are being allocated: the last plugin before the filters refuses it.
+    fn refused_claims(nodes: usize, why: &str, forbidden: Option<&'static str>) -> Try {
+        let useless = || PostFilter::Useless([(NO_HELP.into(), nodes)].into());
+        let post = forbidden.map_or_else(useless, PostFilter::NotEligible);
+        let fit = eco_format!("0/{nodes} nodes are available: {why}.");
+        let message = post.message(nodes, &fit, NO_CLAIMS);
         let (counts, plugins) = (BTreeMap::new(), Plugins::DEVICES);
         Try::Nowhere(Arc::new(Rejection { message, counts, plugins }), None)
     }
@@ -207,7 +207,8 @@ impl Scheduler {
             return self.prefilter(&why, plugins);
         }
         if let Some(why) = devices {
-            return self.refused_claims(&why);
+            let forbidden = looked.preemption(any_lower).forbidden(pod);
+            return Self::refused_claims(looked.nodes.len(), &why, forbidden);
         }
         if let Some(error) = looked.error() {
             let message = eco_format!("running \"DynamicResources\" filter plugin: {error}");
@@ -260,23 +261,20 @@ impl Scheduler {
             looked.filters.devices.as_ref().map_or((NO_CLAIMS, None), |(devices, pod_devices)| {
                 pod_devices.borrow().post_filter(devices)
             });
-        // Counts by code are a key only if no node has reasons of its own.
-        let counts =
-            (claims.is_none() && looked.view.more.is_empty()).then(|| looked.view.counts.to_vec());
         let (reasons, plugins) = looked.reasons();
         self.ties += usize::from(tied);
+        let nodes = self.nodes.len();
         // Thousands of equal pods are rejected alike; the message is composed once.
-        if let Some(counts) = &counts
-            && let Some((last_counts, last_post, rejection)) = self.last_rejections.get(&class)
-            && (last_counts, last_post) == (counts, &post)
+        if claims.is_none()
+            && let Some((of, last_post, rejection)) = self.last_rejections.get(&class)
+            && (*of, last_post, &rejection.counts) == (nodes, &post, &reasons)
         {
             return Try::Nowhere(Arc::clone(rejection), freed);
         }
-        let fit = fit_error(self.nodes.len(), &reasons);
-        let message = post.message(self.nodes.len(), &fit, says);
+        let message = post.message(nodes, &fit_error(nodes, &reasons), says);
         let rejection = Arc::new(Rejection { message, counts: reasons, plugins });
-        if let Some(counts) = counts {
-            self.last_rejections.insert(class, (counts, post, Arc::clone(&rejection)));
+        if claims.is_none() {
+            self.last_rejections.insert(class, (nodes, post, Arc::clone(&rejection)));
         }
         // The plugin's PostFilter gives back a claim that is allocated and not reserved, so that
         // other devices can be tried.

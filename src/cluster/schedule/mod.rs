@@ -25,12 +25,14 @@ pub(crate) mod queue;
 pub(crate) mod read;
 pub(crate) mod reason;
 pub(crate) mod requests;
+pub(crate) mod resized;
 pub(crate) mod room;
 pub(crate) mod running;
 pub(crate) mod scheduler;
 #[cfg(test)]
 pub(crate) mod scheduler_recordings;
 pub(crate) mod selectors;
+pub(crate) mod services;
 pub(crate) mod spread;
 pub(crate) mod state;
 pub(crate) mod storage;
@@ -50,6 +52,7 @@ pub use pod::{
     Labels, Namespaces, NodeTerm, PodSpec, PodTemplate, PodTerm, PodVolume, selector_of,
 };
 pub use reason::{Reason, Rejection};
+pub use resized::held;
 pub use running::PodState;
 pub use scheduler::{Eviction, Options, Scheduler};
 pub use selectors::{label_selector, labels};

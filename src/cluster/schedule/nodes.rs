@@ -92,7 +92,7 @@ pub(super) struct Nodes {
     epoch: u64,
 }
 
-fn amount(machine: &Machine, name: &str) -> i64 {
+pub(super) fn amount(machine: &Machine, name: &str) -> i64 {
     let stated = machine.allocatable.iter().flatten().find(|(resource, _)| resource == name);
     let exact = |quantity: &Quantity| {
         if name == KNOWN[CPU] {
@@ -106,7 +106,7 @@ fn amount(machine: &Machine, name: &str) -> i64 {
 }
 
 /// The maximum number of pods: a kubelet reports it; a Node written by hand may have no limit.
-fn slots(machine: &Machine) -> i64 {
+pub(super) fn slots(machine: &Machine) -> i64 {
     let stated = machine.allocatable.iter().flatten().any(|(name, _)| name == "pods");
     if stated { amount(machine, "pods") } else { i64::MAX }
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const NO_VICTIMS: &str = "No preemption victims found for incoming pod";
-const NO_HELP: &str = "Preemption is not helpful for scheduling";
+pub(super) const NO_HELP: &str = "Preemption is not helpful for scheduling";
 
 /// Pods with a nominated node, by node.
 pub(super) type Nominated = BTreeMap<NodeId, Vec<PodId>>;

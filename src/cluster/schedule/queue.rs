@@ -3,7 +3,7 @@
 
 use super::ids::{NodeId, PodId, TemplateId};
 use super::labels::LabelIndex;
-use super::nodes::{MISSING, Nodes};
+use super::nodes::{Nodes, Resource, amount, slots};
 use super::pod::{Disk, PodVolume};
 use super::reason::Plugins;
 use super::template::Compiled;
@@ -39,8 +39,8 @@ pub(super) struct Queue {
     backoff: BinaryHeap<Entry>,
     /// Pods that wait for an event.
     unschedulable: BTreeSet<PodId>,
-    /// Those that were rejected for spreading or pod affinity: other pods on the nodes can help
-    /// them.
+    /// Those that another pod on a node can help: they were rejected for spreading or pod affinity,
+    /// or their try ended in an error.
     crowded: BTreeSet<PodId>,
 }
 
@@ -57,7 +57,7 @@ impl Queue {
     pub(super) fn park(&mut self, pod: PodId, plugins: Plugins) {
         self.unschedulable.insert(pod);
         // Binding a pod takes room and can help only these; all others are spared the look.
-        if plugins.has(Plugins::SPREAD.with(Plugins::POD_AFFINITY)) {
+        if plugins.is_empty() || plugins.has(Plugins::SPREAD.with(Plugins::POD_AFFINITY)) {
             self.crowded.insert(pod);
         }
     }
@@ -166,15 +166,19 @@ impl Hints<'_> {
         devices: &[Option<devices::ClaimId>],
         plugins: Plugins,
     ) -> bool {
-        // If no filter rejected the pod (a cluster without nodes), it is tried again.
+        // No filter rejected the pod: there are no nodes, or the try ended in an error. The
+        // scheduler tries it again and again (`determineSchedulingHintForInFlightPod`); here that
+        // is after every change, as nothing else changes the answer.
         if plugins.is_empty() {
-            return !matches!(event, Event::Bound(_));
+            return true;
         }
         match event {
             Event::Bound(template) => self.helps_when_bound(*template, pod, plugins),
             Event::Deleted(templates, up_to) => {
                 up_to.is_none_or(|priority| pod.pod.priority <= priority)
-                    && templates.iter().any(|other| self.helps_when_gone(*other, pod, plugins))
+                    && templates
+                        .iter()
+                        .any(|other| self.helps_when_gone(*other, up_to.is_none(), pod, plugins))
             }
             Event::Objects => plugins.has(Plugins::OBJECTS),
             Event::Claims(claims) => {
@@ -210,7 +214,15 @@ impl Hints<'_> {
             || (plugins.has(Plugins::POD_AFFINITY) && matches_all(self.index, &pod.affinity, other))
     }
 
-    fn helps_when_gone(&self, template: TemplateId, pod: &Compiled, plugins: Plugins) -> bool {
+    /// Whether a pod that is gone helps; it `was_bound`, or had a node nominated, which is no help
+    /// against other pods.
+    fn helps_when_gone(
+        &self,
+        template: TemplateId,
+        was_bound: bool,
+        pod: &Compiled,
+        plugins: Plugins,
+    ) -> bool {
         let other = &self.templates[template.index()];
         let frees_port = || {
             let ports = &other.pod.ports;
@@ -220,8 +232,9 @@ impl Hints<'_> {
             || (plugins.has(Plugins::VOLUME_USE) && frees_volume(other, pod))
             || (plugins.has(Plugins::VOLUME_COUNT) && attaches(other))
             || (plugins.has(Plugins::PORTS) && frees_port())
-            || (plugins.has(Plugins::SPREAD) && self.spreads(other, pod))
-            || (plugins.has(Plugins::POD_AFFINITY)
+            || (was_bound && plugins.has(Plugins::SPREAD) && self.spreads(other, pod))
+            || (was_bound
+                && plugins.has(Plugins::POD_AFFINITY)
                 && matches_all(self.index, &pod.anti_affinity, other))
     }
 
@@ -245,33 +258,70 @@ impl Hints<'_> {
         let selected = || selects(now) && before.is_none_or(|before| !selects(before));
         let fits = || {
             let room = |resource, requested| self.nodes.allocatable(resource, node) >= requested;
+            let more = |before: &Machine| {
+                let grows = |resource: &Resource| {
+                    let name = self.nodes.resource_name(*resource);
+                    amount(now, name) > amount(before, name)
+                };
+                slots(now) > slots(before)
+                    || pod.requests.iter().any(|(resource, _)| grows(resource))
+            };
             pod.requests.iter().all(|(resource, requested)| room(*resource, *requested))
-                && before.is_none_or(|before| before.allocatable != now.allocatable)
+                && slots(now) > 0
+                && before.is_none_or(|before| more(before))
         };
         let value = |machine: &Machine, key: usize| {
             machine.label(self.nodes.topology_key(key)).map(ToOwned::to_owned)
         };
-        let moved = |key: usize| match before {
-            None => self.nodes.topology_of(key).values[node.index()] != MISSING,
-            Some(before) => value(before, key) != value(now, key),
+        let moved = |key: usize| before.is_some_and(|before| value(before, key) != value(now, key));
+        let retainted = |before: &Machine| {
+            (&before.taints, &before.soft_taints) != (&now.taints, &now.soft_taints)
         };
         let spread = || {
-            let all = pod.hard.iter().all(|constraint| value(now, constraint.key).is_some());
-            let changed = before.is_none_or(|before| {
-                before.taints != now.taints
-                    || pod.hard.iter().any(|constraint| moved(constraint.key))
-            });
-            all && changed
+            let labeled = |machine: &Machine| {
+                pod.hard.iter().all(|constraint| value(machine, constraint.key).is_some())
+            };
+            match before {
+                None => labeled(now),
+                Some(before) if labeled(before) != labeled(now) => true,
+                Some(before) => {
+                    labeled(now)
+                        && (retainted(before)
+                            || pod.hard.iter().any(|constraint| moved(constraint.key)))
+                }
+            }
         };
         let interpod = || {
-            pod.affinity.iter().any(|term| moved(term.key))
-                || (!pod.anti_affinity.is_empty() && before.is_none())
-                || pod.anti_affinity.iter().any(|term| before.is_some() && moved(term.key))
+            // A node without the key has room for no pod with affinity, and for each with
+            // anti-affinity.
+            let has = |machine: &Machine, key: usize| value(machine, key).is_some();
+            let near =
+                |term: &AffinityTerm| has(now, term.key) && (before.is_none() || moved(term.key));
+            let apart = |term: &AffinityTerm| {
+                before.is_none_or(|before| has(before, term.key) && moved(term.key))
+            };
+            pod.affinity.iter().any(near) || pod.anti_affinity.iter().any(apart)
         };
         let relabeled = || before.is_none_or(|before| !same_labels(before, now));
         let by_labels = Plugins::VOLUMES.with(Plugins::VOLUME_ZONE).with(Plugins::DEVICES);
-        let by_new = Plugins::PORTS.with(Plugins::VOLUME_USE).with(Plugins::VOLUME_COUNT);
+        let by_new = Plugins::PORTS
+            .with(Plugins::VOLUME_USE)
+            .with(Plugins::VOLUME_COUNT)
+            .with(Plugins::CLAIMS);
+        // Plugins that hear of new nodes but not of taints are told of every changed taint
+        // (`buildQueueingHintMap`).
+        let heard = |before: &Arc<Machine>| retainted(before) || (before.cordoned && !now.cordoned);
+        let by_taints = Plugins::NODE_AFFINITY
+            .with(by_labels)
+            .with(Plugins::PORTS)
+            .with(Plugins::FIT)
+            .with(Plugins::VOLUME_USE)
+            .with(Plugins::CLAIMS)
+            .with(Plugins::POD_AFFINITY);
+        let resized = || before.is_some_and(|before| before.allocatable != now.allocatable);
         (plugins.has(by_labels) && relabeled())
+            || (plugins.has(by_taints) && before.is_some_and(heard))
+            || (plugins.has(Plugins::DEVICES) && resized())
             || (plugins.has(Plugins::NODE_UNSCHEDULABLE) && uncordoned())
             || (plugins.has(Plugins::TAINTS) && untainted())
             || (plugins.has(Plugins::NODE_AFFINITY) && selected())

@@ -12,6 +12,7 @@ use super::preempt::Nominated;
 use super::queue::{Event, Hints, Place, Queue};
 use super::reason::{PostFilter, Rejection};
 use super::running::Belongings;
+use super::services::Services;
 use super::storage::claims::Storage;
 use super::template::Compiled;
 use super::terms::Terms;
@@ -30,6 +31,8 @@ pub struct Options {
     pub namespaces: BTreeMap<EcoString, Labels>,
     /// Disruption budgets.
     pub budgets: Vec<Budget>,
+    /// Services, which pods without spread constraints of their own spread by.
+    pub services: Arc<Services>,
     /// Volumes and claims.
     pub storage: Storage,
     /// Devices and claims for them.
@@ -64,10 +67,11 @@ impl Options {
         }
     }
 
-    /// Adds an object of storage, devices or quotas; others change nothing.
+    /// Adds an object of storage, devices or quotas, or a Service; others change nothing.
     pub fn add(&mut self, object: &Node) {
         match object.get("kind").and_then(Node::as_str) {
             Some("ResourceQuota") => self.quotas.set(object),
+            Some("Service") => Arc::make_mut(&mut self.services).add(object),
             Some(kind) if Storage::reads(kind) => self.storage.set(object),
             Some(kind) if Devices::reads(kind) || kind == "Namespace" => {
                 self.devices.set(object);
@@ -105,6 +109,7 @@ pub struct Scheduler {
     pub(super) pods: Vec<Pod>,
     pub(super) nominated: Nominated,
     pub(super) budgets: Budgets,
+    services: Arc<Services>,
     pub(super) storage: Storage,
     pub(super) devices: Devices,
     pub(super) quotas: Ledger,
@@ -119,8 +124,9 @@ pub struct Scheduler {
     pub(super) evictions: Vec<Eviction>,
     pub(super) ties: usize,
     pub(super) preference: Preference,
-    /// The last rejection of each class and its inputs: many pods share one.
-    pub(super) last_rejections: HashMap<usize, (Vec<u32>, PostFilter, Arc<Rejection>)>,
+    /// The last rejection of each class, of how many nodes and after which preemption: many pods
+    /// share one.
+    pub(super) last_rejections: HashMap<usize, (usize, PostFilter, Arc<Rejection>)>,
     clock: u64,
     period: u64,
     pub(super) events: Vec<Event>,
@@ -148,6 +154,7 @@ impl Scheduler {
             templates: Vec::new(),
             pods: Vec::new(),
             nominated: Nominated::new(),
+            services: Arc::clone(&options.services),
             storage: options.storage.clone(),
             devices: options.devices.clone(),
             quotas: options.quotas.clone(),
@@ -172,6 +179,7 @@ impl Scheduler {
     /// Adds a pod template.
     pub fn template(&mut self, pod: Arc<PodTemplate>) -> TemplateId {
         let id = TemplateId::new(self.templates.len());
+        let pod = self.services.spread(pod);
         let Self { nodes, index, terms, classes, storage, .. } = self;
         let compiled = Compiled::new(pod, nodes, index, terms, classes, storage);
         self.templates.push(Arc::new(compiled));

@@ -32,6 +32,8 @@ pub(super) struct Claim {
     pub(super) exists: bool,
     pub(super) spec: Arc<DeviceSpec>,
     pub(super) allocation: Option<Allocation>,
+    /// The devices are chosen for a pod that waits for a volume: its object does not have them yet.
+    pub(super) pending: bool,
     /// Pods that use it.
     pub(super) users: Vec<PodId>,
     /// Pods that are not known and use it.
@@ -47,6 +49,11 @@ pub(super) struct Claim {
 impl Claim {
     pub(super) fn is_reserved(&self) -> bool {
         !self.users.is_empty() || self.strangers > 0
+    }
+
+    /// The devices that its object has.
+    fn stated(&self) -> Option<&Allocation> {
+        self.allocation.as_ref().filter(|_| !self.pending)
     }
 }
 
@@ -220,6 +227,7 @@ impl Devices {
 
     /// Takes the devices of a claim; false if it had none.
     pub(super) fn deallocate(&mut self, claim: ClaimId) -> bool {
+        self.claims[claim].pending = false;
         let Some(allocation) = self.claims[claim].allocation.take() else { return false };
         for (_, device, admin) in allocation.devices {
             if !admin && let Some(count) = self.used.get_mut(&device) {
@@ -373,10 +381,17 @@ impl Devices {
         Ok(Some(id))
     }
 
-    /// A pod got a node: it uses its claims, which have devices.
-    pub(in crate::cluster::schedule) fn reserve(&mut self, claims: &[Option<ClaimId>], pod: PodId) {
+    /// A pod got a node: it uses its claims, which have devices; their objects have them when the
+    /// pod is `bound`.
+    pub(in crate::cluster::schedule) fn reserve(
+        &mut self,
+        claims: &[Option<ClaimId>],
+        pod: PodId,
+        bound: bool,
+    ) {
         for claim in claims.iter().flatten() {
             let resource_claim = &mut self.claims[*claim];
+            resource_claim.pending &= !bound;
             if !resource_claim.users.contains(&pod) {
                 resource_claim.users.push(pod);
                 // A running pod was counted when the claim was read.
@@ -436,7 +451,7 @@ impl Devices {
                 namespace: resource_claim.namespace.clone(),
                 name: resource_claim.name.clone(),
                 of_pod: resource_claim.of_pod,
-                devices: resource_claim.allocation.as_ref().map(|allocation| {
+                devices: resource_claim.stated().map(|allocation| {
                     let named = |(request, device, _): &(EcoString, DeviceId, bool)| {
                         let (_, pool, name) = &self.numbers.names[*device];
                         (request.clone(), pool.clone(), name.clone())

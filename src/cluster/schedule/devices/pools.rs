@@ -86,6 +86,16 @@ impl Pools {
                 Reach::All | Reach::Terms(_) => shared.push(at),
             }
         }
+        // Of the newest generation of each pool, the slices that exist, whatever nodes they are for.
+        let mut newest: Newest<'_> = HashMap::new();
+        for slice in slices {
+            let (generation, count) =
+                newest.entry((&slice.driver, &slice.pool)).or_insert((slice.generation, 0));
+            if slice.generation > *generation {
+                (*generation, *count) = (slice.generation, 0);
+            }
+            *count += usize::from(slice.generation == *generation);
+        }
         // Nodes that see the same slices share the pools.
         let mut by_key: HashMap<Vec<usize>, Vec<Arc<Pool>>> = HashMap::new();
         self.by_node = nodes
@@ -96,15 +106,24 @@ impl Pools {
                 let others = shared.iter().copied().filter(|at| slices[*at].nodes.holds(machine));
                 let mut seen: Vec<usize> = named.chain(others).collect();
                 seen.sort_unstable();
-                let pools =
-                    by_key.entry(seen).or_insert_with_key(|seen| pools(slices, seen, numbers));
+                let pools = by_key
+                    .entry(seen)
+                    .or_insert_with_key(|seen| pools(slices, seen, &newest, numbers));
                 pools.clone()
             })
             .collect();
     }
 }
 
-fn pools(slices: &[Slice], seen: &[usize], numbers: &mut Numbers) -> Vec<Arc<Pool>> {
+/// By driver and name of a pool: its newest generation, and how many slices of it exist.
+type Newest<'s> = HashMap<(&'s EcoString, &'s EcoString), (i64, usize)>;
+
+fn pools(
+    slices: &[Slice],
+    seen: &[usize],
+    newest: &Newest<'_>,
+    numbers: &mut Numbers,
+) -> Vec<Arc<Pool>> {
     let mut by_name: BTreeMap<(&EcoString, &EcoString), Vec<usize>> = BTreeMap::new();
     for at in seen {
         let slice = &slices[*at];
@@ -130,13 +149,19 @@ fn pools(slices: &[Slice], seen: &[usize], numbers: &mut Numbers) -> Vec<Arc<Poo
                 });
             }
         }
-        let count = list.first().map_or(0, |first| slices[*first].count);
-        Arc::new(Pool {
+        let first = &slices[*list.first()?];
+        // Slices for other nodes complete a pool too (`checkSlicesInPool`).
+        let (generation, there) = newest[&(driver, name)];
+        if list.len() != first.count && generation > first.generation {
+            // The driver replaces it, and nothing of the new generation is for this node.
+            return None;
+        }
+        Some(Arc::new(Pool {
             name: ecow::eco_format!("{driver}/{name}"),
-            incomplete: list.len() != count,
+            incomplete: list.len() != first.count && there != first.count,
             invalid,
             members,
-        })
+        }))
     };
-    by_name.into_iter().map(pool).collect()
+    by_name.into_iter().filter_map(pool).collect()
 }

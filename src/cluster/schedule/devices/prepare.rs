@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The claims of a pod.
 #[derive(Clone, Debug, Default)]
 pub(in crate::cluster::schedule) struct PodDevices {
-    /// No node may have the pod (a device class does not exist).
+    /// No node may have the pod (a device class does not exist, a claim is being allocated).
     pub(in crate::cluster::schedule) refused: Option<EcoString>,
     /// An error ends the try, whatever the other nodes say.
     pub(in crate::cluster::schedule) error: Option<EcoString>,
@@ -42,6 +42,15 @@ impl Devices {
                 continue;
             }
             if claim.allocation.is_some() {
+                // The scheduler has its devices in mind; the object gets them when the volumes of
+                // the pod are bound.
+                if claim.pending && devices.refused.is_none() {
+                    devices.refused = Some(eco_format!(
+                        "resource claim {}/{} is in the process of being allocated",
+                        claim.namespace,
+                        claim.name
+                    ));
+                }
                 devices.allocated.push(*id);
                 continue;
             }
@@ -75,6 +84,7 @@ impl Devices {
         let found = pod.found.get(&node).into_iter().flat_map(|found| &found.allocations);
         for (claim, allocation) in found {
             self.allocate(*claim, allocation.clone());
+            self.claims[*claim].pending = true;
         }
     }
 }
@@ -102,6 +112,19 @@ impl PodDevices {
         };
         let apart: Vec<ClaimId> =
             self.allocated.iter().filter(|claim| !reaches(claim)).copied().collect();
+        // As upstream, claims without devices are looked at first; a claim that is elsewhere is taken
+        // back only for nodes that have devices for the others.
+        let searched = (!self.wanted.is_empty()).then(|| devices.search(node, &self.wanted));
+        let found = match searched.transpose() {
+            Ok(found) => found,
+            Err(Failure::Unfit(why)) => {
+                return Some(Refusal::of(Reason::NoDevices(why), false, Plugins::DEVICES));
+            }
+            Err(Failure::Error(why)) => {
+                self.error = Some(why);
+                return None;
+            }
+        };
         if !apart.is_empty() {
             for claim in apart {
                 if !self.apart.contains(&claim) {
@@ -110,22 +133,10 @@ impl PodDevices {
             }
             return Some(Refusal::of(Reason::ClaimElsewhere, false, Plugins::DEVICES));
         }
-        if self.wanted.is_empty() {
-            return None;
+        if let Some(found) = found {
+            self.found.insert(node, found);
         }
-        match devices.search(node, &self.wanted) {
-            Ok(found) => {
-                self.found.insert(node, found);
-                None
-            }
-            Err(Failure::Unfit(why)) => {
-                Some(Refusal::of(Reason::NoDevices(why), false, Plugins::DEVICES))
-            }
-            Err(Failure::Error(why)) => {
-                self.error = Some(why);
-                None
-            }
-        }
+        None
     }
 
     /// How good the devices of a node are; none where all are alike.

@@ -8,7 +8,7 @@ mod play;
 mod pods;
 pub(crate) mod ties;
 
-use super::{Admission, Budget, Options, PodId, PodTemplate, Scheduler, labels};
+use super::{Admission, Budget, Options, PodId, PodTemplate, Scheduler, held, labels};
 use crate::api::{Api, Object, ObjectRef, Scope};
 use crate::cluster::Machine;
 use crate::quantity::recordings;
@@ -128,8 +128,9 @@ impl<'r> Start<'r> {
         let mut running = BTreeMap::new();
         let ended = |pod: &Value| matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed");
         for pod in &row.running {
-            let template = scheduler.template(Arc::new(template(pod, &classes)));
-            let id = scheduler.run(template, text(&pod["spec"]["nodeName"]), None).unwrap();
+            let template = scheduler.template(Arc::new(running_template(pod, &classes)));
+            let started = pod["status"]["startTime"].as_str();
+            let id = scheduler.run(template, text(&pod["spec"]["nodeName"]), started).unwrap();
             if ended(pod) {
                 scheduler.succeed(id);
                 continue;
@@ -147,10 +148,18 @@ impl<'r> Start<'r> {
 
 /// The template of a pod or of a pod template.
 pub(crate) fn template(pod: &Value, classes: &Admission) -> PodTemplate {
+    read(pod, &node(&pod["spec"]), classes)
+}
+
+/// The template of a pod that runs.
+fn running_template(pod: &Value, classes: &Admission) -> PodTemplate {
     let tree = node(pod);
-    let labels = labels(tree.at(&["metadata", "labels"]));
-    let mut template =
-        PodTemplate::read(namespace(pod), labels, &node(&pod["spec"]), classes).unwrap();
+    read(pod, &held(&tree).unwrap(), classes)
+}
+
+fn read(pod: &Value, spec: &Node, classes: &Admission) -> PodTemplate {
+    let labels = labels(node(pod).at(&["metadata", "labels"]));
+    let mut template = PodTemplate::read(namespace(pod), labels, spec, classes).unwrap();
     template.name = text(&pod["metadata"]["name"]).into();
     template
 }

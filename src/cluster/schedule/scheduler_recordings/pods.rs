@@ -1,7 +1,8 @@
 //! random-pods.jsonl: single pods, created one after the other in random small clusters; where each goes,
-//! the scores of its nodes, whom it evicts, which devices its claims get, and why it waits.
+//! the scores of its nodes, whom it evicts, which devices its claims get, and why it waits. Between
+//! pods nodes and objects come and change, and pods are deleted.
 
-use super::{Row, Start, namespace, node, template, text};
+use super::{Row, Start, machine, namespace, node, template, text};
 use crate::cluster::schedule::{
     PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak, label_selector,
 };
@@ -44,6 +45,28 @@ impl Cluster<'_> {
             for eviction in new {
                 self.scheduler.finish(eviction.victim);
             }
+        }
+    }
+
+    /// A pod is deleted, or an object is there in a new form.
+    fn happens(&mut self, event: &Value, running: &BTreeMap<&str, PodId>) {
+        let name = text(&event["name"]);
+        match (text(&event["verb"]), text(&event["kind"])) {
+            ("delete", "Pod") => {
+                if let Some(pod) = running.get(name).or_else(|| self.pods.get(name)) {
+                    self.scheduler.delete(*pod);
+                    self.scheduler.finish(*pod);
+                }
+            }
+            ("apply", "Node") => {
+                let machine = machine(&event["object"]);
+                match self.scheduler.node_id(name) {
+                    Some(node) => self.scheduler.change_node(node, machine),
+                    None => _ = self.scheduler.add_node(machine).unwrap(),
+                }
+            }
+            ("apply", _) => assert!(self.scheduler.set_object(&node(&event["object"]))),
+            other => panic!("{other:?} is not known"),
         }
     }
 
@@ -109,14 +132,21 @@ fn compare(value: &Value) -> Result<(), String> {
         .collect();
     let start = Start::of(&row);
     let pods = value["pods"].as_array().unwrap();
-    let templates: Vec<PodTemplate> = pods.iter().map(|pod| owned(&row, pod, &start)).collect();
+    let is_pod = |object: &Value| object["verb"].is_null();
+    let template = |object| is_pod(object).then(|| owned(&row, object, &start));
+    let templates: Vec<Option<PodTemplate>> = pods.iter().map(template).collect();
     let Start { scheduler, running, .. } = start;
     let mut cluster = Cluster { scheduler, ties: Recorded(ties), pods: BTreeMap::new(), seen: 0 };
     cluster.settle();
     let mut played = json!({"scores": {}, "pods": {}, "taken": expect["taken"]});
     for (pod, template) in pods.iter().zip(templates) {
-        let name = text(&pod["metadata"]["name"]);
         cluster.scheduler.time_passes();
+        let Some(template) = template else {
+            cluster.happens(pod, &running);
+            cluster.settle();
+            continue;
+        };
+        let name = text(&pod["metadata"]["name"]);
         let id = cluster.scheduler.template(Arc::new(template));
         if expect["scores"].get(name).is_some() {
             played["scores"][name] = scores(&mut cluster.scheduler, id);

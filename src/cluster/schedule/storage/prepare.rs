@@ -87,7 +87,10 @@ impl Storage {
         nodes: &Nodes,
     ) -> PodVolumes {
         let claims = in_order(volumes, claims);
-        let refused = claims.iter().find_map(|id| unusable(&self.claims[*id], self.knows_claims));
+        // The first plugin looks up all claims before the second one is asked.
+        let problems =
+            claims.iter().filter_map(|id| unusable(&self.claims[*id], self.knows_claims));
+        let refused = problems.min_by_key(|(_, plugin)| *plugin != Plugins::CLAIMS);
         let mut prepared = PodVolumes { refused, ..PodVolumes::default() };
         if prepared.refused.is_some() {
             return prepared;
@@ -152,7 +155,7 @@ impl Storage {
 
     /// A claim that was never in a cluster is bound when it is created: its class makes volumes,
     /// or is not known.
-    fn will_be_bound(&self, claim: &Claim) -> bool {
+    pub(super) fn will_be_bound(&self, claim: &Claim) -> bool {
         let unknown = !self.knows_classes;
         claim.new
             && claim.volume.is_none()

@@ -123,7 +123,7 @@ impl Storage {
     /// A pod got a node: its claims that wait get their volumes. While one is not made, the pod holds
     /// the node and is not bound. Claims that wait for a pod get none for one that was not scheduled:
     /// it is the scheduler that binds them, or names the node to make a volume for
-    /// (`VolumeBinding.PreBind`).
+    /// (`VolumeBinding.PreBind`). Those that wait for the controller of volumes wait on.
     pub(in crate::cluster::schedule) fn reserve(
         &mut self,
         claims: &[ClaimId],
@@ -137,7 +137,8 @@ impl Storage {
             if self.claims[*claim].bound || !self.claims[*claim].exists {
                 continue;
             }
-            if !scheduled && self.waits_for_pod(&self.claims[*claim]) {
+            let pvc = &self.claims[*claim];
+            if !scheduled && (self.waits_for_pod(pvc) || !self.will_be_bound(pvc)) {
                 taken.complete = false;
                 continue;
             }

@@ -1,7 +1,10 @@
 //! Claims of pods that run already.
 
 use super::{Bench, machine, node, template};
+use crate::cluster::schedule::ids::PodId;
+use crate::cluster::schedule::queue::Place;
 use crate::cluster::schedule::scheduler::{Options, Scheduler};
+use std::collections::BTreeSet;
 
 #[test]
 fn a_pod_that_runs_keeps_the_devices_of_its_claim() {
@@ -116,4 +119,90 @@ fn a_pod_that_names_its_node_binds_no_claim_that_waits_for_the_scheduler() {
     bench.scheduler.schedule();
     assert_eq!(bench.place(pod), "a");
     assert!(bound(&bench));
+}
+
+const GPU_CLASS: &str = "{kind: DeviceClass, metadata: {name: gpu}}";
+
+/// Nodes `a` and `b` with these objects.
+fn with_devices(objects: &[&str]) -> Bench {
+    let mut options = Options::default();
+    for text in objects {
+        options.add(&node(text));
+    }
+    options.storage.only_answering(BTreeSet::new());
+    let machines = ["a", "b"].map(|name| machine(name, "", "", "allocatable: {cpu: 8}"));
+    Bench { scheduler: Scheduler::new(machines, &options) }
+}
+
+fn add(bench: &mut Bench, spec: &str) -> PodId {
+    let mut template = template("", spec);
+    template.name = "pod".into();
+    let id = bench.take(template);
+    let pod = bench.scheduler.add(id);
+    bench.scheduler.schedule();
+    pod
+}
+
+#[test]
+fn a_pod_whose_try_ended_in_an_error_is_tried_again_after_every_change() {
+    let mut bench = with_devices(&[
+        "{kind: DeviceClass, metadata: {name: gpu}, spec: {selectors: [{cel: {expression: \"device.attributes['d'].model == 'x'\"}}]}}",
+        "{kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, nodeName: a, pool: {name: a, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}}",
+        "{kind: ResourceClaim, metadata: {name: one, namespace: ml}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}",
+    ]);
+    let waits = add(&mut bench, "resourceClaims: [{name: one, resourceClaimName: one}]");
+    assert!(
+        bench.place(waits).starts_with("running \"DynamicResources\" filter plugin: class gpu")
+    );
+    let other = bench.take(template("", ""));
+    let other = bench.scheduler.push(other);
+    let on = bench.id("b");
+    bench.scheduler.bind(other, on);
+    bench.scheduler.hear();
+    assert_ne!(bench.scheduler.pods[waits.index()].place, Place::Unschedulable);
+}
+
+#[test]
+fn slices_for_other_nodes_complete_a_pool() {
+    let slice = |name: &str, node: &str, generation: usize| {
+        format!(
+            "{{kind: ResourceSlice, metadata: {{name: {name}}}, spec: {{driver: d, nodeName: {node}, \
+             pool: {{name: rack, generation: {generation}, resourceSliceCount: 2}}, devices: \
+             [{{name: {name}}}]}}}}"
+        )
+    };
+    let wants = "{kind: ResourceClaim, metadata: {name: one, namespace: ml}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}";
+    for (slices, expected) in [
+        (vec![slice("left", "a", 1), slice("right", "b", 1)], "a"),
+        // One slice is missing.
+        (vec![slice("left", "a", 1)], "waits"),
+        // The driver writes a new generation, and that of `a` is not there yet.
+        (vec![slice("left", "a", 1), slice("right", "b", 2), slice("more", "b", 2)], "b"),
+    ] {
+        let mut objects = vec![GPU_CLASS, wants];
+        objects.extend(slices.iter().map(String::as_str));
+        let mut bench = with_devices(&objects);
+        let pod = add(&mut bench, "resourceClaims: [{name: one, resourceClaimName: one}]");
+        let place = bench.place(pod);
+        let place = if place.contains("cannot allocate all claims") { "waits" } else { &place };
+        assert_eq!(place, expected, "{slices:?}");
+    }
+}
+
+#[test]
+fn a_claim_of_a_pod_that_waits_for_its_volume_is_not_allocated_yet() {
+    let mut bench = with_devices(&[
+        GPU_CLASS,
+        "{kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, allNodes: true, pool: {name: all, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}}",
+        "{kind: ResourceClaim, metadata: {name: one, namespace: ml}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}",
+        "{kind: StorageClass, metadata: {name: late}, provisioner: p, volumeBindingMode: WaitForFirstConsumer}",
+        "{kind: PersistentVolumeClaim, metadata: {name: data, namespace: ml}, spec: {storageClassName: late, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}",
+    ]);
+    let claims = "resourceClaims: [{name: one, resourceClaimName: one}]";
+    let first = add(&mut bench, &volumes(&["data"], claims));
+    assert_eq!(bench.place(first), "a");
+    assert!(bench.scheduler.devices().status().all(|claim| claim.devices.is_none()));
+    let second = add(&mut bench, claims);
+    let why = bench.place(second);
+    assert!(why.contains("resource claim ml/one is in the process of being allocated"), "{why}");
 }
