@@ -6,6 +6,7 @@
 
 use crate::yaml::{Entries, Node, Part, Unread};
 use ecow::{EcoString, EcoVec};
+use memchr::memmem;
 use std::ops::Range;
 
 /// A List with the places of its items.
@@ -27,7 +28,7 @@ pub(super) fn items(text: &str, part: &Part) -> Option<LongList> {
     let start = part.range.start;
     let place = |item: Range<usize>| Part {
         json: is_json,
-        unread: if is_json { unread(kind_in_json(&body[item.clone()])) } else { &[] },
+        unread: if is_json { unread_of(&body[item.clone()]) } else { &[] },
         ..Part::from(start + item.start..start + item.end)
     };
     Some(LongList { items: found.into_iter().map(place).collect(), typed })
@@ -69,6 +70,15 @@ static OF_POD: [Unread; 4] = [
         entries: Entries::These(&["lastProbeTime", "lastTransitionTime", "observedGeneration"]),
     },
 ];
+/// A pod that is resized in place holds what its status says, too.
+static OF_RESIZED_POD: [Unread; 3] = [
+    OF_METADATA,
+    Unread { at: &["status", "containerStatuses"], entries: OF_STATUS },
+    Unread { at: &["status", "initContainerStatuses"], entries: OF_STATUS },
+];
+const OF_STATUS: Entries = Entries::AllBut(&["name", "resources", "allocatedResources"]);
+/// With this begin the conditions of a pod that is resized.
+const RESIZE: &str = "PodResize";
 static OF_OTHERS: [Unread; 1] = [OF_METADATA];
 
 fn unread(kind: Option<&str>) -> &'static [Unread] {
@@ -79,12 +89,30 @@ fn unread(kind: Option<&str>) -> &'static [Unread] {
     }
 }
 
+/// What nothing reads of an item in JSON. A long text is searched once, without parsing it.
+fn unread_of(item: &str) -> &'static [Unread] {
+    match kind_in_json(item) {
+        Some("Pod") if memmem::find(item.as_bytes(), RESIZE.as_bytes()).is_some() => {
+            &OF_RESIZED_POD
+        }
+        kind => unread(kind),
+    }
+}
+
 /// Drops from an item what no answer reads; in JSON it was passed over.
 pub(super) fn trim(item: &mut Node) {
     if let Some([wrapped]) = item.as_list_mut().map(EcoVec::make_mut) {
         return trim(wrapped);
     }
-    for field in unread(item.get("kind").and_then(Node::as_str)) {
+    let kind = item.get("kind").and_then(Node::as_str);
+    let conditions = item.at(&["status", "conditions"]).map(Node::items).unwrap_or_default();
+    let resizes = kind == Some("Pod")
+        && conditions.iter().any(|condition| {
+            let named = condition.get("type").and_then(Node::as_str);
+            named.is_some_and(|name| name.starts_with(RESIZE))
+        });
+    let unread = if resizes { &OF_RESIZED_POD[..] } else { unread(kind) };
+    for field in unread {
         field.remove(item);
     }
 }
@@ -282,6 +310,16 @@ mod tests {
         let kept = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"m"},{}]},"status":{"phase":"Running","conditions":[{"type":"Ready"}]}}"#;
         for own in [read, trimmed] {
             assert_eq!(serde_json::to_string(&own).unwrap(), kept);
+        }
+        // What a pod that is resized holds is in its status.
+        let pod = r#"{"kind":"Pod","status":{"conditions":[{"type":"PodResizePending"}],"containerStatuses":[{"name":"m","image":"i","allocatedResources":{"cpu":"1"}}]}}"#;
+        let list = format!(r#"{{"apiVersion":"v1","kind":"List","items":[{pod}]}}"#);
+        let part = items(&list, &Part::from(0..list.len())).expect("a list").items[0].clone();
+        let read = parse(SourceId(0), &list, part, &limits).value.unwrap();
+        let mut trimmed = parse(SourceId(0), pod, 0..pod.len(), &limits).value.unwrap();
+        trim(&mut trimmed);
+        for own in [read, trimmed] {
+            assert_eq!(serde_json::to_string(&own).unwrap(), pod.replace(r#""image":"i","#, ""));
         }
         let broken = r#"{"kind":"Pod","metadata":{"managedFields":[}]}}"#;
         let part = Part { unread: &OF_POD, ..Part::from(0..broken.len()) };
