@@ -58,7 +58,8 @@ impl Ran {
     }
 }
 
-/// Runs a command in this process; `{NAME}` in its arguments is the file of that name.
+/// Runs a command in this process; `{NAME}` in its arguments is the file of that name, and `{.}` the
+/// directory of the files.
 #[expect(clippy::disallowed_methods, reason = "commands of tests read files")]
 pub(crate) fn ome_on(arguments: &str, files: &[(&str, &str)]) -> Ran {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -66,6 +67,9 @@ pub(crate) fn ome_on(arguments: &str, files: &[(&str, &str)]) -> Ran {
     let directory = std::env::temp_dir().join(format!("ome-test-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("a directory for the input");
     let mut words: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
+    for word in &mut words {
+        *word = word.replace("{.}", &directory.display().to_string());
+    }
     for (name, text) in files {
         let path = directory.join(name);
         std::fs::write(&path, text).expect("the input is written");

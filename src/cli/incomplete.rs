@@ -11,7 +11,7 @@ use crate::workspace::World;
 use serde::Serialize;
 
 /// A part of the input that was not read.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Gap {
     /// The file.
     pub(super) file: String,
@@ -37,13 +37,29 @@ struct Scope {
     counts_pods: bool,
     /// Any object: it may be one that is compared with a rendered one.
     compares: bool,
+    /// The kind is in a group that has no such kind, so that it may stand for another.
+    is_misspelled: bool,
+    /// No service and no pod: an answer is about the text itself.
+    text: Text,
+}
+
+/// Which texts an answer is about that is not about services or pods.
+#[derive(Clone, Copy)]
+enum Text {
+    /// None: there are services, or pods are placed.
+    None,
+    /// Those that the command line names, as opposed to those that are found in its directories.
+    Named,
+    /// All: no text has an object.
+    All,
 }
 
 /// The findings about documents that became no object and may hold one that answers depend on;
 /// `compares` where the objects of the input are compared with rendered ones.
 pub(super) fn gaps(world: &World, compares: bool) -> Vec<Diagnostic> {
     // Without Nodes nothing is placed, and other pods change no answer.
-    let scope = Scope { counts_pods: !world.catalog.machines().is_empty(), compares };
+    let counts_pods = !world.catalog.machines().is_empty();
+    let scope = Scope { counts_pods, compares, is_misspelled: false, text: Text::of(world) };
     let unread = world.unread.iter();
     let found = unread.filter(|finding| finding.severity == Severity::Error);
     found
@@ -56,12 +72,19 @@ pub(super) fn gaps(world: &World, compares: bool) -> Vec<Diagnostic> {
             }
             // Of error level only where it was named and nothing else was read.
             Code::NotKubernetes => true,
+            // An object of another kind is counted among the kinds of the input.
+            code if code != Code::OtherKind
+                && finding.span().is_some_and(|span| scope.text.holds(span, world)) =>
+            {
+                hides_text(code) || leaves_object_out(code)
+            }
             code if hides_text(code) => {
                 finding.span().is_none_or(|span| may_matter(span, world, scope))
             }
             // A document of a kind that is known, without what makes it an object. Settings and
             // accounts are asked for by their names.
-            Code::UnknownKind | Code::MissingName | Code::RequiredField => {
+            code if leaves_object_out(code) => {
+                let scope = Scope { is_misspelled: code == Code::UnknownKind, ..scope };
                 finding.span().is_none_or(|span| {
                     let mut kinds = kinds_at(span, world).peekable();
                     let is_nobodys = finding.code == Code::MissingName
@@ -97,6 +120,35 @@ pub(super) fn hides_text(code: Code) -> bool {
     )
 }
 
+/// Whether a finding with this code means that a document became no object.
+fn leaves_object_out(code: Code) -> bool {
+    matches!(code, Code::UnknownKind | Code::MissingName | Code::RequiredField)
+}
+
+impl Text {
+    fn of(world: &World) -> Self {
+        let catalog = &world.catalog;
+        let is_answered = catalog.services().len() + catalog.model_servings().len() > 0
+            || !catalog.machines().is_empty();
+        if is_answered {
+            Self::None
+        } else if world.input.is_empty() {
+            Self::All
+        } else {
+            Self::Named
+        }
+    }
+
+    /// Whether the text at a place is one of them.
+    fn holds(self, span: Span, world: &World) -> bool {
+        match self {
+            Self::None => false,
+            Self::Named => world.sources.get(span.source).root.is_none(),
+            Self::All => true,
+        }
+    }
+}
+
 /// Whether the document at a place names a kind that answers depend on, or no kind at all. Copies are
 /// nobody's cluster.
 fn may_matter(span: Span, world: &World, scope: Scope) -> bool {
@@ -113,6 +165,7 @@ fn may_matter(span: Span, world: &World, scope: Scope) -> bool {
         kind => {
             scope.compares
                 || kinds::touches_answers(kind, scope.counts_pods)
+                || (scope.is_misspelled && kinds::is_nearly_decisive(kind, scope.counts_pods))
                 || (may_be_ours && kinds::is_nearly_ours(kind))
         }
     };
@@ -182,9 +235,18 @@ pub(super) fn print_json(
 mod tests {
     use super::*;
     use crate::pipeline::testing::world_of;
+    use crate::testing::ome_on;
 
-    /// The codes of the gaps of a text, without and with a comparison of objects.
+    /// A service: answers are about it.
+    const SERVICE: &str = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: s}\nspec: {predictor: {model: {modelFormat: {name: onnx}}}}\n---\n";
+
+    /// The codes of the gaps of a text beside a service, without and with a comparison of objects.
     fn codes(text: &str) -> [Vec<&'static str>; 2] {
+        codes_of(&format!("{SERVICE}{text}"))
+    }
+
+    /// The codes of the gaps of a text.
+    fn codes_of(text: &str) -> [Vec<&'static str>; 2] {
         let world = world_of(text);
         [false, true].map(|compares| {
             gaps(&world, compares).iter().map(|finding| finding.code.as_str()).collect()
@@ -242,6 +304,93 @@ mod tests {
         }
         let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: serving.kserve.io/v1beta1\n  kind: InferenceService\n  metadata: {}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n";
         assert_eq!(codes(list)[0], ["missing-name"]);
+    }
+
+    #[test]
+    fn a_kind_that_may_be_a_misspelled_decisive_one_is_a_gap() {
+        let of = |group: &str, kind: &str| {
+            format!("apiVersion: {group}\nkind: {kind}\nmetadata: {{name: x}}\n---\n")
+        };
+        for (group, kind) in [("v1", "Nodes"), ("kueue.x-k8s.io/v1beta1", "ClusterQueu")] {
+            assert_eq!(codes(&of(group, kind))[0], ["unknown-kind"], "{kind}");
+        }
+        // Pods are placed where there are nodes.
+        assert_eq!(codes(&of("v1", "Pods"))[0], Vec::<&str>::new());
+        assert_eq!(codes(&format!("{NODE}{}", of("v1", "Pods")))[0], ["unknown-kind"]);
+    }
+
+    const BROKEN: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x\n";
+    const OTHER: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n";
+
+    #[test]
+    fn without_services_a_named_text_is_the_question() {
+        assert_eq!(codes_of(BROKEN)[0], ["yaml-syntax"]);
+        assert_eq!(codes_of(&format!("{OTHER}---\n{BROKEN}"))[0], ["yaml-syntax"]);
+        let unnamed = "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n";
+        assert_eq!(codes_of(unnamed)[0], ["missing-name"]);
+        // What is read as an object of another kind is none.
+        assert!(
+            codes_of("apiVersion: example.com/v1\nkind: Foo\nmetadata: {name: x}\n")[0].is_empty()
+        );
+        // Beside a service it is no part of the answer.
+        assert!(codes(&format!("{OTHER}---\n{BROKEN}"))[0].is_empty());
+    }
+
+    /// Exit code and whether the finding is printed, of each way to read broken text.
+    #[test]
+    fn text_that_was_not_read_is_never_passed_over_in_silence() {
+        for command in ["plan", "render", "explain", "drift", "rollout --all", "drain n1"] {
+            for input in ["{d.yaml}", "{.}"] {
+                let ran = ome_on(&format!("{command} -f {input}"), &[("d.yaml", BROKEN)]);
+                assert_eq!(ran.code, 1, "{command} {input}: {}{}", ran.out, ran.err);
+                assert!(ran.err.contains("yaml-syntax"), "{command} {input}: {}", ran.err);
+            }
+        }
+        for sides in ["--base {a.yaml} -f {d.yaml}", "--base {d.yaml} -f {a.yaml}"] {
+            let files = [("a.yaml", OTHER), ("d.yaml", BROKEN)];
+            let ran = ome_on(&format!("diff {sides}"), &files);
+            assert_eq!((ran.code, ran.err.contains("yaml-syntax")), (1, true), "{sides}");
+        }
+    }
+
+    /// In a directory with other objects it is named, and is no error.
+    #[test]
+    fn text_of_a_directory_without_services_is_named() {
+        let files = [("a.yaml", OTHER), ("d.yaml", BROKEN)];
+        for command in ["plan", "explain", "render", "endpoints"] {
+            let ran = ome_on(&format!("{command} -f {{.}}"), &files);
+            let all = ran.out + &ran.err;
+            assert_eq!(ran.code, 0, "{command}: {all}");
+            assert!(all.contains("the input has 1 Service"), "{command}: {all}");
+            assert!(all.contains("not read: ") && all.contains("d.yaml:"), "{command}: {all}");
+        }
+        // A key that is set twice leaves an object that is read.
+        let twice = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nmetadata: {name: b}\n";
+        let ran = ome_on("render -f {.}", &[("a.yaml", twice)]);
+        assert!(!ran.err.contains("not read"), "{}", ran.err);
+        let ran = ome_on("render -f {.}", &[("values.yaml", "replicas: 3\n")]);
+        assert_eq!(ran.err, "no services: the input has no object\n");
+        let ran = ome_on("plan -f {d.yaml} -f {a.yaml}", &files);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+    }
+
+    #[test]
+    fn a_named_file_without_objects_is_an_error() {
+        for command in ["plan", "render", "explain", "drift"] {
+            let ran = ome_on(&format!("{command} -f {{d.yaml}}"), &[("d.yaml", "# nothing\n")]);
+            assert_eq!(ran.code, 1, "{command}");
+            assert!(ran.err.contains("holds no object"), "{command}: {}", ran.err);
+        }
+    }
+
+    #[test]
+    fn what_both_sides_lack_is_one_line() {
+        let node = BROKEN.replace("apps/v1", "v1").replace("Deployment", "Node");
+        let files = [("a.yaml", node.as_str())];
+        let ran = ome_on("diff --base {a.yaml} -f {a.yaml}", &files);
+        assert_eq!(ran.out.matches("incomplete: ").count(), 1, "{}", ran.out);
+        let json = ome_on("diff --base {a.yaml} -f {a.yaml} -o json", &files);
+        assert_eq!(json.at("/incomplete").as_array().map(Vec::len), Some(1));
     }
 
     #[test]

@@ -359,9 +359,19 @@ impl Session {
             first.say(found, io);
         }
         let mut gaps = Vec::new();
+        let mut lines: Vec<Option<String>> = Vec::new();
         for side in read {
-            side.begin_page(format, io)?;
-            gaps.extend(side.incomplete());
+            // Of one file on both sides the same is missing.
+            let line = side.incomplete_line();
+            if !lines.contains(&line) {
+                side.begin_page(format, io)?;
+                lines.push(line);
+            }
+            for gap in side.incomplete() {
+                if !gaps.contains(&gap) {
+                    gaps.push(gap);
+                }
+            }
         }
         format.print(answer, &gaps, io)
     }

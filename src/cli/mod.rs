@@ -20,6 +20,7 @@ mod io;
 mod json_lines;
 mod jsonpath;
 mod names;
+mod no_services;
 mod pager;
 mod proposals;
 mod refused;

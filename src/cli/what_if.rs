@@ -10,14 +10,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The input has no nodes.
-pub(super) fn no_nodes() -> Failure {
-    Failure::NotFound {
-        message: "no Node of the input reports its resources".into(),
-        help: Some(
+pub(super) fn no_nodes(session: &Session) -> Failure {
+    session.not_found(
+        "no Node of the input reports its resources".into(),
+        Some(
             "add the nodes of the cluster with `-f`: `kubectl get nodes -o yaml` prints them"
                 .into(),
         ),
-    }
+    )
 }
 
 /// The nodes that `--without` names; `None` without the flag.
@@ -33,7 +33,7 @@ pub(super) fn lost(
     }
     let catalog = &session.world.catalog;
     if !has_room(catalog) {
-        return Err(no_nodes());
+        return Err(no_nodes(session));
     }
     let mut all = BTreeSet::new();
     for one in without {
@@ -79,7 +79,7 @@ fn unknown(session: &Session, lost: &Lost) -> Failure {
         (None, 0) => None,
         (None, _) => Some(format!("the input has {}", crate::report::phrases::first_of(&name, 5))),
     };
-    Failure::NotFound { message: format!("no node of the input matches `{text}`"), help }
+    session.not_found(format!("no node of the input matches `{text}`"), help)
 }
 
 /// The nodes that are left.
@@ -100,5 +100,5 @@ pub(super) fn left<'a>(
 /// No node reports its resources.
 pub(super) fn losses(session: &Session, at: At, each: Each) -> Result<Losses, Failure> {
     let catalog = &session.world.catalog;
-    lose(catalog, session.semantics, at, each).ok_or_else(no_nodes)
+    lose(catalog, session.semantics, at, each).ok_or_else(|| no_nodes(session))
 }

@@ -569,6 +569,14 @@ pub fn is_nearly_ours(kind: &str) -> bool {
     !is_another && ours.any(|ours| nearest(kind, [*ours]).is_some())
 }
 
+/// Whether a kind may be a decisive one that is misspelled, or a workload where pods are placed.
+pub fn is_nearly_decisive(kind: &str, counts_pods: bool) -> bool {
+    let of_groups = GROUPS.iter().flat_map(|group| group.kinds);
+    let all = of_groups.chain(DECISIVE).chain(WORKLOADS).copied();
+    nearest(kind, all)
+        .is_some_and(|near| DECISIVE.contains(&near) || (counts_pods && WORKLOADS.contains(&near)))
+}
+
 /// Whether a group may be one of an operator: by its name, misspelled, or left out.
 pub fn is_nearly_of_operator(name: &str) -> bool {
     let mut groups = GROUPS.iter().filter(|group| group.ours);

@@ -65,6 +65,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         )));
     }
     let services = session.select(&args.services)?;
+    session.require_objects(&args.input.files)?;
     let mut state = State { world: &session.world, services, servings: Vec::new() };
     let unfilled = unfilled::take(&mut [&mut state]);
     let services = state.services;

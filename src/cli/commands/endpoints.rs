@@ -61,6 +61,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             "ModelServings have no endpoints of their own: ModelServers and ModelRoutes do",
         );
     }
+    if session.world.catalog.services().len() + session.world.catalog.model_servings().len() == 0
+        && args.output == ReportFormat::Table
+        && let Some(line) = session.no_services()
+    {
+        io.say_line(&line);
+    }
     let mut services = Vec::new();
     let mut later: Vec<Diagnostic> = Vec::new();
     let mut failed = false;

@@ -119,6 +119,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     session.require_any(selected.len() + servings.len())?;
     let complete = |text: &str| args.input.complete(text);
+    session.require_objects(&args.input.files)?;
     let planner = Planner::new(&session.world.catalog, session.semantics)
         .judging(&session.world)
         .comparing(session.world.catalog.services().len());
@@ -216,6 +217,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let below = placed.as_ref().map(|placed| report::together::below(placed, is_short));
             let below = below.unwrap_or_default();
             let style = io.style();
+            if planned.is_empty() && servings.is_empty() && !session.is_explained() {
+                page.gap();
+                page.lines(
+                    Some("no services".to_owned()).into_iter().chain(session.instead_of_services()),
+                );
+            }
             for (index, planned) in planned.iter_mut().enumerate() {
                 // Each row of a page is of a service and a class: they are not held all at once.
                 if index > 0 && args.output != Format::Markdown {

@@ -91,30 +91,13 @@ impl Args {
 /// How many services to plan between two progress updates.
 const SHOWN: usize = 1000;
 
-/// Rejects files that were named and hold no object, as standard input without one is. A directory
-/// may wait for its first file.
-fn require_objects(session: &Session, files: &[PathBuf]) -> Result<(), Failure> {
-    let world = &session.world;
-    // Findings, where there are any, explain why nothing was read.
-    let is_empty = world.input.is_empty() && world.diagnostics.is_empty() && !files.is_empty();
-    if !is_empty || !files.iter().all(|file| file.is_file()) {
-        return Ok(());
-    }
-    let names: Vec<String> = files.iter().map(|file| format!("`{}`", file.display())).collect();
-    let holds = if names.len() == 1 { "holds" } else { "hold" };
-    Err(Failure::NotFound {
-        message: format!("{} {holds} no object", names.join(", ")),
-        help: Some("name files with Kubernetes objects".into()),
-    })
-}
-
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut session = Session::open(&args.input, &args.decision.ask()?)?;
     let (header, mode) = (session.header(), session.mode());
     let (services, servings) = session.all_places(&args.services)?;
     session.require_any(services.len() + servings.len())?;
-    require_objects(&session, &args.input.files)?;
+    session.require_objects(&args.input.files)?;
     // Before the services are taken out of the catalog: their pods are lost with the nodes.
     let losses = match args.each {
         Some(each) => Some(what_if::losses(&session, args.at.into(), each.into())?),
@@ -288,15 +271,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 io.print(&answer.page().text(style))?;
                 return Ok(outcome);
             }
-            // If a finding explains why nothing was read, "no services" would be misleading.
-            let is_said = |finding: &Diagnostic| finding.severity > Severity::Info;
-            let world = &session.world;
-            let is_explained = world.input.is_empty() && world.unread.iter().any(is_said);
-            let is_answer = servings.is_empty() && !is_explained;
+            let is_answer = servings.is_empty() && !session.is_explained();
             if !planned.is_empty() || is_answer {
                 plan.pieces(style, |piece| io.print(piece))?;
             }
-            if let Some(kinds) = accounting::kinds(&session.world.input)
+            if let Some(kinds) = session.instead_of_services()
                 && planned.is_empty()
                 && is_answer
             {

@@ -198,6 +198,15 @@ fn write(
         }
         (Err(failure), _) => return Err(failure),
     };
+    if mode == Mode::Manifests && is_printed {
+        session.require_objects(&args.input.files)?;
+        if selected.is_empty()
+            && servings.is_empty()
+            && let Some(line) = session.no_services()
+        {
+            io.say_line(&line);
+        }
+    }
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.serving_rules().features());
     if args.stage == Stage::Merged {

@@ -72,11 +72,10 @@ fn simulate(
     let played = Played { services: &services, servings: &servings };
     let troubles = troubles::of(args, session, played)?;
     let Some(mut rolled) = roll(&session.world, semantics, changes, &troubles) else {
-        return Err(Failure::NotFound {
-            message: "no Node in the input has `status.allocatable`, so nothing can be simulated"
-                .into(),
-            help: Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
-        });
+        return Err(session.not_found(
+            "no Node in the input has `status.allocatable`, so nothing can be simulated".into(),
+            Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
+        ));
     };
     let deployment_under_test =
         rolled.iter_mut().flat_map(|service| std::mem::take(&mut service.diagnostics));
