@@ -99,13 +99,16 @@ pub fn verdict(
     Read { whole, is_partly_read, fails, warnings, stopped: workloads }: Read<'_>,
     style: Style,
 ) -> Option<String> {
-    if planned.is_empty() && servings.is_empty() && totals.others.pods == 0 {
+    let unknown = together.filter(|placement| !placement.not_judged.is_empty());
+    let is_empty = planned.is_empty() && servings.is_empty() && totals.others.pods == 0;
+    // Without services a sign stands for what went wrong, and confirms nothing.
+    let is_clean = !(fails || is_partly_read || unknown.is_some() || warnings > 0);
+    if is_empty && is_clean && workloads.is_empty() {
         return None;
     }
     let pending = together::pending(planned, servings)
         // Other workloads are not among the services that were selected.
         + together.filter(|_| whole).map_or(0, |placement| placement.others.pending);
-    let unknown = together.filter(|placement| !placement.not_judged.is_empty());
     let fits = match pending {
         // Without nodes nothing is said about room.
         _ if together.is_none() => String::new(),
@@ -130,7 +133,12 @@ pub fn verdict(
         ("!", 1..) => format!("; {}", plural(warnings, "warning")),
         _ => String::new(),
     };
-    let summary = summary(totals);
+    let summary = match summary(totals) {
+        // They may be in the part that was not read.
+        None if is_partly_read => "no service was read".to_owned(),
+        None => "no services".to_owned(),
+        Some(summary) => summary,
+    };
     let unread = unread(is_partly_read);
     Some(wrapped(
         &format!("{mark} {summary}{fits}{unread}{stopped}{settings}{warned}"),
@@ -204,8 +212,8 @@ fn unread(is_partly_read: bool) -> &'static str {
     if is_partly_read { "; a part of the input was not read" } else { "" }
 }
 
-/// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".
-fn summary(totals: &Totals) -> String {
+/// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas"; `None` if there is nothing to count.
+fn summary(totals: &Totals) -> Option<String> {
     let others = format!(
         "{} and {} of other workloads",
         plural(totals.others.pods, "pod"),
@@ -213,7 +221,8 @@ fn summary(totals: &Totals) -> String {
     );
     let planned = match (totals.services, totals.servings) {
         // A dump without services is summed up by its workloads.
-        (0, 0) if totals.others.pods > 0 => return others,
+        (0, 0) if totals.others.pods > 0 => return Some(others),
+        (0, 0) if totals.unplanned == 0 => return None,
         (0, servings) if servings > 0 => plural(servings, "ModelServing"),
         (services, 0) => plural(services, "service"),
         (services, servings) => {
@@ -241,10 +250,36 @@ fn summary(totals: &Totals) -> String {
     if totals.others.pods > 0 {
         let _ = write!(more_fields, "; beside them {others}");
     }
-    format!(
+    Some(format!(
         "{planned}{failed}; {} and {} {}{more_fields}",
         plural(totals.pods, "pod"),
         plural(totals.gpus.values().sum::<i64>(), "GPU"),
         at(totals.at)
-    )
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{gpu_node, ome};
+
+    /// The last line of a plan.
+    fn last(input: &str) -> String {
+        ome("plan", input).out.lines().last().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn what_went_wrong_without_services_has_a_sign() {
+        let broken = "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: x\n";
+        let line = last(broken);
+        assert_eq!(line, "✗ no service was read; a part of the input was not read");
+        let node = gpu_node("n", 8, "");
+        assert_eq!(last(&format!("{node}{broken}")), line);
+        // Devices of a kind that is not counted.
+        let unknown = "---\napiVersion: example.com/v1\nkind: Trainer\nmetadata: {name: t, namespace: ml}\nspec: {template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+        let line = last(&format!("{node}{unknown}"));
+        assert!(line.starts_with("! no services; not everything was judged"), "{line}");
+        // Nothing is confirmed of nothing.
+        let line = last(&node);
+        assert!(!line.contains(['✓', '!', '✗']), "{line}");
+    }
 }

@@ -202,7 +202,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         warnings,
         stopped: &workloads.stopped,
     };
-    let last = |style| verdict(&totals, &planned, &servings, together, read, style);
+    // Of a path that could not be read there is no answer, and the finding names it.
+    let is_answered = !session.is_missing() || !planned.is_empty() || !servings.is_empty();
+    let last = |style| {
+        is_answered.then(|| verdict(&totals, &planned, &servings, together, read, style)).flatten()
+    };
     let passed_over = accounting::line(&session.world.input);
     let extent = match args.output {
         Format::Wide => plan::Extent::Wide(costs.as_ref()),
