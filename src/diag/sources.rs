@@ -63,6 +63,8 @@ static DOCUMENTS: &[Document] = documents! {
     "Kubernetes docs, Quantity" "https://pkg.go.dev/k8s.io/apimachinery/pkg/api/resource#Quantity"
     "kubernetes/kubernetes v1.35, pkg/"
         "https://github.com/kubernetes/kubernetes/blob/release-1.35/pkg/"
+    "kubernetes/kubernetes v1.35, plugin/"
+        "https://github.com/kubernetes/kubernetes/blob/release-1.35/plugin/"
     "sigs.k8s.io/yaml" "https://pkg.go.dev/sigs.k8s.io/yaml"
     "YAML 1.2.2" "https://yaml.org/spec/1.2.2/"
     "YAML 1.1, Boolean" "https://yaml.org/type/bool.html"

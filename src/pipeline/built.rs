@@ -165,6 +165,11 @@ impl PodContext {
         context
     }
 
+    /// The classes that a pod spec names and that are only taken to exist: kind and field.
+    pub(super) fn assumed<'n>(&self, spec: &'n Node) -> Vec<(&'static str, &'n Node)> {
+        self.classes.assumed(spec)
+    }
+
     /// Reads a pod spec. A pod that requests devices gets the tolerations that the admission plugin
     /// ExtendedResourceToleration adds (docs/decisions.md#device-taints).
     ///

@@ -7,6 +7,7 @@
 mod advice;
 #[cfg(test)]
 mod agreement;
+pub(crate) mod assumed_classes;
 pub(crate) mod autoscalers;
 pub(crate) mod built;
 pub(crate) mod costs;

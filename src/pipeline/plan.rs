@@ -157,6 +157,11 @@ impl<'a> Planner<'a> {
     }
 
     /// A service whose object was edited, read as the one that it was.
+    /// Notes about the classes that the pods of an object of the input name.
+    pub(crate) fn assumed_classes(&self, object: &Object) -> Vec<Diagnostic> {
+        self.context.assumed_classes(&object.id.to_string(), &object.node)
+    }
+
     pub(super) fn read_again(&self, object: &Object, was: &Views) -> Option<Views> {
         let services = operators::services(object.api)?;
         let read = |semantics: Semantics, was: &Service| {
@@ -469,6 +474,11 @@ impl<'a> Planner<'a> {
                     component: None,
                     wave: 0,
                     has_gaps: false,
+                let owner = service.object.id.to_string();
+                let notes = objects()
+                    .iter()
+                    .flat_map(|object| self.context.assumed_classes(&owner, &object.node));
+                diagnostics.extend(notes);
                 };
                 // A service with a uid is counted among those that exist.
                 let new = Some(node).filter(|_| service.object.metadata("uid").is_none());

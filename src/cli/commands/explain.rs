@@ -7,6 +7,7 @@ use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::pipeline::assumed_classes::classes_together;
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
@@ -118,8 +119,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     };
     session.require_any(selected.len() + servings.len())?;
-    let complete = |text: &str| args.input.complete(text);
     session.require_objects(&args.input.files)?;
+    let complete = |text: &str| args.input.complete(text);
     let planner = Planner::new(&session.world.catalog, session.semantics)
         .judging(&session.world)
         .comparing(session.world.catalog.services().len());
@@ -164,6 +165,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Vec::new()
     };
     let mut servings = plan_servings(&session.world.catalog, &servings);
+    for planned in &mut servings {
+        planned.diagnostics.extend(planner.assumed_classes(&planned.serving.object));
+    }
     session.list_variants(&mut planned, &mut servings);
     let options = PlacementOptions { look: true, ..PlacementOptions::default() };
     let placed = together(&planner, &mut planned, &mut servings, options);
@@ -173,7 +177,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = About::planned(catalog, &planned, &servings)
         .every(args.services.is_empty())
         .of(&session, found);
-    let found = knative_together(found);
+    let found = classes_together(knative_together(found));
     let machines = catalog.machines();
     session.begin_page(args.output.page(), io)?;
     match args.output {
@@ -213,16 +217,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !planned.is_empty() || servings.is_empty() {
                 page.lines([format!("mode: {}{}", session.mode(), session.header())]);
             }
-            let is_short = is_short(&planned, &servings);
-            let below = placed.as_ref().map(|placed| report::together::below(placed, is_short));
-            let below = below.unwrap_or_default();
-            let style = io.style();
             if planned.is_empty() && servings.is_empty() && !session.is_explained() {
                 page.gap();
                 page.lines(
                     Some("no services".to_owned()).into_iter().chain(session.instead_of_services()),
                 );
             }
+            let is_short = is_short(&planned, &servings);
+            let below = placed.as_ref().map(|placed| report::together::below(placed, is_short));
+            let below = below.unwrap_or_default();
+            let style = io.style();
             for (index, planned) in planned.iter_mut().enumerate() {
                 // Each row of a page is of a service and a class: they are not held all at once.
                 if index > 0 && args.output != Format::Markdown {

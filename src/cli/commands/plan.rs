@@ -9,11 +9,12 @@ use crate::cli::relevant_findings::{
 };
 use crate::cli::{Failure, Io, Outcome, complete, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::pipeline::assumed_classes::classes_together;
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
-    Depth, JudgedWorkloads, Lost, PlacementOptions, Planned, Planner, costs, has_current, together,
-    totals,
+    Depth, JudgedWorkloads, Lost, PlacementOptions, Planned, Planner, ServiceNames, costs,
+    counted_objects, has_current, together, totals,
 };
 use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
@@ -131,6 +132,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     for planned in &mut servings {
         let found = planner.engines().of_serving(planned);
         planned.diagnostics.extend(found);
+        planned.diagnostics.extend(planner.assumed_classes(&planned.serving.object));
     }
     let lost = what_if::lost(&session, &args.without)?;
     let options = PlacementOptions {
@@ -165,6 +167,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         _ => JudgedWorkloads::default(),
     };
     found.extend(session.grade(workloads.findings));
+    if together.is_some() && args.services.is_empty() {
+        let names =
+            planned.iter().map(|planned| (&planned.service.namespace, &planned.service.name));
+        let names: ServiceNames =
+            names.map(|(space, name)| (space.clone(), name.clone())).collect();
+        let notes = counted_objects(catalog, &names).flat_map(|one| planner.assumed_classes(one));
+        found.extend(session.grade(notes));
+    }
+    let found = classes_together(found);
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
     let message = costs.as_ref().map(|costs| report::price(costs, totals.at)).into_iter();
     let message =

@@ -154,6 +154,19 @@ impl Admission {
         Admitted { spec: stored, refused, usage }
     }
 
+    /// The classes that a pod names and that are only taken to exist: kind and field.
+    pub fn assumed<'n>(&self, spec: &'n Node) -> Vec<(&'static str, &'n Node)> {
+        let of = |kind, key, is_assumed: &dyn Fn(&str) -> bool| {
+            let name = spec.get(key)?;
+            is_assumed(&name.scalar_text()?).then_some((kind, name))
+        };
+        let priority =
+            of("PriorityClass", "priorityClassName", &|name| self.priorities.is_assumed(name));
+        let runtime =
+            of("RuntimeClass", "runtimeClassName", &|name| self.runtime_classes.is_assumed(name));
+        priority.into_iter().chain(runtime).collect()
+    }
+
     /// Why nothing is created in a namespace
     /// (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
     fn ends(&self, namespace: &str) -> Option<EcoString> {

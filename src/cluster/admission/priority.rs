@@ -49,6 +49,12 @@ impl PriorityClasses {
         self.default.as_ref()
     }
 
+    /// Whether a class is only taken to exist, outside the objects that were read.
+    pub(super) fn is_assumed(&self, name: &str) -> bool {
+        let is_built_in = matches!(name, "system-node-critical" | "system-cluster-critical");
+        self.lenient && !name.is_empty() && !is_built_in && !self.classes.contains_key(name)
+    }
+
     /// Value and `preemptionPolicy: Never` of the class that a pod names, or of the default class.
     pub fn of(&self, name: &str) -> Option<(i32, bool)> {
         match name {

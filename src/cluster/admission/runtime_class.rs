@@ -25,6 +25,11 @@ impl RuntimeClasses {
         self.lenient = false;
     }
 
+    /// Whether a class is only taken to exist, outside the objects that were read.
+    pub(super) fn is_assumed(&self, name: &str) -> bool {
+        self.lenient && !name.is_empty() && !self.classes.contains_key(name)
+    }
+
     pub(super) fn add(&mut self, class: &Node) {
         self.classes.insert(name_of(class), class.clone());
     }
