@@ -314,7 +314,12 @@ impl Catalog {
 
     /// Whether an object is one of tests or of another project, which nobody applies.
     pub fn is_copy(&self, object: &Object) -> bool {
-        self.copies.contains(&object.span.source)
+        self.is_copied(object.span.source)
+    }
+
+    /// Whether the objects of a text are copies.
+    pub fn is_copied(&self, source: SourceId) -> bool {
+        self.copies.contains(&source)
     }
 
     /// Whether a place is in an object with values that are not filled in yet.

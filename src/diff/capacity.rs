@@ -6,8 +6,8 @@
 use super::{Fate, Group, Pair, Settings};
 use crate::operators::servings;
 use crate::pipeline::{
-    self, Before, Changes, ComponentRollout, PlacementOptions, Planner, RollEnd, RollOptions,
-    ServiceRollout, SettledWorkload, State, Together, Verdict, placed_state, roll, same_room,
+    self, Before, Changes, ComponentRollout, NotJudged, PlacementOptions, Planner, RollEnd,
+    RollOptions, ServiceRollout, SettledWorkload, State, Together, placed_state, roll, same_room,
     together_after,
 };
 use crate::quantity::Dollars;
@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The result of placing the fleet on one side.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Whether everything fits.
-    pub verdict: Verdict,
+    /// Whether everything fits, as in the JSON of a plan; `unknown` beside a service in error.
+    pub verdict: &'static str,
     /// Pods that are needed.
     pub wanted: usize,
     /// Those of `wanted` without a node.
@@ -58,6 +58,8 @@ pub struct Capacity {
     /// Components that do not change and whose pods have no node once the restarts are over: they
     /// were evicted meanwhile, and their place is taken.
     pub displaced: Vec<Waits>,
+    /// Pods of the new state that are not judged, and that were judged or not there before.
+    pub not_judged: Vec<NotJudged>,
     /// Whether restarts were simulated, all at once.
     pub restarts: bool,
     /// Hourly cost of ModelServings on their nodes, by `namespace/name`.
@@ -146,6 +148,13 @@ pub(super) fn capacity(
         restarts: restarts && stuck.is_some(),
         order,
         servings: Pair { from: earlier.map(servings).unwrap_or_default(), to: servings(&placed) },
+        not_judged: earlier.map_or_else(
+            || placed.not_judged.clone(),
+            |earlier| {
+                let is_new = |one: &&NotJudged| !earlier.not_judged.contains(one);
+                placed.not_judged.iter().filter(is_new).cloned().collect()
+            },
+        ),
         before: earlier.map(room),
         after: room(&placed),
         lost,
@@ -199,7 +208,12 @@ fn servings(placed: &Together) -> ServingCosts {
 
 fn room(placed: &Together) -> Room {
     let pods = placed.pods;
-    Room { verdict: placed.verdict, wanted: pods.wanted, pending: pods.pending }
+    let verdict = match placed.verdict_word() {
+        // Its pods run on, or come once it is mended: a comparison has no answer without them.
+        word if placed.in_error > 0 && word != "does-not-fit" => "unknown",
+        word => word,
+    };
+    Room { verdict, wanted: pods.wanted, pending: pods.pending }
 }
 
 /// Places a side; what was placed `before` runs where it was placed.

@@ -316,3 +316,58 @@ fn a_field_that_a_release_drops_causes_only_what_it_reaches() {
     }
     assert_eq!(run("minReplicas: 1", policy, "v0.1.5", "v0.1.3"), "");
 }
+
+/// Of a service in error nothing is placed, so that what is left is no answer about all.
+#[test]
+fn room_beside_a_service_in_error_is_unknown() {
+    let of = |model: &str| {
+        catalog(4)
+            + &service("a", "minReplicas: 1, maxReplicas: 1")
+            + &service("b", "minReplicas: 1, maxReplicas: 1").replace("name: m}", model)
+            + &gpu_node("one", 8, "")
+    };
+    let (good, bad) = (of("name: m}"), of("name: gone}"));
+    let ran = diff(&good, &bad);
+    assert_eq!(ran.at("/capacity/before/verdict"), "fits");
+    assert_eq!(ran.at("/capacity/after/verdict"), "unknown");
+    // What does not fit does not fit, whatever the others need.
+    let wide = bad.replace("minReplicas: 1, maxReplicas: 1", "minReplicas: 3, maxReplicas: 3");
+    assert_eq!(diff(&good, &wide).at("/capacity/after/verdict"), "does-not-fit");
+}
+
+/// A kubelet has taken the pods that run, and not those of another template.
+#[test]
+fn sysctls_of_pods_that_are_created_again_are_not_judged() {
+    let of = |sysctl: &str, pods: &str| {
+        let node = gpu_node("one", 8, "");
+        let spec = |sysctl: &str| {
+            format!("securityContext: {{sysctls: [{sysctl}]}}, containers: [{{name: c, image: x}}]")
+        };
+        let pod = format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: d-1-a, namespace: ml, uid: u3, labels: {{app: d, pod-template-hash: '1'}}, ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: d-1, uid: u2, controller: true}}]}}\nspec: {{nodeName: one, {}}}\nstatus: {{phase: Running}}\n",
+            spec(pods)
+        );
+        node + &format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d, namespace: ml, uid: u1}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: d}}}}, template: {{metadata: {{labels: {{app: d}}}}, spec: {{{}}}}}}}\n---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{name: d-1, namespace: ml, uid: u2, labels: {{app: d, pod-template-hash: '1'}}, ownerReferences: [{{apiVersion: apps/v1, kind: Deployment, name: d, uid: u1, controller: true}}]}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: d}}}}, template: {{metadata: {{labels: {{app: d}}}}, spec: {{{}}}}}}}\n",
+            spec(sysctl),
+            spec(pods)
+        ) + &pod
+    };
+    let unsafe_one = "{name: net.core.somaxconn, value: '1'}";
+    let verdict = |input: &str| crate::testing::plan(input).at("/placement/verdict");
+    assert_eq!(verdict(&of("", "")), "fits");
+    // Pods that run with it show that their node allows it.
+    assert_eq!(verdict(&of(unsafe_one, unsafe_one)), "fits");
+    assert_eq!(verdict(&of(unsafe_one, "")), "unknown");
+    let ran = diff(&of("", ""), &of(unsafe_one, ""));
+    assert_eq!(ran.at("/capacity/after/verdict"), "unknown");
+    assert_eq!(ran.at("/capacity/notJudged/0/what"), "sysctls");
+    let ran = crate::testing::ome_on(
+        "diff --no-builtin --base {a.yaml} -f {b.yaml}",
+        &[("a.yaml", &of("", "")), ("b.yaml", &of(unsafe_one, ""))],
+    );
+    assert!(ran.out.contains("! not judged: 1 pod of sysctls: "), "{}", ran.out);
+    // What is not judged before the change either is no news.
+    let ran = diff(&of(unsafe_one, ""), &of(unsafe_one, ""));
+    assert!(ran.at("/capacity/notJudged").is_null(), "{}", ran.out);
+}

@@ -18,6 +18,7 @@ pub(crate) mod engines;
 pub(crate) mod leaves;
 pub(crate) mod matrix;
 pub(crate) mod merged;
+pub(crate) mod named_objects;
 pub(crate) mod owners;
 pub(crate) mod placement;
 pub(crate) mod plan;

@@ -6,6 +6,7 @@ use super::built::{PodContext, Workload};
 use super::counted_object::{self, CountedObject};
 use super::difference::{Side, difference, differs};
 use super::engines::Engines;
+use super::named_objects::{Existing, Named};
 use super::planned::OtherPods;
 use super::planned::{Depth, Planned, PlannedComponent, Unplanned, is_unfilled};
 use super::question::Question;
@@ -34,7 +35,7 @@ use rayon::prelude::*;
 use std::borrow::Borrow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Resource requests of the pods of a component.
 struct Pods {
@@ -64,6 +65,8 @@ pub struct Planner<'a> {
     context: PodContext,
     /// The quotas of all namespaces.
     quotas: admission::Ledger,
+    /// What pods may name, if a namespace was read from a cluster.
+    existing: OnceLock<Existing>,
     pub(super) autoscalers: Autoscalers,
     /// The engines in the pods.
     engines: Engines<'a>,
@@ -91,6 +94,8 @@ pub(super) struct Outcome<'a, 's> {
     workloads: Vec<Workload>,
     /// All objects, where a quota counts them.
     objects: Vec<CountedObject>,
+    /// What its pods name and a namespace of a cluster lacks.
+    missing: Vec<Named>,
     pub(super) error: Option<Failure>,
     /// Building did not fail: an error is then one of the diagnostics.
     is_built: bool,
@@ -127,6 +132,7 @@ impl<'a> Planner<'a> {
             has_nodes: machines::is_known(catalog.machines()),
             context: PodContext::of(catalog),
             quotas: counted_object::quotas(catalog),
+            existing: OnceLock::new(),
             autoscalers: Autoscalers::of(catalog),
             engines: Engines::new(catalog),
             questions: Mutex::default(),
@@ -151,17 +157,17 @@ impl<'a> Planner<'a> {
         self
     }
 
+    /// Notes about the classes that the pods of an object of the input name.
+    pub(crate) fn assumed_classes(&self, object: &Object) -> Vec<Diagnostic> {
+        self.context.assumed_classes(&object.id.to_string(), &object.node)
+    }
+
     /// The memory of one device of a class, as the operator of an API reads it.
     pub(super) fn memory_of(&self, api: Api, class: &str) -> Option<Memory> {
         self.selectors.get(&api)?.of(self.semantics.of(api)).memory_of(class)
     }
 
     /// A service whose object was edited, read as the one that it was.
-    /// Notes about the classes that the pods of an object of the input name.
-    pub(crate) fn assumed_classes(&self, object: &Object) -> Vec<Diagnostic> {
-        self.context.assumed_classes(&object.id.to_string(), &object.node)
-    }
-
     pub(super) fn read_again(&self, object: &Object, was: &Views) -> Option<Views> {
         let services = operators::services(object.api)?;
         let read = |semantics: Semantics, was: &Service| {
@@ -232,6 +238,7 @@ impl<'a> Planner<'a> {
             components: outcome.components,
             workloads: outcome.workloads,
             objects: outcome.objects,
+            missing: outcome.missing,
             unplanned: None,
             refused: false,
             error: outcome.error.map(without_secrets).map(Box::new),
@@ -438,6 +445,7 @@ impl<'a> Planner<'a> {
         let is_built = built.error.is_none();
         let error = built.error.take().or(refused);
         let (mut pods, mut workloads, mut counted) = (Vec::new(), Vec::new(), Vec::new());
+        let mut missing = Vec::new();
         let mut components: Vec<_> =
             built.outlines.into_iter().map(PlannedComponent::from).collect();
         if let Some(composed) = &built.built {
@@ -466,7 +474,18 @@ impl<'a> Planner<'a> {
                 let refusals = server.refusals(service, objects());
                 accepted = refusals.accepted;
                 diagnostics.extend(refusals.found);
+                let owner = service.object.id.to_string();
+                let notes = objects()
+                    .iter()
+                    .flat_map(|object| self.context.assumed_classes(&owner, &object.node));
+                diagnostics.extend(notes);
                 diagnostics.extend(self.refused_runtime(policy, &resolution));
+            }
+            if self.has_nodes && followed && service.object.metadata("uid").is_none() {
+                let existing = self.existing.get_or_init(|| Existing::of(self.catalog));
+                if existing.has(&service.namespace) {
+                    missing = existing.missing(&service.namespace, objects());
+                }
             }
             if self.has_nodes && followed && self.quotas.counts_objects(&service.namespace) {
                 let node = render::RenderedObject {
@@ -474,11 +493,6 @@ impl<'a> Planner<'a> {
                     component: None,
                     wave: 0,
                     has_gaps: false,
-                let owner = service.object.id.to_string();
-                let notes = objects()
-                    .iter()
-                    .flat_map(|object| self.context.assumed_classes(&owner, &object.node));
-                diagnostics.extend(notes);
                 };
                 // A service with a uid is counted among those that exist.
                 let new = Some(node).filter(|_| service.object.metadata("uid").is_none());
@@ -522,6 +536,7 @@ impl<'a> Planner<'a> {
             pods,
             workloads,
             objects: counted,
+            missing,
             error,
             is_built,
             diagnostics,

@@ -2,6 +2,7 @@
 
 use super::built::Workload;
 use super::counted_object::CountedObject;
+use super::named_objects::Named;
 use super::placement::Placement;
 use super::question::Question;
 use crate::api::{
@@ -264,6 +265,8 @@ pub struct Planned<'a> {
     pub workloads: Vec<Workload>,
     /// Its object and those that its operator creates, where a quota of its namespace counts objects.
     pub(crate) objects: Vec<CountedObject>,
+    /// Objects that its pods name and that its namespace, which was read from a cluster, lacks.
+    pub(crate) missing: Vec<Named>,
     /// Why it is not planned although it is not in error.
     pub unplanned: Option<Unplanned>,
     /// Its objects could be made, and no server takes what they are made of: `error` says what.

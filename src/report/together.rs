@@ -20,15 +20,6 @@ pub(super) const LISTED: usize = 10;
 /// Number of services to name in a sentence.
 const NAMED: usize = 3;
 
-/// The value of a verdict in JSON output.
-pub fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Fits => "fits",
-        Verdict::IfPacked(_) => "fits-if-packed",
-        Verdict::DoesNotFit { .. } => "does-not-fit",
-    }
-}
-
 /// Whether any pod of the shown services and ModelServings has no node.
 pub fn is_short(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> bool {
     pending(planned, servings) > 0
@@ -69,6 +60,12 @@ fn packing(packing: Packing) -> Value {
     })
 }
 
+/// What is not judged.
+pub(super) fn not_judged_json(all: &[NotJudged]) -> Value {
+    let one = |judged: &NotJudged| json!({ "what": judged.what.as_str(), "pods": judged.pods, "message": judged.message.as_str() });
+    all.iter().map(one).collect()
+}
+
 /// `placement` at the root of the document.
 pub(super) fn json(together: &Together) -> Value {
     let pods = together.pods;
@@ -100,8 +97,7 @@ pub(super) fn json(together: &Together) -> Value {
         out["remedies"] = together.remedies.iter().map(remedy).collect();
     }
     if !together.not_judged.is_empty() {
-        let one = |judged: &NotJudged| json!({ "what": judged.what.as_str(), "pods": judged.pods, "message": judged.message.as_str() });
-        out["notJudged"] = together.not_judged.iter().map(one).collect();
+        out["notJudged"] = not_judged_json(&together.not_judged);
     }
     // Absent keys say that nothing of the kind concerns this fleet.
     if !together.order_matters.is_empty() {
@@ -414,7 +410,7 @@ pub fn text(
     for name in workloads.iter().take(NAMED) {
         let rows: Vec<&Pending> =
             together.pending.iter().filter(|pending| pending.service == **name).collect();
-        let pods = plural(rows.len(), "pod");
+        let pods = plural(rows.iter().map(|row| row.pods).sum::<usize>(), "pod");
         // A template that is invalid has no pods, so that none waits.
         if rows[0].code == "invalid" {
             line!(out, "{name}: no pods: {}", rows[0].message);

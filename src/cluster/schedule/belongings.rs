@@ -6,8 +6,8 @@ use super::running::{Belongings, PodState};
 use super::scheduler::Scheduler;
 use super::storage::objects::NewClaim;
 use super::{devices, storage};
+use crate::cluster::Taint;
 use crate::cluster::admission::{QuotaStatus, Receipt};
-use crate::cluster::{Machine, Taint};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 
@@ -267,11 +267,8 @@ impl Scheduler {
             Some(("devices".into(), why))
         };
         let kubelet = || Some(("nodeName".into(), self.refused_by_kubelet(template)?));
-        let may = |machine: &&Machine| {
-            pod.selects(machine) && pod.node.as_ref().is_none_or(|name| *name == machine.name)
-        };
         let machines = || self.nodes.ids().map(|node| &**self.nodes.machine(node));
-        let last = || pod.kubelet.refuses(machines().filter(may)).filter(|_| new);
+        let last = || pod.refused_by_kubelets(machines()).filter(|_| new);
         volumes.or_else(devices).or_else(kubelet).or_else(last)
     }
 

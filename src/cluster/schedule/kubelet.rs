@@ -25,7 +25,8 @@ pub struct Kubelet {
 }
 
 impl Kubelet {
-    pub(super) fn read(spec: &Node) -> Self {
+    /// Reads a `v1.PodSpec`.
+    pub fn read(spec: &Node) -> Self {
         let sysctls = spec
             .get("securityContext")
             .map(|context| items(context, "sysctls"))

@@ -318,6 +318,18 @@ impl PodTemplate {
                 .is_none_or(|terms| terms.iter().any(|term| term.holds(machine)))
     }
 
+    /// What kubelets may refuse of its pods on the nodes that they may get, and why; not judged is where
+    /// the scheduler takes them.
+    pub fn refused_by_kubelets<'m>(
+        &self,
+        machines: impl Iterator<Item = &'m Machine>,
+    ) -> Option<(EcoString, EcoString)> {
+        let may = |machine: &&Machine| {
+            self.selects(machine) && self.node.as_ref().is_none_or(|name| *name == machine.name)
+        };
+        self.kubelet.refuses(machines.filter(may))
+    }
+
     /// The template of pods that one node may have, as a DaemonSet makes them
     /// (`ReplaceDaemonSetPodNodeNameNodeAffinity`).
     pub fn only_on(&self, node: &EcoString) -> Self {

@@ -372,6 +372,7 @@ impl<'a> Site<'a> {
                     service: workload.owner.clone(),
                     component: EcoString::new(),
                     replica,
+                    pods: 1,
                     code: NO_ROOM,
                     short: message.clone(),
                     message,

@@ -21,6 +21,8 @@ pub struct Pending {
     pub component: EcoString,
     /// Its index.
     pub replica: usize,
+    /// How many of its pods have no node.
+    pub pods: usize,
     /// Reason as a code.
     pub code: &'static str,
     /// Message of the scheduler or of the queue.
@@ -105,6 +107,8 @@ pub struct Together {
     pub pending: Vec<Pending>,
     /// What is not judged; with any of it, the verdict is unknown unless pods do not fit.
     pub not_judged: Vec<NotJudged>,
+    /// Services and ModelServings in error, whose pods are not placed.
+    pub in_error: usize,
     /// Services with pods that have no node or quota when everything is applied in another order.
     pub order_matters: Vec<EcoString>,
     /// How many other orders were tried; `None` if there is no other one.

@@ -3,6 +3,7 @@
 use super::At;
 use super::plain_queue::PlainQueue;
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
+use crate::catalog::Catalog;
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
 use crate::operators::servings;
@@ -284,6 +285,14 @@ impl Claim {
         })
     }
 
+    /// Whether kubelets run pods of another template of which they look at other fields.
+    pub(super) fn is_renewed(&self, templates: &[Arc<PodTemplate>]) -> bool {
+        self.workload.running.iter().any(|running| {
+            let wanted = self.workload.templates.get(running.template);
+            wanted.is_some_and(|wanted| wanted.kubelet != templates[running.number].kubelet)
+        })
+    }
+
     /// An autoscaler keeps the running pods, within its limits: as many replicas are wanted.
     pub(super) fn keep_scaled(&mut self) {
         let replicas = &mut self.workload.replicas;
@@ -304,6 +313,19 @@ impl Claim {
             Who::Serving(at) | Who::Workload(at) => (usize::MAX, at),
         }
     }
+}
+
+/// How many services and ModelServings are in error and claim nothing; copies are nobody's cluster.
+pub(super) fn in_error(
+    catalog: &Catalog,
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+) -> usize {
+    let services = planned.iter().filter(|planned| planned.error.is_some());
+    let servings = servings.iter().filter(|planned| planned.refused.is_some());
+    let services = services.map(|planned| planned.service.place);
+    let servings = servings.map(|planned| planned.serving.object.span);
+    services.chain(servings).filter(|place| !catalog.is_copied(place.source)).count()
 }
 
 /// Pods that a component needs; `None` if their number is unknown or it has none.

@@ -1,24 +1,30 @@
-//! Objects that new workloads name and that their namespace lacks: without its ServiceAccount a pod is
-//! not created (plugin/pkg/admission/serviceaccount/admission.go), and without a ConfigMap or a Secret it
-//! has a node and does not start (pkg/kubelet/kubelet_pods.go, `makeEnvironmentVariables`).
+//! Objects that new workloads and services name and that their namespace lacks.
 //!
-//! In: workloads of the input that are not in a cluster yet. Out: a line for each object that they name
-//! and that is not among those of its kind in a namespace that was read from a cluster.
+//! In: workloads and services of the input that are not in a cluster yet. Out: a line for each object that
+//! they name and that is not among those of its kind in a namespace that was read from a cluster.
 
 use super::NotJudged;
 use super::workloads::{ServiceNames, counted_objects, shown};
-use crate::api::Object;
 use crate::catalog::Catalog;
-use crate::yaml::{Node, Value};
+use crate::pipeline::named_objects::{Existing, Named, specs};
+use crate::pipeline::planned::Planned;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kind and name of an object of the namespace of a pod.
-type Named = (&'static str, EcoString);
-
 /// All of them.
-pub(super) fn found(catalog: &Catalog, services: &ServiceNames) -> Vec<NotJudged> {
-    let mut named: BTreeMap<(EcoString, Named), &Object> = BTreeMap::new();
+pub(super) fn found(
+    catalog: &Catalog,
+    planned: &[Planned<'_>],
+    services: &ServiceNames,
+) -> Vec<NotJudged> {
+    let mut named: BTreeMap<(EcoString, Named), EcoString> = BTreeMap::new();
+    for planned in planned {
+        let service = &planned.service;
+        for one in &planned.missing {
+            let shown = || eco_format!("{service}");
+            named.entry((service.namespace.clone(), one.clone())).or_insert_with(shown);
+        }
+    }
     for object in counted_objects(catalog, services) {
         if object.metadata("uid").is_some() || catalog.is_unfilled(object) {
             continue;
@@ -27,88 +33,27 @@ pub(super) fn found(catalog: &Catalog, services: &ServiceNames) -> Vec<NotJudged
         let mut references = BTreeSet::new();
         object.node.entries().for_each(|entry| specs(&entry.node, &mut references));
         for one in references {
-            named.entry((namespace.clone(), one)).or_insert(object);
+            named.entry((namespace.clone(), one)).or_insert_with(|| shown(object));
         }
     }
     if named.is_empty() {
         return Vec::new();
     }
-    // The kinds of which a cluster's objects in a namespace were read.
-    let mut live: BTreeSet<(&EcoString, &str)> = BTreeSet::new();
-    let mut existing: BTreeSet<(&EcoString, &str, &EcoString)> = BTreeSet::new();
-    for object in catalog.others() {
-        let kind = object.id.kind.as_str();
-        if !matches!(kind, "ConfigMap" | "Secret" | "ServiceAccount") {
-            continue;
-        }
-        let Some(namespace) = object.id.scope.namespace() else { continue };
-        existing.insert((namespace, kind, &object.id.name));
-        if object.metadata("uid").is_some() {
-            live.insert((namespace, kind));
-        }
-    }
-    let missing = named.iter().filter(|((namespace, (kind, name)), _)| {
-        live.contains(&(namespace, *kind)) && !existing.contains(&(namespace, *kind, name))
-    });
-    let line = |((namespace, (kind, name)), object): (&(EcoString, Named), &&Object)| NotJudged {
+    let existing = Existing::of(catalog);
+    let missing = named.iter().filter(|((namespace, one), _)| existing.lacks(namespace, one));
+    let line = |((namespace, (kind, name)), by): (&(EcoString, Named), &EcoString)| NotJudged {
         what: eco_format!("{kind} `{namespace}/{name}`"),
         pods: None,
         message: eco_format!(
-            "{} names it, it is not among the {kind}s of the input, and its pods do not start without it",
-            shown(object)
+            "{by} names it, it is not among the {kind}s of the input, and its pods do not start without it"
         ),
     };
     missing.map(line).collect()
 }
 
-/// What the specs of pods below a node name.
-fn specs(node: &Node, found: &mut BTreeSet<Named>) {
-    match &node.value {
-        Value::List(items) => items.iter().for_each(|item| specs(item, found)),
-        Value::Map(_) if !node.items_of("containers").is_empty() => of_pod(node, found),
-        Value::Map(map) => map.iter().for_each(|entry| specs(&entry.node, found)),
-        _ => {}
-    }
-}
-
-fn of_pod(spec: &Node, found: &mut BTreeSet<Named>) {
-    let account = ["serviceAccountName", "serviceAccount"];
-    let account = account.iter().find_map(|key| spec.get(key)?.scalar_text());
-    found.extend(account.filter(|name| !name.is_empty()).map(|name| ("ServiceAccount", name)));
-    let mut add = |kind: &'static str, reference: Option<&Node>, key: &str| {
-        let Some(reference) = reference else { return };
-        if reference.get("optional").and_then(Node::as_bool) != Some(true)
-            && let Some(name) = reference.get(key).and_then(Node::scalar_text)
-            && !name.is_empty()
-        {
-            found.insert((kind, name));
-        }
-    };
-    for volume in spec.items_of("volumes") {
-        add("ConfigMap", volume.get("configMap"), "name");
-        add("Secret", volume.get("secret"), "secretName");
-        for source in volume.at(&["projected", "sources"]).map(Node::items).unwrap_or_default() {
-            add("ConfigMap", source.get("configMap"), "name");
-            add("Secret", source.get("secret"), "name");
-        }
-    }
-    for key in ["initContainers", "containers"] {
-        for container in spec.items_of(key) {
-            for source in container.items_of("envFrom") {
-                add("ConfigMap", source.get("configMapRef"), "name");
-                add("Secret", source.get("secretRef"), "name");
-            }
-            for variable in container.items_of("env") {
-                add("ConfigMap", variable.at(&["valueFrom", "configMapKeyRef"]), "name");
-                add("Secret", variable.at(&["valueFrom", "secretKeyRef"]), "name");
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::testing::{gpu_node, ome_on};
+    use crate::testing::{catalog, gpu_node, ome_on, plan, service};
 
     fn whats(spec: &str, container: &str, more: &str) -> Vec<String> {
         let text = gpu_node("n1", 8, "")
@@ -154,5 +99,22 @@ mod tests {
         }
         let optional = "volumes: [{name: v, secret: {secretName: m, optional: true}}], ";
         assert!(whats(optional, "", &object("Secret", "other", true)).is_empty());
+    }
+    #[test]
+    fn services_name_objects_of_their_namespaces_too() {
+        let of = |uid: &str, more: &str| {
+            let service = service("a", "minReplicas: 1, serviceAccountName: m");
+            let service = service.replace("namespace: ml}", &format!("namespace: ml{uid}}}"));
+            plan(&(catalog(1) + &service + &gpu_node("n1", 8, "") + more))
+                .at("/placement/notJudged")
+        };
+        let account = |name: &str, live| object("ServiceAccount", name, live);
+        let found = of("", &account("other", true));
+        assert_eq!(found[0]["what"], "ServiceAccount `ml/m`");
+        assert!(found[0]["message"].as_str().unwrap_or("").starts_with("ml/a names it"), "{found}");
+        // It will be there, or is of a repository; and pods of the cluster have what they need.
+        assert!(of("", &(account("other", true) + &account("m", false))).is_null());
+        assert!(of("", &account("other", false)).is_null());
+        assert!(of(", uid: s", &account("other", true)).is_null());
     }
 }

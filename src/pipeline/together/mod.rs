@@ -24,6 +24,7 @@ mod quota_status;
 pub(crate) mod reasons;
 mod references;
 pub(crate) mod remedies;
+mod renewed;
 pub(crate) mod settled;
 #[cfg(test)]
 mod tests;
@@ -228,6 +229,7 @@ fn place<'a>(
     let all = all.map(|(namespace, name)| (namespace.clone(), name.clone())).collect();
     let (mut plain, not_counted) =
         workloads::read(planner, &all, &context, &running, &claimed_pods, options.at);
+    let renewed_pods = renewed::found(catalog, &all, &running, &plain, &context);
     let mut gone = 0;
     if let Some(lost) = options.lost {
         let is_lost = |_: usize, pod: &RunningPod<'_>| lost.contains(&pod.node);
@@ -273,7 +275,8 @@ fn place<'a>(
         claim.workload.changed = claim.is_changed(&templates);
     }
     // After the running pods of the input: the state before the change replaces them.
-    run_where_placed(&mut claims, before);
+    let mut renewed: Vec<bool> = claims.iter().map(|claim| claim.is_renewed(&templates)).collect();
+    run_where_placed(&mut claims, &mut renewed, before);
     let mut fleet = fleet(catalog, &running, &templates, &claimed_pods, &mut claims);
     // Quota comes before nodes: Kueue suspends a workload, so that its pods never reach the
     // scheduler.
@@ -309,20 +312,22 @@ fn place<'a>(
     if !options.settled && options.lost.is_none() {
         other_mode::compare(&fleet, &placed, &claims, planned, shown);
     }
-    let mut not_judged = not_judged(&not_counted);
+    let mut not_judged = workloads::not_judged(&not_counted);
     not_judged.extend(uncounted);
+    not_judged.extend(renewed_pods);
     not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
     not_judged.extend(contested::found(planner, planned, servings, &all, options.at));
-    not_judged.extend(missing::found(catalog, &all));
+    not_judged.extend(missing::found(catalog, planned, &all));
     not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &templates, &placed, &objects));
+    not_judged.extend(quota::unread(catalog, planned, &claims, &fleet));
     let checked = quota::checked(catalog, planned, &claims, &fleet).into_iter();
     not_judged.extend(checked.map(|(queue, pods, checks)| NotJudged {
         what: eco_format!("ClusterQueue `{queue}`"),
         pods: Some(pods),
         message: eco_format!("they start when its AdmissionChecks agree: {}", checks.join(", ")),
     }));
-    let unjudged = unjudged(&placed, &claims, &fleet, &mut not_judged);
+    let unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
     let add = fleet.growth(&placed).unwrap_or_default();
     let is_service = |at: usize| matches!(claims[at].who, Who::Component(..));
     let may_move = |number: usize| {
@@ -374,6 +379,7 @@ fn place<'a>(
         },
         pending: Vec::new(),
         not_judged,
+        in_error: claims::in_error(catalog, planned, servings),
         order_matters: orders.matters,
         order_tried: orders.tried,
         assumed: assumed::tolerations(&fleet, &placed, catalog.device_tolerations()),
@@ -499,6 +505,7 @@ pub fn placed_state(catalog: &Catalog) -> BTreeSet<(ObjectRef, String)> {
 fn unjudged(
     placed: &Placed,
     claims: &[Claim],
+    renewed: &[bool],
     fleet: &Fleet,
     found: &mut Vec<NotJudged>,
 ) -> BTreeSet<usize> {
@@ -510,7 +517,7 @@ fn unjudged(
             continue;
         }
         let pods: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
-        let new = workload.running.len() < pods;
+        let new = workload.running.len() < pods || renewed[at];
         let mut reasons = (0..workload.templates.len())
             .filter_map(|one| placed.scheduler.unjudged(placed.template(at, one), new));
         if let Some(why) = reasons.next() {
@@ -524,27 +531,6 @@ fn unjudged(
         message,
     }));
     all
-}
-
-/// Objects that request devices and whose pods are not counted.
-fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
-    let one = |item: &NotCounted| {
-        let devices: Vec<String> =
-            item.devices.iter().map(|(name, count)| format!("{count} {name}")).collect();
-        NotJudged {
-            what: item.object.clone(),
-            pods: None,
-            message: if devices.is_empty() {
-                "the workload that it names is not in the input; its pods are not counted".into()
-            } else {
-                eco_format!(
-                    "requests {} in its pod templates; its pods are not counted",
-                    devices.join(", ")
-                )
-            },
-        }
-    };
-    not_counted.iter().map(one).collect()
 }
 
 /// The placed pods of each workload as running pods.
@@ -578,8 +564,9 @@ fn settled_workloads(claims: &[Claim], fleet: &Fleet, placed: &Placed) -> Vec<Se
     all
 }
 
-/// Workloads that were placed before a change run where they were placed.
-fn run_where_placed(claims: &mut [Claim], before: &[SettledWorkload]) {
+/// Workloads that were placed before a change run where they were placed; those are `renewed` whose
+/// pods a kubelet has not taken as they are wanted.
+fn run_where_placed(claims: &mut [Claim], renewed: &mut [bool], before: &[SettledWorkload]) {
     let key = |api: Api, service: &EcoString, component: Option<&'static str>| {
         (api, service.clone(), component)
     };
@@ -587,7 +574,7 @@ fn run_where_placed(claims: &mut [Claim], before: &[SettledWorkload]) {
         .iter()
         .map(|one| (key(one.api, &one.service, one.component), &one.workload))
         .collect();
-    for claim in claims {
+    for (claim, renewed) in claims.iter_mut().zip(renewed) {
         let Some(before) = placed_before.get(&key(claim.api, &claim.service, claim.component))
         else {
             continue;
@@ -601,8 +588,11 @@ fn run_where_placed(claims: &mut [Claim], before: &[SettledWorkload]) {
         if workload.kinds() != before.kinds() || size(workload) != size(before) {
             continue;
         }
-        workload.changed =
-            workload.templates.iter().zip(&before.templates).any(|(new, old)| new.spec != old.spec);
+        let mut pairs = workload.templates.iter().zip(&before.templates);
+        workload.changed = pairs.clone().any(|(new, old)| new.spec != old.spec);
+        // What was only placed no kubelet has seen.
+        *renewed = before.came != Some(Came::Ran)
+            || pairs.any(|(new, old)| new.spec.kubelet != old.spec.kubelet);
         // Replicas of a Deployment are alike: those that remain keep the nodes of the first ones.
         let grouped = size(workload) != Some(0);
         workload.running = before.running.clone();

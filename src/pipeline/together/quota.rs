@@ -1,6 +1,7 @@
 //! Kueue quotas that several workloads share (docs/decisions.md#fleet-verdict): workloads are
 //! admitted in order and borrow within the cohort.
 
+use super::NotJudged;
 use super::claims::{Claim, Who};
 use super::plain_queue::{PlainQueue, PodGroup};
 use crate::catalog::Catalog;
@@ -165,6 +166,54 @@ pub(super) fn checked<'c>(
         (pods > 0 && !checks.is_empty()).then_some((queue, pods, checks))
     };
     pods.into_iter().filter_map(checks).collect()
+}
+
+/// The new pods whose LocalQueue names a ClusterQueue, where no ClusterQueue was read: whether its quota
+/// is enough is not known.
+pub(super) fn unread(
+    catalog: &Catalog,
+    planned: &[Planned<'_>],
+    claims: &[Claim],
+    fleet: &Fleet,
+) -> Vec<NotJudged> {
+    if catalog.cluster_queues().len() > 0 {
+        return Vec::new();
+    }
+    let mut pods: BTreeMap<(EcoString, EcoString, EcoString), usize> = BTreeMap::new();
+    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
+        let (namespace, name) = match claim.who {
+            Who::Component(service, component) => {
+                let queue = planned[service].components[component].queue.as_ref();
+                let name = queue.map(|queue| &queue.queue.value);
+                (&planned[service].service.namespace, name)
+            }
+            Who::Workload(_) => match &claim.queue {
+                Some(queue) => (&queue.namespace, Some(&queue.name.value)),
+                None => continue,
+            },
+            Who::Serving(_) => continue,
+        };
+        let local = name.and_then(|name| catalog.local_queue(namespace, name));
+        let Some((local, cluster)) =
+            local.and_then(|local| Some((local, &local.cluster_queue.as_ref()?.value)))
+        else {
+            continue;
+        };
+        let all: usize = workload.replicas.iter().map(|replica| replica.pods.len()).sum();
+        let new = all.saturating_sub(workload.running.len());
+        if new > 0 {
+            let key = (namespace.clone(), local.object.id.name.clone(), cluster.clone());
+            *pods.entry(key).or_default() += new;
+        }
+    }
+    let one = |((namespace, name, cluster), pods)| NotJudged {
+        what: eco_format!("LocalQueue `{namespace}/{name}`"),
+        pods: Some(pods),
+        message: eco_format!(
+            "they start when ClusterQueue `{cluster}` has quota, which was not read"
+        ),
+    };
+    pods.into_iter().map(one).collect()
 }
 
 /// Gives the pods of new replicas what their flavors add. Those that run have it already. Of a workload

@@ -52,7 +52,7 @@ impl Reasons {
         list: &mut Vec<Pending>,
     ) -> Placement {
         let mut placement = Placement::default();
-        let mut pending = |replica: usize, why: &Waiting| {
+        let mut pending = |replica: usize, pods: usize, why: &Waiting| {
             let component = claim.component.map_or_else(
                 || {
                     let name = claim.service.split_once('/').map_or("", |(_, name)| name);
@@ -65,11 +65,20 @@ impl Reasons {
             let workload = &fleet.workloads[at];
             let runs = workload.runs_on
                 && workload.running.iter().any(|running| running.replica == Some(replica));
-            list.push(Pending { service, component, replica, code, message, short, ran: runs });
+            list.push(Pending {
+                service,
+                component,
+                replica,
+                pods,
+                code,
+                message,
+                short,
+                ran: runs,
+            });
         };
         if let Some(refused) = &claim.refused {
             let waiting = Waiting::without_nodes(refused.code, refused.message.clone());
-            pending(0, &waiting);
+            pending(0, refused.pods, &waiting);
             placement.wanted = refused.pods;
             placement.waiting = Some(Arc::new(waiting));
             return placement;
@@ -89,10 +98,12 @@ impl Reasons {
         // One line for each replica: its first pod without a node speaks for it.
         for (replica, slots) in slots.iter().enumerate() {
             let record = &fleet.workloads[at].replicas[replica];
+            let stays = |slot: &&Slot| slot.pod.is_some_and(|pod| stands(&self.placed, pod));
+            let pods = slots.len() - slots.iter().filter(stays).count();
             if record.held {
                 let message = held.cloned().unwrap_or_default();
                 let waiting = Waiting::without_nodes("quota", message);
-                pending(replica, &waiting);
+                pending(replica, pods, &waiting);
                 placement.waiting.get_or_insert_with(|| Arc::new(waiting));
                 continue;
             }
@@ -103,7 +114,7 @@ impl Reasons {
                 .find_map(|(at, slot)| slot.pod.filter(waits).map(|pod| (record.pods[at], pod)));
             if let Some((template, pod)) = first {
                 let waiting = self.waiting(&fleet.workloads[at].templates[template], pod);
-                pending(replica, &waiting);
+                pending(replica, pods, &waiting);
                 placement.waiting.get_or_insert(waiting);
                 continue;
             }
@@ -111,7 +122,7 @@ impl Reasons {
                 (0..slots.len()).find_map(|pod| self.placed.refused.get(&[at, replica, pod]));
             if let Some(message) = refused {
                 let waiting = Waiting::without_nodes("refused", message.clone());
-                pending(replica, &waiting);
+                pending(replica, pods, &waiting);
                 placement.waiting.get_or_insert_with(|| Arc::new(waiting));
             }
         }
@@ -277,9 +288,10 @@ impl Waiting {
     }
 }
 
-/// How close a node is to accepting a pod: nodes without a requested resource come last, nodes that
-/// lack only capacity first, ordered by the share that they lack.
-fn distance(answer: &Answer) -> (bool, bool, i64) {
+/// How close a node is to accepting a pod: nodes that are not the one the pod is for, as each pod of a
+/// DaemonSet has one, come last, before them nodes without a requested resource, and nodes that lack
+/// only capacity first, ordered by the share that they lack.
+fn distance(answer: &Answer) -> (bool, bool, bool, i64) {
     let room = |reason: &Reason| matches!(reason, Reason::Insufficient(_) | Reason::TooManyPods);
     let lacks = answer.lacks.iter();
     let share = lacks.map(|lack| {
@@ -288,13 +300,17 @@ fn distance(answer: &Answer) -> (bool, bool, i64) {
     });
     let share = share.max().unwrap_or(0);
     let has_none = answer.lacks.iter().any(|lack| lack.allocatable == 0);
-    (has_none, !answer.reasons.iter().all(room), share)
+    let is_other = answer.reasons.contains(&Reason::OtherNodes);
+    (is_other, has_none, !answer.reasons.iter().all(room), share)
 }
 
 /// Whether a node lacks only resources that others use: empty, it would hold the pod.
 fn could_hold(answer: &Answer) -> bool {
-    let (has_none, other_reason, _) = distance(answer);
-    !has_none && !other_reason && answer.lacks.iter().all(|lack| lack.requested <= lack.allocatable)
+    let (is_other, has_none, other_reason, _) = distance(answer);
+    !is_other
+        && !has_none
+        && !other_reason
+        && answer.lacks.iter().all(|lack| lack.requested <= lack.allocatable)
 }
 
 /// A requested resource of which no node has any.

@@ -4,13 +4,13 @@
 //! In: the other objects of a catalog. Out: for each kind of `workload_kinds` the pods that its controller
 //! creates; and the objects of other kinds that request devices, whose number of pods is unknown.
 
-use super::At;
 use super::claims::{Claim, MOST_PODS, PODS, Refused, Who, groups};
 use super::object_counts::ObjectCounts;
 use super::plain_queue::PlainQueue;
 use super::references::{References, Template};
 use super::volcano_job;
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TEMPLATE, row};
+use super::{At, NotJudged};
 use crate::api::{Api, Failure, Object};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -127,6 +127,7 @@ pub(crate) fn read(
             && !catalog.is_unfilled(object)
     });
     let counts = ObjectCounts::of(catalog, of_kinds);
+    unknown.extend(orphans(catalog, services));
     for object in catalog.others() {
         let kind = object.id.kind.as_str();
         let row = row(object);
@@ -277,8 +278,58 @@ fn is_waiting(pod: &Object) -> bool {
         && !matches!(text(&["status", "phase"]), "Succeeded" | "Failed")
 }
 
+/// The pods without a node that request devices and whose owner is not in the input, so that nothing
+/// counts them: one entry for each owner.
+fn orphans(catalog: &Catalog, services: &ServiceNames) -> Vec<NotCounted> {
+    let waits = |object: &&Object| {
+        object.id.kind == "Pod" && object.api_version == "v1" && is_waiting(object)
+    };
+    let waiting = catalog.others().iter().filter(waits);
+    let waiting = waiting.filter(|pod| {
+        is_owned(pod)
+            && !is_of_service(pod, services)
+            && !catalog.is_copy(pod)
+            && not_counted(pod).is_some()
+    });
+    let mut pods: BTreeMap<(EcoString, EcoString), (&Object, usize)> = BTreeMap::new();
+    for pod in waiting {
+        let namespace = pod.id.scope.namespace().cloned().unwrap_or_default();
+        let owners = pod.metadata("ownerReferences").map(Node::items).unwrap_or_default();
+        let owner = owners.first().and_then(|owner| owner.get("name")?.scalar_text());
+        pods.entry((namespace, owner.unwrap_or_default())).or_insert((pod, 0)).1 += 1;
+    }
+    if pods.is_empty() {
+        return Vec::new();
+    }
+    let others = catalog.others().iter();
+    let named: BTreeSet<(EcoString, &str)> = others
+        .filter(|object| object.id.kind != "Pod")
+        .map(|object| {
+            let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+            (namespace, object.id.name.as_str())
+        })
+        .collect();
+    let is_there = |namespace: &EcoString, owner: &EcoString| {
+        // A ReplicaSet is named for its Deployment, and Jobs and StatefulSets for what owns them.
+        let ends = owner.match_indices('-').map(|(at, _)| &owner[..at]);
+        ends.chain([owner.as_str()]).any(|name| {
+            named.contains(&(namespace.clone(), name))
+                || services.contains(&(namespace.clone(), name.into()))
+        })
+    };
+    pods.retain(|(namespace, owner), _| !is_there(namespace, owner));
+    let one = |(pod, count): (&Object, usize)| NotCounted {
+        object: match count {
+            1 => shown(pod),
+            many => eco_format!("{} and {} more", shown(pod), many - 1),
+        },
+        devices: BTreeMap::new(),
+    };
+    pods.into_values().map(one).collect()
+}
+
 /// Names of the objects that a pod may belong to.
-fn owners(pod: &RunningPod<'_>) -> BTreeSet<EcoString> {
+pub(super) fn owners(pod: &RunningPod<'_>) -> BTreeSet<EcoString> {
     let labels = ["serving.knative.dev/service", "jobset.sigs.k8s.io/jobset-name"];
     let labeled = labels.iter().filter_map(|label| pod.labels.get(label).cloned());
     labeled.chain(pod.workload()).collect()
@@ -310,7 +361,7 @@ impl Left {
 impl Pods {
     /// The pod templates of an object, with their paths, and whether they are specs of pods alone. Those
     /// that the controller completes are left out.
-    fn templates<'n>(&self, object: &'n Node) -> Vec<(Vec<Segment>, &'n Node, bool)> {
+    pub(super) fn templates<'n>(&self, object: &'n Node) -> Vec<(Vec<Segment>, &'n Node, bool)> {
         let at =
             |path: &'static [&'static str]| path.iter().map(|key| Segment::Field((*key).into()));
         match self {
@@ -603,6 +654,27 @@ fn of_daemon(pod: &Arc<PodTemplate>, machine: &Machine) -> PodTemplate {
     template.node_terms = Some(named.collect());
     template.tolerate_as_daemon();
     template
+}
+
+/// Objects that request devices and whose pods are not counted.
+pub(super) fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
+    let one = |item: &NotCounted| {
+        let devices: Vec<String> =
+            item.devices.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        NotJudged {
+            what: item.object.clone(),
+            pods: None,
+            message: if devices.is_empty() {
+                "the workload that it names is not in the input; its pods are not counted".into()
+            } else {
+                eco_format!(
+                    "requests {} in its pod templates; its pods are not counted",
+                    devices.join(", ")
+                )
+            },
+        }
+    };
+    not_counted.iter().map(one).collect()
 }
 
 /// Devices in the containers of an object of an unknown kind; `None` if it requests none.

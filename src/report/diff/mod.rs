@@ -131,7 +131,7 @@ impl Answer for View<'_> {
 
 /// The effect of the change on the capacity of the nodes.
 fn capacity(capacity: &Capacity) -> Value {
-    let room = |room: &Room| json!({ "verdict": super::together::verdict(room.verdict), "wanted": room.wanted, "pending": room.pending });
+    let room = |room: &Room| json!({ "verdict": room.verdict, "wanted": room.wanted, "pending": room.pending });
     let waits = |component: &Waits| json!({ "service": component.service.as_str(), "component": component.component.as_str(), "message": component.message.as_str() });
     let mut out = json!({
         "before": capacity.before.as_ref().map(room),
@@ -145,6 +145,9 @@ fn capacity(capacity: &Capacity) -> Value {
         ("waitsAsBefore", &capacity.same),
         ("noLongerFitsAfterRestarts", &capacity.displaced),
     ];
+    if !capacity.not_judged.is_empty() {
+        out["notJudged"] = super::together::not_judged_json(&capacity.not_judged);
+    }
     // Workloads without an operator have a list of their own: a reader of `service` finds services.
     let mut others = Vec::new();
     for (key, all) in lists {

@@ -412,3 +412,69 @@ fn quotas_on_the_number_of_objects_refuse_workloads_and_replica_sets() {
     let found = refused(json!({"count/deployments.apps": "1"}), &[exists, both[1].clone()]);
     assert!(found[0].1.is_none() && found[1].1.is_some(), "{found:?}");
 }
+
+/// The plan of some documents in JSON.
+fn planned(documents: &[Value]) -> crate::testing::Ran {
+    let documents = [&[node("a", "l")], documents].concat();
+    let text: Vec<String> = documents.iter().map(|document| format!("---\n{document}\n")).collect();
+    crate::testing::plan(&text.concat())
+}
+
+#[test]
+fn pods_that_wait_and_whose_owner_was_not_read_are_not_judged() {
+    let pod = |name: &str, devices: Value| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ml", "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "d-7c9b6d", "uid": "u", "controller": true}]},
+            "spec": {"containers": [{"name": "main", "image": "example/x:v1", "resources": {"limits": devices}}]},
+            "status": {"phase": "Pending"}})
+    };
+    let gpu = || json!({"nvidia.com/gpu": "1"});
+    let of = |documents: &[Value]| {
+        let ran = planned(documents);
+        let what = ran.at("/placement/notJudged/0/what");
+        (ran.at("/placement/verdict"), what.as_str().unwrap_or("").to_owned())
+    };
+    let found = of(&[pod("p1", gpu()), pod("p2", gpu())]);
+    assert_eq!(found, ("unknown".into(), "Pod ml/p1 and 1 more".to_owned()));
+    // Its Deployment counts them.
+    assert_eq!(of(&[pod("p1", gpu()), deployment(1)]), ("fits".into(), String::new()));
+    // Pods without devices come and go in every cluster.
+    assert_eq!(of(&[pod("p1", json!({"cpu": "1"}))]), ("fits".into(), String::new()));
+}
+
+#[test]
+fn a_queue_of_a_cluster_queue_that_was_not_read_is_not_judged() {
+    let mut labeled = deployment(2);
+    labeled["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "lq"});
+    let all = kueue(9);
+    let local = all.iter().filter(|object| object["kind"] == "LocalQueue").cloned();
+    let of = |documents: &[Value]| planned(documents).at("/placement/notJudged/0");
+    let found = of(&local.chain([labeled.clone()]).collect::<Vec<_>>());
+    assert_eq!(found["what"], "LocalQueue `ml/lq`");
+    assert_eq!(found["pods"], 2);
+    assert!(found["message"].as_str().unwrap_or("").contains("ClusterQueue `cq`"), "{found}");
+    assert!(of(&[all, vec![labeled]].concat()).is_null());
+}
+
+#[test]
+fn the_nearest_node_of_a_daemon_is_its_own() {
+    let mut without = node("b", "l");
+    without["status"]["allocatable"]["nvidia.com/gpu"] = "0".into();
+    let daemon = json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "namespace": "ml"},
+        "spec": {"selector": {"matchLabels": {"app": "x"}}, "template": {"metadata": {"labels": {"app": "x"}},
+            "spec": {"containers": [{"name": "main", "image": "example/x:v1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}}}});
+    let ran = planned(&[without, daemon]);
+    let pending = ran.at("/placement/pending/0");
+    assert_eq!(pending["code"], "gpu", "{pending}");
+}
+
+#[test]
+fn pods_of_a_group_without_a_node_are_counted() {
+    let group = json!({"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+        "metadata": {"name": "g", "namespace": "ml"}, "spec": {"replicas": 1, "leaderWorkerTemplate": {"size": 3,
+            "workerTemplate": {"spec": {"containers": [{"name": "main", "image": "example/x:v1", "resources": {"limits": {"nvidia.com/gpu": "8"}}}]}}}}});
+    let text = format!("---\n{}\n---\n{group}\n", node("a", "l"));
+    let ran = crate::testing::ome("plan", &text);
+    assert!(ran.out.contains("LeaderWorkerSet/ml/g: 3 pods without a node"), "{}", ran.out);
+    assert!(ran.out.contains("3 pods stay without a node"), "{}", ran.out);
+}

@@ -184,6 +184,7 @@ fn once<'a>(reported: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
 fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -> Vec<String> {
     let mut out = Vec::new();
     let (confirmed, but) = match refused {
+        0 if capacity.after.verdict == "unknown" => ("!", "; not everything was judged".to_owned()),
         0 => ("✓", String::new()),
         count => {
             let services = plural(count, "service");
@@ -206,6 +207,14 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -
     listed("! waits as before", &capacity.same);
     listed("✗ restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
     listed("✗ no longer fits after the restarts", &capacity.displaced);
+    for judged in capacity.not_judged.iter().take(NAMES) {
+        let pods =
+            judged.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
+        out.push(printable(&format!("! not judged: {pods}{}: {}", judged.what, judged.message)));
+    }
+    if capacity.not_judged.len() > NAMES {
+        out.push(format!("! not judged: {} more", capacity.not_judged.len() - NAMES));
+    }
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);
     // A fleet without pending pods on both sides needs no sentence.

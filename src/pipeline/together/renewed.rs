@@ -1,0 +1,61 @@
+//! Workloads all of whose pods run with other fields that only a kubelet looks at: their controllers
+//! create the pods again, and no kubelet has taken the new ones.
+//!
+//! In: the workloads of a dump and its running pods. Out: what their kubelets may refuse.
+
+use super::NotJudged;
+use super::workload_kinds::row;
+use super::workloads::{PlainWorkload, ServiceNames, counted_objects, owners};
+use crate::catalog::Catalog;
+use crate::cluster::schedule::kubelet::Kubelet;
+use crate::cluster::schedule::labels;
+use crate::pipeline::built::PodContext;
+use crate::pipeline::running::RunningPods;
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// All of them; the pods of `placed` are judged where they are placed.
+pub(super) fn found(
+    catalog: &Catalog,
+    services: &ServiceNames,
+    running: &RunningPods<'_>,
+    placed: &[PlainWorkload],
+    context: &PodContext,
+) -> Vec<NotJudged> {
+    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    for object in counted_objects(catalog, services).filter(|object| !catalog.is_unfilled(object)) {
+        let Some(row) = row(object) else { continue };
+        let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+        for (_, template, bare) in row.pods.templates(&object.node) {
+            let Some(spec) = (if bare { Some(template) } else { template.get("spec") }) else {
+                continue;
+            };
+            let kubelet = Kubelet::read(spec);
+            if kubelet == Kubelet::default() {
+                continue;
+            }
+            let id = eco_format!("{}/{namespace}/{}", object.id.kind, object.id.name);
+            if placed.iter().any(|workload| workload.id == id) {
+                continue;
+            }
+            let pods = running.all.iter().filter(|pod| {
+                pod.namespace() == namespace
+                    && owners(pod).contains(&object.id.name)
+                    && pod
+                        .object
+                        .node
+                        .get("spec")
+                        .is_some_and(|spec| Kubelet::read(spec) != kubelet)
+            });
+            let pods = pods.count();
+            let text = template.at(&["metadata", "labels"]);
+            let Ok(pod) = context.read(&namespace, labels(text), spec) else { continue };
+            let machines = catalog.machines().iter();
+            if let Some(why) = pod.refused_by_kubelets(machines).filter(|_| pods > 0) {
+                *sums.entry(why).or_default() += pods;
+            }
+        }
+    }
+    let one = |((what, message), pods)| NotJudged { what, pods: Some(pods), message };
+    sums.into_iter().map(one).collect()
+}
