@@ -179,6 +179,8 @@ struct Ground<'a> {
     before: Option<(Workloads, fleet::Placed)>,
     /// The workloads that the change creates, in the order in which their pods arrive.
     arriving: Workloads,
+    /// What only the state before has.
+    removed: others::Removed,
     /// The priority below which the pods of the change evict others.
     evicts_below: Option<i32>,
     /// The rules of ModelServings before and after the change.
@@ -254,6 +256,7 @@ pub fn roll<'a>(
         changing_pods: BTreeSet::new(),
         before,
         arriving: Workloads::default(),
+        removed: others::Removed::default(),
         evicts_below: None,
         serving_rules,
     };
@@ -446,6 +449,7 @@ fn settle_tracks(
                 |at| Waited { pods: others::waited(track, other, &bound, at), on_same_nodes };
             track.waited = at.map(waited);
         }
+        ground.removed = others::removed(&*before, &earlier.catalog, &ground.cluster, tracks);
     }
     for track in tracks.iter_mut().filter(is_new) {
         let (api, service) = name(track);

@@ -8,15 +8,18 @@
 use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::track::{Begins, Kind, Track};
 use super::{Ground, ServiceRollout};
-use crate::api::Api;
-use crate::cluster::fleet::{self, Slot, Slots};
+use crate::api::{Api, Object};
+use crate::catalog::Catalog;
+use crate::cluster::fleet::{self, Other, Slot, Slots};
 use crate::cluster::schedule::{PodId, PodState};
 use crate::pipeline::built::gpus;
 use crate::pipeline::running::{Creator, OwnerName};
 use crate::pipeline::together::adopted::Jobs;
-use crate::pipeline::together::settled::{Workloads, keeping};
+use crate::pipeline::together::claims::Claim;
+use crate::pipeline::together::settled::{Ground as Cluster, Workloads, keeping};
+use crate::pipeline::together::{counted_objects, workloads};
 use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -57,6 +60,73 @@ impl Kind {
     }
 }
 
+/// What only the state before has and no track takes away: its pods end when the change begins, and
+/// hold their nodes until they are gone. Indices of workloads and of pods of others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Removed {
+    pub(super) workloads: BTreeSet<usize>,
+    others: BTreeSet<usize>,
+}
+
+/// The workloads of the state before, read from `earlier`, that the cluster of the change lacks, and
+/// their running pods.
+pub(super) fn removed(
+    before: &Workloads,
+    earlier: &Catalog,
+    cluster: &Cluster<'_>,
+    tracks: &[Track],
+) -> Removed {
+    let plain = |catalog: &Catalog| -> BTreeSet<EcoString> {
+        let services = workloads::services(catalog);
+        let id = |object: &Object| {
+            let namespace = object.id.scope.namespace().map_or("", EcoString::as_str);
+            eco_format!("{}/{namespace}/{}", object.id.kind, object.id.name)
+        };
+        counted_objects(catalog, &services).map(id).collect()
+    };
+    let (was, is) = (plain(earlier), plain(cluster.catalog));
+    let gone: BTreeSet<&EcoString> = was.difference(&is).collect();
+    let services = workloads::services(cluster.catalog);
+    let is_gone = |claim: &Claim| {
+        if !claim.api.is_of_operator() {
+            return gone.contains(&claim.service);
+        }
+        let (namespace, name) = claim.name().split_once('/').unwrap_or_default();
+        !services.contains(&(namespace.into(), name.into()))
+    };
+    let tracked: BTreeSet<usize> =
+        tracks.iter().filter_map(|track| Some(track.settled?.0)).collect();
+    let claims = before.claims.iter().enumerate();
+    let claims = claims.filter(|(at, claim)| !tracked.contains(at) && is_gone(claim));
+    let others = before.fleet.others.iter().enumerate().filter(|(_, other)| {
+        let running = cluster.running.all.get(other.number);
+        running.is_some_and(|pod| match pod.creator() {
+            Creator::Workload(owner) => gone.contains(&owner),
+            Creator::Nobody | Creator::Node => false,
+        })
+    });
+    Removed {
+        workloads: claims.map(|(at, _)| at).collect(),
+        others: others.map(|(at, _)| at).collect(),
+    }
+}
+
+impl Removed {
+    /// Takes their pods out of the pods of others.
+    pub(super) fn forget(&self, others: &mut Vec<Other>) {
+        let mut at = 0..;
+        others.retain(|_| at.next().is_none_or(|at| !self.others.contains(&at)));
+    }
+
+    /// Their pods.
+    pub(super) fn pods(&self, slots: &[Slots], others: &[(PodId, usize)]) -> Vec<PodId> {
+        let slots = self.workloads.iter().filter_map(|at| slots.get(*at));
+        let slots = slots.flat_map(|replicas| replicas.iter().flatten());
+        let others = others.iter().filter(|(_, at)| self.others.contains(at));
+        slots.filter_map(|slot| slot.pod).chain(others.map(|(pod, _)| *pod)).collect()
+    }
+}
+
 /// Keeps the workloads of a settled state that are in no track.
 pub(super) fn settled(
     world: &mut World,
@@ -73,7 +143,8 @@ pub(super) fn settled(
         let claim = &before.claims[at];
         let may_go = workload.templates.iter().any(|template| template.priority < most);
         // Services have tracks of their own; what has a higher priority is never evicted.
-        if of_tracks.contains(&at) || claim.api.is_of_operator() || !may_go {
+        let removed = ground.removed.workloads.contains(&at);
+        if of_tracks.contains(&at) || claim.api.is_of_operator() || !may_go || removed {
             continue;
         }
         let mut keeping = keeping(&claim.service);

@@ -44,7 +44,7 @@ pub(super) fn play(
     choices: Choices,
     keeps_stages: bool,
 ) -> Simulated {
-    let Started { mut world, mut placed, adopted, kept } = start(ground, tracks, more);
+    let Started { mut world, mut placed, adopted, kept, leaving } = start(ground, tracks, more);
     if choices.nodes {
         world.prefer_last();
     }
@@ -53,6 +53,7 @@ pub(super) fn play(
     }
     // Ties of the state before are no choice of the change.
     let ties = world.scheduler().ties();
+    leaving.into_iter().for_each(|pod| world.end(pod));
     // Pods of workloads that run come before those of new ones: the queue holds them in this order.
     let is_new = |track: &Track| matches!(track.begins, Begins::Nothing);
     let mut each = tracks.iter().zip(&adopted).zip(&mut placed).collect::<Vec<_>>();
@@ -131,7 +132,8 @@ pub(super) fn in_order(
     tracks: &[Track],
     order: &[usize],
 ) -> Result<(), usize> {
-    let Started { mut world, mut placed, adopted, .. } = start(ground, tracks, &[]);
+    let Started { mut world, mut placed, adopted, leaving, .. } = start(ground, tracks, &[]);
+    leaving.into_iter().for_each(|pod| world.end(pod));
     for (place, service) in order.iter().enumerate() {
         let service = |track: &&Track| track.service == *service;
         let workloads: Vec<usize> =
@@ -180,6 +182,8 @@ struct Started {
     adopted: Vec<Adopted>,
     /// Workloads outside the tracks that the changes could evict.
     kept: Vec<Kept>,
+    /// Pods of workloads outside the tracks that the change removes.
+    leaving: Vec<PodId>,
 }
 
 /// The state before the changes.
@@ -187,9 +191,10 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
     let settled = ground.before.as_ref().map(|(before, placed)| {
         // With more nodes everything before the change is placed again: pods that waited may run.
         let placed = if more.is_empty() { placed.clone() } else { before.settle(more) };
-        (before, placed.into_parts())
+        let others = placed.others();
+        (before, placed.into_parts(), others)
     });
-    let Some((before, (scheduler, slots))) = settled else {
+    let Some((before, (scheduler, slots), others_of_input)) = settled else {
         return start_running(ground, tracks, more);
     };
     let mut world = World::new(scheduler);
@@ -218,7 +223,8 @@ fn start(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -> Starte
     let kept = others::settled(&mut world, ground, before, &slots, tracks);
     rest(&mut world, ground, &mut placed);
     let adopted = tracks.iter().map(|_| Vec::new()).collect();
-    Started { world, placed, adopted, kept }
+    let leaving = ground.removed.pods(&slots, &others_of_input);
+    Started { world, placed, adopted, kept, leaving }
 }
 
 /// Whether a change does not alter a workload.
@@ -392,7 +398,8 @@ fn start_running(ground: &Ground<'_>, tracks: &[Track], more: &[Arc<Machine>]) -
         .collect();
     let kept = others::running(&mut world, ground, &running);
     rest(&mut world, ground, &mut placed);
-    Started { world, placed, adopted, kept }
+    // What ran and is in no input any more is not known from the pods alone.
+    Started { world, placed, adopted, kept, leaving: Vec::new() }
 }
 
 /// Applies the change of a track.

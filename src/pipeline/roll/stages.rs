@@ -1,7 +1,7 @@
 //! The visible state of a track at one moment of a simulation.
 
 use super::outcome::RollStage;
-use super::track::{Kind, Placed, Track};
+use super::track::{Begins, Kind, Placed, Track};
 use crate::cluster::schedule::{PodId, Scheduler};
 use crate::pipeline::built::gpus;
 use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};
@@ -71,12 +71,18 @@ pub(super) fn stage(
 /// all its pods are ready.
 fn group(members: &[GroupMember], track: &Track, out: &mut RollStage) {
     let Some(leader) = members.iter().find(|member| member.index == 0) else { return };
-    let Some(Kind::Groups(spec)) = &track.after else { return };
+    // A set that is deleted has no new groups, although its spec is the current one.
+    let (spec, gone) = match (&track.after, &track.begins) {
+        (Some(Kind::Groups(spec)), _) => (spec, false),
+        (None, Begins::With(Kind::Groups(spec))) => (spec, true),
+        _ => return,
+    };
     if leader.phase == PodPhase::Terminating {
         out.terminating += 1;
         return;
     }
-    let amounts = if leader.version == Version::New { &mut out.new } else { &mut out.old };
+    let is_new = leader.version == Version::New && !gone;
+    let amounts = if is_new { &mut out.new } else { &mut out.old };
     amounts.total += 1;
     let whole = members.len() >= spec.revision.size.max(1);
     amounts.ready +=

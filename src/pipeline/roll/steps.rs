@@ -2,6 +2,7 @@
 //! pods that wait take what the first one frees, so the second one begins on the cluster that is
 //! settled with the first one.
 
+use super::others::Removed;
 use super::outcome::ComponentRollout;
 use super::track::{Begins, Kind, Track};
 use super::{Ground, chance};
@@ -23,6 +24,11 @@ fn after_first<'a>(ground: &Ground<'a>, tracks: &[Track]) -> Option<(Ground<'a>,
     let count = workloads.claims.len();
     workloads.claims.extend(ground.arriving.claims.iter().cloned());
     workloads.fleet.workloads.extend(ground.arriving.fleet.workloads.iter().cloned());
+    // The first step ended their pods.
+    for at in &ground.removed.workloads {
+        workloads.fleet.workloads[*at] = Workload::default();
+    }
+    ground.removed.forget(&mut workloads.fleet.others);
     let second = tracks.iter().map(|track| {
         // The arriving workloads follow those before the change, so that their places shift by as
         // many.
@@ -47,7 +53,8 @@ fn after_first<'a>(ground: &Ground<'a>, tracks: &[Track]) -> Option<(Ground<'a>,
     let second = second.collect();
     let placed = workloads.settle(&[]);
     let before = Some((workloads, placed));
-    Some((Ground { before, arriving: Workloads::default(), ..ground.clone() }, second))
+    let (arriving, removed) = (Workloads::default(), Removed::default());
+    Some((Ground { before, arriving, removed, ..ground.clone() }, second))
 }
 
 impl Kind {

@@ -166,6 +166,104 @@ fn two_groups_before_and_after_are_counted_as_groups() {
     assert_eq!(stages.last().map(|stage| stage[2..].to_vec()), Some(vec![1, 1]));
 }
 
+/// As pods of a service that is deleted do: they end with the change and hold their node until then.
+#[test]
+fn workloads_that_the_change_removes_make_room() {
+    let nodes = gpu_node("n1", 8, "");
+    let pod = "containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]";
+    let kinds = [
+        (
+            "apps/v1",
+            "Deployment",
+            format!(
+                "{{replicas: 2, selector: {{matchLabels: {{app: o}}}}, template: {{metadata: {{labels: {{app: o}}}}, spec: {{{pod}}}}}}}"
+            ),
+        ),
+        (
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            format!(
+                "{{replicas: 1, leaderWorkerTemplate: {{size: 2, workerTemplate: {{spec: {{{pod}}}}}}}}}"
+            ),
+        ),
+    ];
+    for (version, kind, spec) in &kinds {
+        let old = |name: &str| {
+            format!(
+                "---\napiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, namespace: ml}}\nspec: {spec}\n"
+            )
+        };
+        let service =
+            format!("---\n{}{}", catalog(8), service("a", "minReplicas: 1, maxReplicas: 1"));
+        let roll = |after: &str| {
+            let (before, after) = (nodes.clone() + &old("old"), nodes.clone() + &service + after);
+            ome_on(
+                "rollout --all --no-builtin -o json --base {before.yaml} -f {after.yaml}",
+                &[("before.yaml", &before), ("after.yaml", &after)],
+            )
+        };
+        let ran = roll("");
+        let rollout = ran.at("/services/0/components/0/rollout");
+        assert_eq!(rollout["end"], "complete", "{kind}");
+        // The old pods hold the node until they are gone.
+        assert_eq!(rollout["stages"][0]["new"]["pending"], 1, "{kind}");
+        let ran = roll(&old("old"));
+        assert_eq!(ran.at("/services/0/components/0/rollout/end"), "stuck", "{kind}");
+    }
+}
+
+/// Pods of the input that a removed workload made end, too.
+#[test]
+fn running_pods_of_a_removed_workload_make_room() {
+    let pod = "containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]";
+    let set = format!(
+        "---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {{name: old, namespace: ml}}\nspec: {{replicas: 1, serviceName: old, selector: {{matchLabels: {{app: o}}}}, template: {{metadata: {{labels: {{app: o}}}}, spec: {{{pod}}}}}}}\n"
+    );
+    let runs = format!(
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: old-0, namespace: ml, uid: u, labels: {{app: o}}, ownerReferences: [{{apiVersion: apps/v1, kind: StatefulSet, name: old, uid: s, controller: true}}]}}\nspec: {{nodeName: n1, {pod}}}\nstatus: {{phase: Running}}\n"
+    );
+    let nodes = gpu_node("n1", 8, "") + &runs;
+    let engine = service("a", "minReplicas: 1, maxReplicas: 1");
+    let new = nodes.clone() + "---\n" + &catalog(8) + &engine;
+    for (after, expected) in [(new.clone(), "complete"), (new + &set, "stuck")] {
+        let ran = ome_on(
+            "rollout --all --no-builtin -o json --base {before.yaml} -f {after.yaml}",
+            &[("before.yaml", &(nodes.clone() + &set)), ("after.yaml", &after)],
+        );
+        assert_eq!(ran.at("/services/0/components/0/rollout/end"), expected);
+    }
+}
+
+#[test]
+fn groups_of_a_deleted_set_are_in_the_stages() {
+    let worker = |name: &str| {
+        format!(
+            "{name}: {{SIZErunner: {{name: ome-container, image: 'i:1', resources: {{requests: {{nvidia.com/gpu: 4}}, limits: {{nvidia.com/gpu: 4}}}}}}}}"
+        )
+    };
+    let engine = format!(
+        "minReplicas: 1, maxReplicas: 1, {}, {}",
+        worker("leader").replace("SIZE", ""),
+        worker("worker").replace("SIZE", "size: 1, ")
+    );
+    let of = |services: &str| catalog(4) + services + &gpu_node("n1", 8, "");
+    let ran = ome_on(
+        "rollout --all --no-builtin -o json --base {before.yaml} -f {after.yaml}",
+        &[
+            ("before.yaml", &of(&service("gone", &engine))),
+            ("after.yaml", &of(&service("new", &engine))),
+        ],
+    );
+    let services = ran.at("/services");
+    let gone = services.as_array().into_iter().flatten().find(|one| one["name"] == "gone");
+    let rollout = gone.map(|one| one["components"][0]["rollout"].clone()).unwrap_or_default();
+    assert_eq!(rollout["kind"], "LeaderWorkerSet");
+    assert_eq!(rollout["stages"][0]["terminating"], 1, "{rollout}");
+    assert_eq!(rollout["stages"][0]["gpus"], 8, "{rollout}");
+    assert_eq!(rollout["end"], "complete", "{rollout}");
+    assert_eq!(ran.code, 0);
+}
+
 #[test]
 fn events_name_what_changed_since_the_stage_before() {
     use super::stages::event;
