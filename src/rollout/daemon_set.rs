@@ -21,8 +21,15 @@ pub struct DaemonSetSpec {
     pub pod: Arc<PodTemplate>,
     /// How its pods start.
     pub start: Start,
-    /// `maxUnavailable` of a rolling update; none for OnDelete.
-    unavailable: Option<IntOrPercent>,
+    /// The limits of a rolling update; none for OnDelete.
+    limits: Option<Limits>,
+}
+
+/// How many pods of a rolling update may be missing, and how many nodes may have two.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    unavailable: IntOrPercent,
+    surge: IntOrPercent,
 }
 
 impl DaemonSetSpec {
@@ -43,19 +50,24 @@ impl DaemonSetSpec {
         label_selector(spec.get("selector"))?;
         pod.tolerate_as_daemon();
         let kind = spec.at(&["updateStrategy", "type"]).and_then(Node::scalar_text);
-        let stated = spec.at(&["updateStrategy", "rollingUpdate", "maxUnavailable"]);
-        let percent = || {
-            let text = stated.and_then(Node::scalar_text)?;
-            IntOrPercent::parse_percent(&text).ok()
+        let amount = |key: &str, default: i64| {
+            let stated = spec.at(&["updateStrategy", "rollingUpdate", key]);
+            let percent = || {
+                let text = stated.and_then(Node::scalar_text)?;
+                IntOrPercent::parse_percent(&text).ok()
+            };
+            let stated = stated.and_then(Node::as_int).map(IntOrPercent::Int).or_else(percent);
+            stated.unwrap_or(IntOrPercent::Int(default))
         };
-        let amount = stated.and_then(Node::as_int).map(IntOrPercent::Int).or_else(percent);
         Ok(Self {
             revision: revision_name(&template),
             pod: Arc::new(pod),
             start: Start::Ready,
             // OnDelete never deletes a pod for a new template.
-            unavailable: (kind.as_deref() != Some("OnDelete"))
-                .then(|| amount.unwrap_or(IntOrPercent::Int(1))),
+            limits: (kind.as_deref() != Some("OnDelete")).then(|| Limits {
+                unavailable: amount("maxUnavailable", 1),
+                surge: amount("maxSurge", 0),
+            }),
         })
     }
 }
@@ -64,10 +76,18 @@ impl DaemonSetSpec {
 #[derive(Clone, Debug)]
 pub(super) struct DaemonSet {
     pub(super) spec: DaemonSetSpec,
-    /// The pod of each node, and its revision.
-    members: BTreeMap<NodeId, (PodId, EcoString)>,
+    /// The pods of each node with their revisions: one, or an old one and a new one while an update
+    /// surges.
+    members: BTreeMap<NodeId, Vec<(PodId, EcoString)>>,
     templates: HashMap<(EcoString, NodeId), TemplateId>,
     refused: Option<EcoString>,
+}
+
+/// The active pods of a node (`findUpdatedPodsOnNode`): a pod that is deleted is none of them.
+#[derive(Clone, Copy, Debug)]
+struct OnNode {
+    old: Option<PodId>,
+    new: Option<PodId>,
 }
 
 impl DaemonSet {
@@ -77,7 +97,7 @@ impl DaemonSet {
 
     /// Pods that exist.
     pub(super) fn pods(&self) -> impl Iterator<Item = PodId> + '_ {
-        self.members.values().map(|(pod, _)| *pod)
+        self.members.values().flatten().map(|(pod, _)| *pod)
     }
 
     /// Why a pod was not created.
@@ -118,38 +138,47 @@ impl DaemonSet {
         let ready = |(pod, revision): &(PodId, EcoString)| {
             pods.phase(*pod) == PodPhase::Ready && *revision == self.spec.revision
         };
-        self.nodes(pods).0.iter().all(|node| self.members.get(node).is_some_and(ready))
+        let is_updated = |node| {
+            let members = self.members.get(node);
+            members.is_some_and(|members| matches!(&members[..], [one] if ready(one)))
+        };
+        self.nodes(pods).0.iter().all(is_updated)
     }
 
     /// Runs the controller once; returns whether anything changed.
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
-        self.members.retain(|_, (pod, _)| pods.phase(*pod) != PodPhase::Gone);
+        self.members.retain(|_, members| {
+            members.retain(|(pod, _)| pods.phase(*pod) != PodPhase::Gone);
+            !members.is_empty()
+        });
         let (run, stay) = self.nodes(pods);
-        let mut changed = false;
         // Only a NoExecute taint or a selector drives a pod out; NoSchedule keeps new ones away.
         let leaving = self.members.iter().filter(|(node, _)| !stay.contains(node));
-        let leaving: Vec<PodId> = leaving.map(|(_, (pod, _))| *pod).collect();
-        for pod in leaving.into_iter().filter(|pod| pods.is_active(*pod)).collect::<Vec<_>>() {
-            pods.delete(pod);
-            changed = true;
-        }
+        let leaving = leaving.flat_map(|(_, members)| members).map(|(pod, _)| *pod);
+        let mut changed = delete(pods, leaving.collect());
         self.refused = None;
-        for node in &run {
-            if self.members.contains_key(node) {
-                continue;
-            }
+        // A pod that ends holds its node: the next one is created when it is gone.
+        let empty = run.iter().copied().filter(|node| !self.members.contains_key(node));
+        changed |= self.create(pods, empty.collect());
+        changed | self.update(pods, &run)
+    }
+
+    /// Creates pods of the current revision on these nodes; returns whether there is one.
+    fn create(&mut self, pods: &mut Pods, nodes: Vec<NodeId>) -> bool {
+        let mut changed = false;
+        for node in nodes {
             let revision = self.spec.revision.clone();
-            let id = self.templates.get(&(revision.clone(), *node)).copied();
+            let id = self.templates.get(&(revision.clone(), node)).copied();
             // One template for each node, because the node's name is in the pod's affinity. It is
             // kept for the next pod of the same revision there.
             let template = id.unwrap_or_else(|| {
-                let pod = self.spec.pod.only_on(&pods.scheduler.node(*node).name);
+                let pod = self.spec.pod.only_on(&pods.scheduler.node(node).name);
                 pods.scheduler.template(Arc::new(pod))
             });
-            self.templates.insert((revision.clone(), *node), template);
+            self.templates.insert((revision.clone(), node), template);
             match pods.create(template, self.spec.start) {
                 Ok(pod) => {
-                    self.members.insert(*node, (pod, revision));
+                    self.members.entry(node).or_default().push((pod, revision));
                     changed = true;
                 }
                 Err(why) => {
@@ -158,27 +187,77 @@ impl DaemonSet {
                 }
             }
         }
-        changed | self.update(pods, run.len())
-    }
-
-    /// Deletes pods of other revisions, as many as may be unavailable (`rollingUpdate`).
-    fn update(&mut self, pods: &mut Pods, desired: usize) -> bool {
-        let Some(unavailable) = self.spec.unavailable else { return false };
-        let desired = i64::try_from(desired).unwrap_or(i64::MAX);
-        // At least one: with 0 no pod would ever be deleted, and the update would stand still.
-        let most = usize::try_from(unavailable.scaled(desired, Rounding::Up).max(1)).unwrap_or(1);
-        let ready = |pod: &PodId| pods.phase(*pod) == PodPhase::Ready;
-        let unready = self.members.values().filter(|(pod, _)| !ready(pod)).count();
-        let old = self.members.values().filter(|(_, revision)| *revision != self.spec.revision);
-        let (up, down): (Vec<PodId>, Vec<PodId>) = old.map(|(pod, _)| *pod).partition(ready);
-        let left = most.saturating_sub(unready);
-        // Pods that are down cost no availability, so that all of them go beyond the budget.
-        let all: Vec<PodId> = down.into_iter().chain(up.into_iter().take(left)).collect();
-        let mut changed = false;
-        for pod in all.into_iter().filter(|pod| pods.is_active(*pod)).collect::<Vec<_>>() {
-            pods.delete(pod);
-            changed = true;
-        }
         changed
     }
+
+    /// The active pods of each node.
+    fn on_nodes(&self, pods: &Pods) -> Vec<(NodeId, OnNode)> {
+        let one = |(node, members): (&NodeId, &Vec<(PodId, EcoString)>)| {
+            let of = |is_new: bool| {
+                let mut of_revision = members.iter().filter(|(pod, revision)| {
+                    pods.is_active(*pod) && (*revision == self.spec.revision) == is_new
+                });
+                of_revision.next().map(|(pod, _)| *pod)
+            };
+            (*node, OnNode { old: of(false), new: of(true) })
+        };
+        self.members.iter().map(one).collect()
+    }
+
+    /// Replaces pods of other revisions (update.go, `rollingUpdate`), on nodes that should have a pod.
+    fn update(&mut self, pods: &mut Pods, run: &[NodeId]) -> bool {
+        let Some(Limits { unavailable, surge }) = self.spec.limits else { return false };
+        let desired = i64::try_from(run.len()).unwrap_or(i64::MAX);
+        let count = |limit: IntOrPercent| {
+            usize::try_from(limit.scaled(desired, Rounding::Up).max(0)).unwrap_or(0)
+        };
+        let (unavailable, surge) = (count(unavailable), count(surge));
+        if surge > 0 {
+            return self.surge(pods, run, surge);
+        }
+        // At least one: with 0 no pod would ever be deleted, and the update would stand still.
+        let most = unavailable.max(1);
+        let ready = |pod: &PodId| pods.phase(*pod) == PodPhase::Ready;
+        let on_nodes = self.on_nodes(pods);
+        let unready =
+            on_nodes.iter().filter(|(_, on)| !on.new.or(on.old).is_some_and(|pod| ready(&pod)));
+        let unready = unready.count();
+        let old = on_nodes.iter().filter_map(|(_, on)| on.old);
+        let (up, down): (Vec<PodId>, Vec<PodId>) = old.partition(ready);
+        let left = most.saturating_sub(unready);
+        // Pods that are down cost no availability, so that all of them go beyond the budget.
+        delete(pods, down.into_iter().chain(up.into_iter().take(left)).collect())
+    }
+
+    /// Starts new pods on the nodes of old ones, at most so many where the old one is ready, and
+    /// deletes an old pod when the new one is ready or the old one is not.
+    fn surge(&mut self, pods: &mut Pods, run: &[NodeId], most: usize) -> bool {
+        let ready = |pod: PodId| pods.phase(pod) == PodPhase::Ready;
+        let (mut surging, mut available) = (0, 0_usize);
+        let (mut ended, mut leaving) = (Vec::new(), Vec::new());
+        let (mut down, mut up) = (Vec::new(), Vec::new());
+        for (node, on) in self.on_nodes(pods) {
+            available += usize::from(on.old.or(on.new).is_some_and(ready));
+            let Some(old) = on.old else { continue };
+            match on.new {
+                None if !run.contains(&node) => leaving.push(old),
+                None if ready(old) => up.push(node),
+                None => down.push(node),
+                Some(new) if ready(new) || !ready(old) => ended.push(old),
+                Some(_) => surging += 1,
+            }
+        }
+        // The pods of nodes that should have none go as others become ready.
+        ended.extend(leaving.into_iter().take(available.saturating_sub(run.len())));
+        let left = most.saturating_sub(surging);
+        let nodes = down.into_iter().chain(up.into_iter().take(left)).collect();
+        delete(pods, ended) | self.create(pods, nodes)
+    }
+}
+
+/// Deletes the active ones of these pods; returns whether there are any.
+fn delete(pods: &mut Pods, all: Vec<PodId>) -> bool {
+    let active: Vec<PodId> = all.into_iter().filter(|pod| pods.is_active(*pod)).collect();
+    active.iter().for_each(|pod| pods.delete(*pod));
+    !active.is_empty()
 }

@@ -1,5 +1,6 @@
 //! What is true of every rolling update, and of worlds that run already.
 
+mod daemons;
 mod specs;
 
 use super::leader_worker_set::release::V0_7;
