@@ -39,8 +39,12 @@ pub use types::{Definition, Field, Item, Patch, Rules, Schema, Type};
 use std::sync::OnceLock;
 use table::TABLES;
 
-/// Kinds of the table that is written by hand.
-const READ_KINDS: [&str; 2] = [
+/// Kinds of the tables that are written by hand.
+const READ_KINDS: [&str; 6] = [
+    "apps/v1 DaemonSet daemonsets Namespaced DaemonSet",
+    "apps/v1 ReplicaSet replicasets Namespaced ReplicaSet",
+    "batch/v1 CronJob cronjobs Namespaced CronJob",
+    "networking.k8s.io/v1 NetworkPolicy networkpolicies Namespaced NetworkPolicy",
     "networking.serving.volcano.sh/v1alpha1 ModelRoute modelroutes Namespaced read/ModelRoute",
     "networking.serving.volcano.sh/v1alpha1 ModelServer modelservers Namespaced read/ModelServer",
 ];

@@ -4,7 +4,7 @@ use super::{Schema, kinds};
 
 /// Short names: those of the CRDs, of Kubernetes' own kinds, and of runtimes and models, whose CRDs
 /// have none.
-const SHORT: [(&str, &str, &[&str]); 35] = [
+const SHORT: [(&str, &str, &[&str]); 38] = [
     ("ome.io", "InferenceService", &["isvc"]),
     ("ome.io", "ServingRuntime", &["sr"]),
     ("ome.io", "ClusterServingRuntime", &["csr"]),
@@ -16,7 +16,10 @@ const SHORT: [(&str, &str, &[&str]); 35] = [
     ("serving.kserve.io", "ClusterServingRuntime", &["csr"]),
     ("apps", "Deployment", &["deploy"]),
     ("apps", "StatefulSet", &["sts"]),
+    ("apps", "DaemonSet", &["ds"]),
+    ("apps", "ReplicaSet", &["rs"]),
     ("autoscaling", "HorizontalPodAutoscaler", &["hpa"]),
+    ("batch", "CronJob", &["cj"]),
     ("gateway.networking.k8s.io", "Gateway", &["gtw"]),
     ("keda.sh", "ScaledObject", &["so"]),
     ("keda.sh", "TriggerAuthentication", &["ta", "triggerauth"]),
@@ -115,7 +118,7 @@ mod tests {
         for (group, kind, _) in SHORT {
             let is_known =
                 kinds().iter().any(|schema| schema.kind == kind && schema.group() == group);
-            assert!(is_known || kind == "NetworkPolicy", "{group} {kind}");
+            assert!(is_known, "{group} {kind}");
         }
     }
 }

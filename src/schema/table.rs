@@ -35,9 +35,10 @@ pub(super) struct Table {
     index: OnceLock<Vec<Definition>>,
 }
 
-/// The tables; the first one holds names without a prefix.
-pub(super) static TABLES: [Table; 7] = [
+/// The tables; the first two hold names without a prefix.
+pub(super) static TABLES: [Table; 8] = [
     Table::new("", include_str!("tables/kubernetes.txt")),
+    Table::new("", include_str!("tables/more_kubernetes.txt")),
     Table::new("ome", include_str!("tables/ome.txt")),
     Table::new("kserve", include_str!("tables/kserve.txt")),
     Table::new("kthena", include_str!("tables/kthena.txt")),
@@ -58,7 +59,8 @@ pub(super) fn definition(name: &str) -> Option<&'static Definition> {
     if prefix == "oep3" {
         return overlay::definition(name);
     }
-    TABLES.iter().find(|table| table.prefix == prefix)?.definition(name)
+    let tables = TABLES.iter().filter(|table| table.prefix == prefix);
+    tables.into_iter().find_map(|table| table.definition(name))
 }
 
 impl Table {

@@ -2,12 +2,12 @@
 
 use super::judge::Judge;
 use super::metadata;
+use super::network;
 use super::resources;
 use crate::quantity::{base64, names};
 use crate::yaml::{At, Node};
 use serde_json::Value as Json;
 use std::collections::HashSet;
-use std::net::IpAddr;
 
 /// Bytes that a ConfigMap or Secret may hold (`core.MaxSecretSize`).
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -246,14 +246,8 @@ fn pod_ranges(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     };
     let mut families = Vec::new();
     for (index, range) in ranges.iter().enumerate() {
-        match range.as_str().and_then(family) {
-            Some(family) => families.push(family),
-            None => judge.invalid(
-                &at.index(index),
-                range,
-                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
-                "write an address and the bits of its network",
-            ),
+        if let Some((address, _)) = network::is_range(judge, &at.index(index), range) {
+            families.push(address.is_ipv6());
         }
     }
     // A wrong range is reported above; with it the families cannot be compared.
@@ -264,23 +258,4 @@ fn pod_ranges(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let message = "may specify no more than one CIDR for each IP family";
         judge.invalid(&at, node, message, "keep one of each family");
     }
-}
-
-/// Whether a range of addresses is of IPv6; `None` when it is not a range. Numbers of IPv4 may
-/// begin with zeros, as in fields that are older than the rule against them.
-fn family(text: &str) -> Option<bool> {
-    let (address, bits) = text.split_once('/')?;
-    let short: Vec<&str> = address
-        .split('.')
-        .map(|part| {
-            let short = part.trim_start_matches('0');
-            if short.is_empty() && !part.is_empty() { "0" } else { short }
-        })
-        .collect();
-    let plain = if address.contains(':') { address.to_owned() } else { short.join(".") };
-    let address: IpAddr = plain.parse().ok()?;
-    let most = if address.is_ipv6() { 128 } else { 32 };
-    // The digits are checked first: Rust's parser takes a `+`, Go's does not.
-    let bits: u8 = bits.bytes().all(|byte| byte.is_ascii_digit()).then(|| bits.parse().ok())??;
-    (bits <= most).then_some(address.is_ipv6())
 }

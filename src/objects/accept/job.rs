@@ -20,6 +20,32 @@ const MOST_RULES: usize = 20;
 
 /// Judges the spec of a Job (`ValidateJob`).
 pub(super) fn job(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    numbers(judge, at, spec);
+    host_names(judge, spec);
+    // Template before policies: findings come in the order in which the server lists its errors.
+    let found = template(judge, at, spec, spec.get("template"));
+    policies(judge, at, spec);
+    selector(judge, at, spec);
+    ends(judge, at, spec, found);
+}
+
+/// Judges the spec of the Jobs that a controller makes (`ValidateJobTemplateSpec`).
+pub(super) fn templated(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    numbers(judge, at, spec);
+    let found = template(judge, at, spec, spec.get("template"));
+    policies(judge, at, spec);
+    ends(judge, at, spec, found);
+    if let Some(selector) = spec.get("selector") {
+        let message = "`selector` will be auto-generated";
+        judge.invalid(&at.field("selector"), selector, message, "delete it");
+    }
+    if let Some(manual) = spec.get("manualSelector").filter(|node| node.as_bool() == Some(true)) {
+        judge.unsupported(&at.field("manualSelector"), manual, &["nil", "false"]);
+    }
+}
+
+/// Judges how many pods a Job has, and who runs it.
+fn numbers(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     for key in [
         "parallelism",
         "completions",
@@ -46,11 +72,11 @@ pub(super) fn job(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     completion(judge, at, spec);
-    // Template before policies: findings come in the order in which the server lists its errors.
-    let found = template(judge, at, spec, spec.get("template"));
-    policies(judge, at, spec);
-    selector(judge, at, spec);
-    let Some(pod) = found else { return };
+}
+
+/// Judges whether the pods of a Job end.
+fn ends(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, pod: Option<&Node>) {
+    let Some(pod) = pod else { return };
     let pod_at = at.field("template");
     let pod_at = pod_at.field("spec");
     let policy_at = pod_at.field("restartPolicy");
@@ -119,12 +145,16 @@ fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.required(&at.field("maxFailedIndexes"), spec, &detail);
         }
     }
-    // The host name of a pod of an indexed Job is the name of the Job and its index.
+}
+
+/// Judges the host names of the pods of an indexed Job: its name, and an index.
+fn host_names(judge: &mut Judge<'_>, spec: &Node) {
+    let completions = spec.get("completions").and_then(Node::as_int).unwrap_or(0);
+    if spec.get("completionMode").and_then(Node::as_str) != Some("Indexed") || completions <= 0 {
+        return;
+    }
     let name = judge.object.at(&["metadata", "name"]);
-    let last = name
-        .and_then(Node::as_str)
-        .filter(|_| completions > 0)
-        .map(|name| format!("{name}-{}", completions - 1));
+    let last = name.and_then(Node::as_str).map(|name| format!("{name}-{}", completions - 1));
     if let (Some(name), Some(last)) = (name, last)
         // The last index has the most digits: when its name is valid, those of all pods are.
         && !names::dns1123_label(&last).is_empty()

@@ -1,6 +1,7 @@
 //! Names, labels, annotations and owners.
 
 use super::judge::Judge;
+use super::security;
 use crate::quantity::names;
 use crate::yaml::{At, Node, Value};
 use std::collections::HashSet;
@@ -204,9 +205,11 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
 /// Judges the labels and annotations of a pod template, which the server names without `metadata`.
 pub(super) fn template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node) {
     labels(judge, &at.field("labels"), template.at(&["metadata", "labels"]));
-    let template = template.at(&["metadata", "annotations"]);
-    annotations(judge, &at.field("annotations"), template);
-    seccomp(judge, &at.field("annotations"), template);
+    let (found, spec) = (template.at(&["metadata", "annotations"]), template.get("spec"));
+    let annotations_at = at.field("annotations");
+    annotations(judge, &annotations_at, found);
+    seccomp(judge, &annotations_at, found);
+    security::app_armor(judge, (&annotations_at, found), (&at.field("spec"), spec));
 }
 
 /// Judges the annotations that seccomp profiles were once set with (pkg/apis/core/validation,

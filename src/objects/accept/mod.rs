@@ -9,6 +9,7 @@ pub(crate) mod autoscaler;
 pub(crate) mod claim;
 pub(crate) mod container;
 pub(crate) mod core;
+mod cron;
 pub(crate) mod environment;
 pub(crate) mod job;
 pub(crate) mod judge;
@@ -17,6 +18,7 @@ pub(crate) mod knative;
 pub(crate) mod lws;
 pub(crate) mod metadata;
 pub(crate) mod mount;
+mod network;
 pub(crate) mod path;
 pub(crate) mod pod;
 pub(crate) mod probe;
@@ -85,6 +87,7 @@ fn by_kind(judge: &mut Judge<'_>) {
         ("apps/v1", "DaemonSet") => workload::daemon_set(judge, &at, spec.unwrap_or(object)),
         ("apps/v1", "ReplicaSet") => workload::replica_set(judge, &at, spec.unwrap_or(object)),
         ("batch/v1", "Job") => job::job(judge, &at, spec.unwrap_or(object)),
+        ("batch/v1", "CronJob") => cron::cron_job(judge, &at, spec.unwrap_or(object)),
         ("v1", "Pod") => pod::object(judge, &at, object),
         ("v1", "Service") => kinds::service(judge, &at, spec.unwrap_or(object)),
         ("v1", "ConfigMap") => core::config_map(judge, object),
@@ -111,6 +114,9 @@ fn by_kind(judge: &mut Judge<'_>) {
         ("networking.k8s.io/v1", "Ingress") => {
             kinds::ingress(judge, &at, spec.unwrap_or(object));
         }
+        ("networking.k8s.io/v1", "NetworkPolicy") => {
+            network::policy(judge, &at, spec.unwrap_or(object));
+        }
         ("rbac.authorization.k8s.io/v1", "Role") => kinds::role(judge, object),
         ("rbac.authorization.k8s.io/v1", "RoleBinding") => kinds::role_binding(judge, object),
         ("v1", "ServiceAccount") => kinds::service_account(judge, object),
@@ -130,7 +136,7 @@ pub fn judges_pods(api_version: &str, kind: &str) -> bool {
     matches!(
         (api_version, kind),
         ("apps/v1", "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet")
-            | ("batch/v1", "Job")
+            | ("batch/v1", "Job" | "CronJob")
             | ("v1", "Pod")
             | ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
             | ("serving.knative.dev/v1", "Service")

@@ -38,6 +38,8 @@ pub(super) fn object(judge: &mut Judge<'_>, at: &At<'_>, object: &Node) {
     let metadata_at = At::ROOT.field("metadata");
     let annotations = object.at(&["metadata", "annotations"]);
     super::metadata::seccomp(judge, &metadata_at.field("annotations"), annotations);
+    let annotated = (&metadata_at.field("annotations"), annotations);
+    security::app_armor(judge, annotated, (at, object.get("spec")));
     let Some(found) = object.get("spec") else {
         return judge.required(&at.field("containers"), object, "");
     };

@@ -1,7 +1,7 @@
 //! Security contexts of pods and containers.
 
 use super::judge::Judge;
-use crate::yaml::{At, Node};
+use crate::yaml::{At, Entry, Node};
 use std::collections::HashSet;
 
 /// User and group numbers.
@@ -210,17 +210,127 @@ fn profiles(judge: &mut Judge<'_>, at: &At<'_>, context: &Node) {
             continue;
         }
         let local = profile.get("type").and_then(Node::as_str) == Some("Localhost");
+        let file_at = at.field("localhostProfile");
+        let must = format!("must be set when {kind} type is Localhost");
         match profile.get("localhostProfile") {
-            None if local => judge.required(
-                &at.field("localhostProfile"),
-                profile,
-                &format!("must be set when {kind} type is Localhost"),
-            ),
+            None if local => judge.required(&file_at, profile, &must),
             Some(file) if !local => {
                 let message = format!("can only be set when {kind} type is Localhost");
-                judge.invalid(&at.field("localhostProfile"), file, &message, "delete it");
+                judge.invalid(&file_at, file, &message, "delete it");
             }
-            _ => {}
+            Some(file) if key == "appArmorProfile" => app_armor_name(judge, &file_at, file, &must),
+            // The file is below the kubelet's directory of profiles.
+            Some(file) => below(judge, &file_at, file),
+            None => {}
         }
+    }
+}
+
+/// Longest name of a profile (`maxLocalhostProfileLength`).
+const LONGEST_PROFILE: usize = 4095;
+
+/// Judges the name of a profile that is loaded on the node (`ValidateAppArmorProfileField`).
+fn app_armor_name(judge: &mut Judge<'_>, at: &At<'_>, name: &Node, must: &str) {
+    let Some(text) = name.as_str() else { return };
+    let trimmed = text.trim();
+    if trimmed != text {
+        let message = "must not be padded with whitespace";
+        judge.invalid(at, name, message, "delete the whitespace around it");
+    } else if text.is_empty() {
+        judge.required(at, name, must);
+    }
+    if text.len() > LONGEST_PROFILE {
+        let message = format!("Too long: may not be more than {LONGEST_PROFILE} bytes");
+        judge.refuse(at, name.origin.span(), &message, "shorten it");
+    }
+}
+
+/// Judges a path that may not leave a directory (`validateLocalDescendingPath`).
+fn below(judge: &mut Judge<'_>, at: &At<'_>, path: &Node) {
+    let Some(text) = path.as_str() else { return };
+    if text.starts_with('/') {
+        judge.invalid(
+            at,
+            path,
+            "must be a relative path",
+            "write it below the kubelet's directory",
+        );
+    }
+    if text.split('/').any(|step| step == "..") {
+        judge.invalid(at, path, "must not contain '..'", "write the path in its shortest form");
+    }
+}
+
+/// The annotation that the profile of a container was once set with, before the container's name.
+const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+
+/// Judges the annotations of a pod that set profiles of AppArmor: their containers, their values
+/// (`ValidateAppArmorPodAnnotations`), and whether the container sets the same.
+pub(super) fn app_armor(
+    judge: &mut Judge<'_>,
+    (at, annotations): (&At<'_>, Option<&Node>),
+    (spec_at, spec): (&At<'_>, Option<&Node>),
+) {
+    let found: Vec<&Entry> = annotations
+        .into_iter()
+        .flat_map(Node::entries)
+        .filter(|entry| entry.key.starts_with(APP_ARMOR))
+        .collect();
+    for entry in &found {
+        let name = entry.key.strip_prefix(APP_ARMOR).unwrap_or_default();
+        let mut lists = ["containers", "initContainers"].into_iter();
+        let is_there = |list: &str| {
+            let containers = spec.map(|spec| spec.items_of(list)).unwrap_or_default();
+            containers.iter().any(|item| item.get("name").and_then(Node::as_str) == Some(name))
+        };
+        if !lists.any(is_there) {
+            let shown = Node::str(name, entry.key_origin);
+            judge.invalid(&at.key(&entry.key), &shown, "container not found", "name a container");
+        }
+        let Some(text) = entry.node.as_str() else { continue };
+        if !matches!(text, "" | "runtime/default" | "unconfined") && !text.starts_with("localhost/")
+        {
+            let message = format!("invalid AppArmor profile name: {text:?}");
+            let help = "use `securityContext.appArmorProfile`";
+            judge.invalid(&at.key(&entry.key), &entry.node, &message, help);
+        }
+    }
+    for list in ["initContainers", "containers"] {
+        let list_at = spec_at.field(list);
+        let containers = spec.map(|spec| spec.items_of(list)).unwrap_or_default();
+        for (index, container) in containers.iter().enumerate() {
+            let name = container.get("name").and_then(Node::as_str).unwrap_or_default();
+            let of_container =
+                |entry: &&&Entry| entry.key.strip_prefix(APP_ARMOR).is_some_and(|key| key == name);
+            let Some(annotation) = found.iter().find(of_container) else { continue };
+            let Some(profile) = container.at(&["securityContext", "appArmorProfile"]) else {
+                continue;
+            };
+            let at = list_at.index(index);
+            let at = at.field("securityContext");
+            let at = at.field("appArmorProfile");
+            same_profile(judge, &at, profile, annotation.node.as_str().unwrap_or_default());
+        }
+    }
+}
+
+/// Judges that the profile of a container is that of its annotation.
+fn same_profile(judge: &mut Judge<'_>, at: &At<'_>, profile: &Node, annotation: &str) {
+    let Some(kind) = profile.get("type") else { return };
+    let local = annotation.strip_prefix("localhost/");
+    let is_same = match kind.as_str() {
+        Some("Unconfined") => annotation == "unconfined",
+        Some("RuntimeDefault") => annotation == "runtime/default",
+        Some("Localhost") => local.is_some(),
+        // Another type is refused anyway.
+        _ => return,
+    };
+    let file = profile.get("localhostProfile");
+    if !is_same {
+        let message = "apparmor type in annotation and field must match";
+        judge.forbidden(&at.field("type"), kind, message, "delete the annotation");
+    } else if let Some(file) = file.filter(|file| local.is_some() && file.as_str() != local) {
+        let message = "apparmor profile in annotation and field must match";
+        judge.forbidden(&at.field("localhostProfile"), file, message, "delete the annotation");
     }
 }

@@ -52,6 +52,41 @@ pub(super) fn daemon_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
     chosen(judge, at, spec, "daemonset");
     endless(judge, at, spec, spec.get("template"), "DaemonSet");
+    if let Some(update) = spec.get("updateStrategy") {
+        per_node(judge, &at.field("updateStrategy"), update);
+    }
+}
+
+/// Judges how a DaemonSet replaces its pods (`ValidateRollingUpdateDaemonSet`).
+fn per_node(judge: &mut Judge<'_>, at: &At<'_>, update: &Node) {
+    let kind = update.get("type");
+    if !judge.one_of(&at.field("type"), kind, &["RollingUpdate", "OnDelete"])
+        || kind.and_then(Node::as_str) == Some("OnDelete")
+    {
+        return;
+    }
+    let Some(rolling) = update.get("rollingUpdate") else { return };
+    let at = at.field("rollingUpdate");
+    let (unavailable, surge) = (rolling.get("maxUnavailable"), rolling.get("maxSurge"));
+    for (key, node) in [("maxUnavailable", unavailable), ("maxSurge", surge)] {
+        count_or_percent(judge, &at.field(key), node);
+        if let Some(node) = node {
+            at_most_all(judge, &at.field(key), node);
+        }
+    }
+    let none = |node: &Node| node.as_int() == Some(0) || node.as_str() == Some("0%");
+    // By default `maxUnavailable` is 1 and `maxSurge` 0.
+    match (unavailable.is_none_or(|node| !none(node)), surge.filter(|node| !none(node))) {
+        (true, Some(surge)) => {
+            let message = "may not be set when maxUnavailable is non-zero";
+            judge.invalid(&at.field("maxSurge"), surge, message, "write `maxUnavailable: 0`");
+        }
+        (false, None) => {
+            let detail = "cannot be 0 when maxSurge is 0";
+            judge.required(&at.field("maxUnavailable"), rolling, detail);
+        }
+        _ => {}
+    }
 }
 
 /// Judges the selector of a workload, which has to match the labels of its template.

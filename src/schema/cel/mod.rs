@@ -15,6 +15,7 @@ mod value;
 
 pub(super) use eval::{FUEL, Outcome, evaluate};
 pub(super) use parse::parse;
+pub(crate) use value::duration;
 
 use ecow::EcoString;
 

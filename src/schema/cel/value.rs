@@ -205,7 +205,7 @@ impl<'n> Value<'n> {
 }
 
 /// Go's `time.ParseDuration`, without signs: `1h1.5s`, `100ms`, `0`.
-pub(super) fn duration(text: &str) -> Option<i128> {
+pub(crate) fn duration(text: &str) -> Option<i128> {
     const UNITS: [(&str, i128); 7] = [
         ("ns", 1),
         ("us", 1_000),
