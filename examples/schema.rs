@@ -80,6 +80,18 @@ const PLAIN: &[&str] = &[
     "variantCost",
 ];
 
+/// Required fields of operators' structs that have `omitempty` or `omitzero`: absent ones are not
+/// printed. The last names of their paths.
+/// `api/v1/inferencepool_types.go` of the Gateway API inference extension.
+const OMITTED: &[&[&str]] = &[
+    &["pool", "spec", "endpointPickerRef"],
+    &["pool", "spec", "targetPorts"],
+    &["endpointPickerRef", "name"],
+    &["endpointPickerRef", "port", "number"],
+    &["pool", "spec", "selector", "matchLabels"],
+    &["targetPorts", "number"],
+];
+
 fn main() -> ExitCode {
     let mut check = false;
     let mut upstream = None;
@@ -518,7 +530,16 @@ impl Pool<'_> {
                 // Where an operator inlines a copy of PodSpec, `containers` is optional.
                 Some(_) if name == "containers" && place.go.is_none() => {}
                 Some(info) => flags += &go_flags(info),
-                None if required.contains(&name.as_str()) => flags.push('~'),
+                None if required.contains(&name.as_str()) => {
+                    let is_omitted = |tail: &&[&str]| {
+                        let tail = tail.iter().rev();
+                        path.iter().rev().zip(tail.clone()).filter(|(a, b)| a == *b).count()
+                            == tail.len()
+                    };
+                    if !OMITTED.iter().any(is_omitted) {
+                        flags.push('~');
+                    }
+                }
                 None if !PLAIN.contains(&name.as_str()) && !ty.starts_with(['[', '{']) => {
                     flags.push('*');
                 }

@@ -21,6 +21,7 @@ mod runtime;
 mod service;
 pub mod serving_names;
 mod version;
+mod webhook;
 
 pub use accelerator::{
     AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements,
@@ -56,3 +57,4 @@ pub use service::{
     Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, RuntimeRef, Service,
 };
 pub use version::Version;
+pub use webhook::is_about_creation;

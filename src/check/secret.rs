@@ -42,6 +42,8 @@ impl<'a> At<'a> {
                 let names_keys = map.get("secretName").is_some();
                 let is_told = |key: &str, node: &Node| {
                     key == "description"
+                        // Crossplane lists the keys that a Secret gets.
+                        || key.ends_with("SecretKeys")
                         || (names_keys && key.ends_with("Key") && node.as_str().is_some())
                 };
                 for entry in map.iter().filter(|field| !is_told(field.key.as_str(), &field.node)) {
@@ -76,7 +78,8 @@ impl<'a> At<'a> {
             Value::Str(text)
                 if secret::pieces(self.place, text)
                     .iter()
-                    .any(|piece| is_plain(piece) && !is_prose(text, piece)) =>
+                    .any(|piece| is_plain(piece) && !is_prose(text, piece))
+                    && !names_object(self.name, text) =>
             {
                 let message = format!("the value of `{}` is written in the file", self.name);
                 let finding = about(Code::InlineSecret, self.object, message)
@@ -91,12 +94,36 @@ impl<'a> At<'a> {
     }
 }
 
+/// Whether a value is the name of a Secret: fields such as `authSecret` and flags such as `--secret`
+/// hold one, where the value looks like the name of an object.
+fn names_object(name: &str, value: &str) -> bool {
+    // These hold the secret itself.
+    const OWNERS: [&str; 10] = [
+        "api", "app", "client", "consumer", "cookie", "jwt", "session", "shared", "signing",
+        "webhook",
+    ];
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+            // Words that are drawn at random have digits among their letters.
+            && (word.len() <= 3 || !word.bytes().any(|byte| byte.is_ascii_digit()))
+    };
+    let is_name = value.contains('-') && value.split(['-', '.']).all(is_word);
+    let is_field = name.strip_suffix("Secret").is_some_and(|owner| {
+        let owner = owner.to_ascii_lowercase();
+        !owner.is_empty() && !OWNERS.iter().any(|word| owner.ends_with(word))
+    });
+    is_name && (is_field || (name == "secret" && value.ends_with("-secret")))
+}
+
 /// Reports whether a text can be a secret: not a variable reference, placeholder, expression of a
 /// program, result of a command, item of a list, path, number, duration or boolean.
 fn is_plain(text: &str) -> bool {
     text.contains(char::is_alphanumeric)
         && !text.contains(['$', '<', '{', '`', '(', '['])
         && !text.starts_with(['/', '%'])
+        // `sorted(all, key=lambda one: …)`.
+        && text != "lambda"
         && !is_duration(text)
         && text.parse::<f64>().is_err()
         && text.parse::<bool>().is_err()
@@ -124,9 +151,11 @@ fn is_prose(text: &str, piece: &str) -> bool {
     let around = start.and_then(|at| Some((text.get(..at)?, text.get(at + piece.len()..)?)));
     around.is_some_and(|(before, after)| {
         let next = after.strip_prefix(' ').and_then(|after| after.chars().next());
-        let scheme = piece.split(' ').next().unwrap_or_default();
-        let is_credential =
-            ["bearer", "basic"].iter().any(|credential| scheme.eq_ignore_ascii_case(credential));
+        // `Basic dXNlcjpwYXNz` is two words, and a sentence has more.
+        let scheme = piece.split_once(' ').filter(|(_, rest)| !rest.contains(' '));
+        let is_credential = scheme.is_some_and(|(scheme, _)| {
+            ["bearer", "basic"].iter().any(|credential| scheme.eq_ignore_ascii_case(credential))
+        });
         let has_words = piece.contains(' ') && !is_credential;
         before.ends_with(": ") && (has_words || next.is_some_and(char::is_alphabetic))
     })
@@ -164,6 +193,11 @@ mod tests {
             ("runner: {args: [--cookie-expire=8h0m0s]}", false),
             ("runner: {args: [--cookie-secret=8h0x0s]}", true),
             ("runner: {command: [sh, -c, 'echo \"PASS: Prometheus is deployed\"']}", false),
+            ("runner: {command: [sh, -c, 'echo \"PASS: Basic label query works\"']}", false),
+            ("runner: {command: [sh, -c, 'curl -H \"Authorization: Basic dXNlcjpwYXNz\"']}", true),
+            ("runner: {command: [sh, -c, 'sorted(a, key=lambda one: one.b)']}", false),
+            ("runner: {command: [gen.sh, --secret, my-webhook-secret]}", false),
+            ("runner: {command: [gen.sh, --secret, s3cr3t-9f8e7d]}", true),
             ("runner: {command: [sh, -c, 'echo \"password: hunter2\"']}", true),
             ("runner: {command: [sh, -c, 'echo \"== Secrets ==\"; date -u +%H:%M:%SZ']}", false),
             (
@@ -175,6 +209,10 @@ mod tests {
             ("s3: {secretName: s, accessKey: AWS_KEY, secretKey: AWS_SECRET}", false),
             ("s3: {accessKey: abc1, secretKey: def2}", true),
             ("s3: {secretName: s, password: def2}", true),
+            ("source: {authSecret: my-api-secret, modelAccessSecret: hf-token}", false),
+            ("source: {authSecret: 9f8e7d6c5b4a}", true),
+            ("source: {clientSecret: my-client-secret}", true),
+            ("claims: {connectionSecretKeys: [endpoint, password]}", false),
             (
                 "worker: {podSpec: {initContainers: [{name: a, env: [{name: S3_PASSWORD, value: p}]}]}}",
                 true,

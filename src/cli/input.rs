@@ -385,9 +385,8 @@ impl Session {
             .cloned()
             .collect();
         if !shown.is_empty() {
-            let color = io.err_color();
             let drawn = if verbose::is_on() { findings::human } else { findings::shortened };
-            io.say(&drawn(&shown, &self.world.sources, color));
+            io.say(&drawn(&shown, &self.world.sources, io.err_style()));
         }
     }
 

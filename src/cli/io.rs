@@ -167,15 +167,15 @@ impl<'a> Io<'a> {
         Style { color: self.out_color(), width: self.width() }
     }
 
+    /// How text looks on stderr.
+    pub fn err_style(&self) -> Style {
+        let width = if self.err_is_terminal { columns() } else { None };
+        Style { color: self.err_color(), width }
+    }
+
     /// Width for tables: that of the terminal, else wide enough for anything, as 0 is.
     pub fn width(&self) -> Option<u16> {
-        if !self.out_is_terminal {
-            return None;
-        }
-        // A user may choose another width than the terminal has.
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        let terminal = || Some(terminal_size::terminal_size()?.0.0);
-        columns.or_else(terminal).filter(|width| *width > 0)
+        if self.out_is_terminal { columns() } else { None }
     }
 
     /// Where data goes.
@@ -313,6 +313,14 @@ impl Write for Escaping<'_> {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
+}
+
+/// The width of the terminal.
+fn columns() -> Option<u16> {
+    // A user may choose another width than the terminal has.
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || Some(terminal_size::terminal_size()?.0.0);
+    columns.or_else(terminal).filter(|width| *width > 0)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::{Failure, names};
 use crate::api::{ModelServing, Object, Views};
 use crate::diag::{Severity, nearest};
 use crate::report::findings;
+use crate::report::table::Style;
 use crate::schema::names_kind;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -207,7 +208,10 @@ impl Session {
         if unread.is_empty() {
             return failure;
         }
-        let drawn = |colored| findings::shortened(&unread, &self.world.sources, colored);
+        let drawn = |color| {
+            let style = Style { color, width: None };
+            findings::shortened(&unread, &self.world.sources, style)
+        };
         Failure::Unread { plain: drawn(false), colored: drawn(true), failure: Box::new(failure) }
     }
 

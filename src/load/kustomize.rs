@@ -255,7 +255,7 @@ impl Run<'_> {
         }
         if !status.success() {
             let message = without_warnings(&String::from_utf8_lossy(&err));
-            let message = without_clock(&message);
+            let message = one_line(without_clock(&message));
             let why = if message.is_empty() {
                 format!("failed: {status}")
             } else {
@@ -287,6 +287,22 @@ fn without_clock(message: &str) -> &str {
         Some((_, rest)) if is_level && is_dated => rest,
         _ => message,
     }
+}
+
+/// An error of kubectl or kustomize as one sentence: kubectl writes it as a quoted value of its log, or
+/// as an indented block between `<` and `>` (klog, textlogger).
+fn one_line(message: &str) -> String {
+    const FAILED: &str = "\"command failed\" err=";
+    let error = message.strip_prefix(FAILED).unwrap_or(message).trim();
+    let quoted = error.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let block = error.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    let text = match (quoted, block) {
+        (Some(text), _) => text.replace("\\\"", "\"").replace("\\n", "\n"),
+        (None, Some(text)) => text.to_owned(),
+        (None, None) => error.to_owned(),
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
 }
 
 /// What the name of the output of a tree begins with.
@@ -501,6 +517,21 @@ mod tests {
         assert_eq!(without_clock(&format!("{head}\"command failed\"")), "\"command failed\"");
         for plain in ["Error: [a] b", "E11 x] y", "", "E1123", "Ä1123 x] y"] {
             assert_eq!(without_clock(plain), plain);
+        }
+    }
+
+    #[test]
+    fn errors_of_kubectl_are_one_sentence() {
+        for (message, expected) in [
+            ("\"command failed\" err=\"no \\\"a\\\" in 'b'\"", "no \"a\" in 'b'"),
+            (
+                "\"command failed\" err=<\n\ttrouble with `\n\tpath: p.yaml\n\t`: no such file\n >",
+                "trouble with ` path: p.yaml `: no such file",
+            ),
+            ("Error: a\n  b", "Error: a b"),
+            ("", ""),
+        ] {
+            assert_eq!(one_line(message), expected);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Only this module uses miette. Secrets are masked before lines are drawn.
 
 use super::screen::{escape, printable, undrawable};
+use super::table::{Style, wrapped};
 use crate::diag::{Diagnostic, Severity};
 use crate::secret::{MASK, Secrets};
 use crate::source::{Source, SourceId, SourceMap, Span};
@@ -77,16 +78,16 @@ impl miette::Diagnostic for Drawn<'_> {
 }
 
 /// Findings as text: the source lines with the location marked, then the help.
-pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
-    drawn_first(found, sources, color, MOST_DRAWN)
+pub fn human(found: &[Diagnostic], sources: &SourceMap, style: Style) -> String {
+    drawn_first(found, sources, style, MOST_DRAWN)
 }
 
 /// Findings next to an answer that matters more: drawn while they take a few lines, then a line each,
 /// and of many one line for each kind with its number and its first finding; errors first.
-pub fn shortened(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
+pub fn shortened(found: &[Diagnostic], sources: &SourceMap, style: Style) -> String {
     // Few findings are worth their lines, unless these push the answer off the screen.
     if found.len() <= LINES_BESIDE {
-        let drawn = human(found, sources, color);
+        let drawn = human(found, sources, style);
         if drawn.lines().count() <= LINES_BESIDE || found.len() == 1 {
             return drawn;
         }
@@ -112,28 +113,33 @@ pub fn shortened(found: &[Diagnostic], sources: &SourceMap, color: bool) -> Stri
         let help = first.help.as_ref().map(|help| printable(&format!("; {help}")));
         // With many kinds, the help of one would not be that of the others.
         let help = help.filter(|_| found.len() <= LINES_BESIDE).unwrap_or_default();
-        // Writing to a string cannot fail.
-        let _ = match count - 1 {
-            0 => writeln!(out, "{text}{help}"),
-            more => writeln!(out, "{text} (and {more} more)"),
+        let line = match count - 1 {
+            0 => format!("{text}{help}"),
+            more => format!("{text} (and {more} more)"),
         };
+        out += &wrapped(&line, style.width, HANGING);
     }
-    let _ = writeln!(out, "{} findings; `--verbose` shows each with its place\n", found.len());
+    let count = format!("{} findings; `--verbose` shows each with its place", found.len());
+    out += &wrapped(&count, style.width, HANGING);
+    out.push('\n');
     out
 }
 
 /// Draws the first `most` findings with their lines, and prints one line for each other finding.
-fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usize) -> String {
-    let mut drawing = Drawing::new(sources, color);
+fn drawn_first(found: &[Diagnostic], sources: &SourceMap, style: Style, most: usize) -> String {
+    let mut drawing = Drawing::new(sources, style);
     let mut out = String::new();
     for diagnostic in found.iter().take(most) {
         drawing.draw(diagnostic, &mut out);
     }
     for diagnostic in found.iter().skip(most) {
-        let _ = writeln!(out, "{}", line(diagnostic, sources));
+        out += &wrapped(&line(diagnostic, sources), style.width, HANGING);
     }
     out
 }
+
+/// The beginning of further lines of a finding that is wider than the terminal.
+const HANGING: &str = "  ";
 
 /// Draws findings one by one; what is known of a source is kept for the next one.
 pub struct Drawing<'a> {
@@ -145,12 +151,21 @@ pub struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     /// A drawing of findings about these sources.
-    pub fn new(sources: &'a SourceMap, color: bool) -> Self {
+    pub fn new(sources: &'a SourceMap, style: Style) -> Self {
         let theme =
-            if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-        // A message is one line of any length: a terminal wraps it, and `grep` finds it.
-        let handler =
-            GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
+            if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        // Outside of a terminal a message is one line of any length, which `grep` finds. A name that
+        // is broken cannot be searched for or copied.
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_links(false)
+            .with_break_words(false)
+            .with_word_separator(textwrap::WordSeparator::AsciiSpace)
+            .with_word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .with_wrap_lines(style.width.is_some());
+        let handler = match style.width {
+            Some(width) => handler.with_width(width.into()),
+            None => handler,
+        };
         Self { sources, handler, secrets: Secrets::new(sources), canvases: HashMap::new() }
     }
 
@@ -430,6 +445,33 @@ mod tests {
     use super::*;
     use crate::diag::Code;
     use crate::source::{Source, SourceKind, Span};
+    use unicode_width::UnicodeWidthStr;
+
+    const PLAIN: Style = Style { color: false, width: None };
+
+    #[test]
+    fn findings_are_wrapped_at_the_width_of_a_terminal() {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: 1\n"));
+        let finding = |message: &str| {
+            Diagnostic::new(Code::InvalidValue, message.to_owned())
+                .at(Span { source, start: 3, end: 4 })
+                .help("write a number of groups such as 2, or a share of them such as a quarter")
+        };
+        let one = finding("the number of groups must be at least 3 and at most 7, not 1");
+        let name = "a/name/that/is/longer/than/all/of/the/columns/of/the/terminal";
+        let style = Style { color: false, width: Some(40) };
+        let drawn = human(std::slice::from_ref(&one), &sources, style);
+        let listed = shortened(&vec![one.clone(); 3], &sources, style);
+        for text in [&drawn, &listed] {
+            assert!(text.lines().all(|line| line.width() <= 40), "{text}");
+        }
+        // The same words in the same order as on one line.
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&listed), words(&shortened(&vec![one; 3], &sources, PLAIN)));
+        let long = human(&[finding(name)], &sources, style);
+        assert!(long.contains(name), "{long}");
+    }
 
     #[test]
     fn a_tall_place_is_drawn_by_its_first_line() {
@@ -447,7 +489,7 @@ mod tests {
         human(
             &[Diagnostic::new(Code::YamlSyntax, "broken").at(span).help("mend it")],
             &sources,
-            false,
+            PLAIN,
         )
     }
 
@@ -489,7 +531,7 @@ mod tests {
         let finding = Diagnostic::new(Code::DuplicateObject, "twice")
             .at(span("line-2500"))
             .label(span("line-7:"), "first here");
-        let text = human(&[finding], &sources, false);
+        let text = human(&[finding], &sources, PLAIN);
         // Both locations with their neighboring lines, and no lines between them.
         for shown in [
             "a\\u{1b}.yaml:2500:1]",
@@ -503,7 +545,7 @@ mod tests {
         assert!(!text.contains("line-100:") && !text.contains('\u{1b}'), "{text}");
         let last =
             Diagnostic::new(Code::InvalidValue, "at the end").at(span("line-3000: \u{1b}\n"));
-        assert!(human(&[last], &sources, false).contains("3000 │ line-3000"));
+        assert!(human(&[last], &sources, PLAIN).contains("3000 │ line-3000"));
     }
 
     #[test]
@@ -514,9 +556,9 @@ mod tests {
             .map(|_| Diagnostic::new(Code::InvalidValue, "x").at(Span { source, start: 3, end: 4 }))
             .collect();
         let line = "a.yaml:1:4: error[invalid-value]: x\n";
-        assert_eq!(human(&found, &sources, false).matches(line).count(), 2);
+        assert_eq!(human(&found, &sources, PLAIN).matches(line).count(), 2);
         assert_eq!(
-            shortened(&found, &sources, false),
+            shortened(&found, &sources, PLAIN),
             "a.yaml:1:4: error[invalid-value]: x (and 1001 more)\n1002 findings; `--verbose` shows each with its place\n\n"
         );
     }

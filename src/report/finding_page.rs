@@ -6,6 +6,7 @@ use super::fill::fill;
 use super::findings;
 use super::meaning::Meaning;
 use super::phrases::plural;
+use super::table::Style;
 use crate::diag::{Diagnostic, Severity};
 use crate::source::SourceMap;
 use indexmap::IndexMap;
@@ -29,7 +30,7 @@ pub fn html(
 ) -> Result<String, String> {
     let mut by_file: IndexMap<String, Vec<Value>> = IndexMap::new();
     // The page has colors of its own, so the drawing has none.
-    let mut drawing = findings::Drawing::new(sources, false);
+    let mut drawing = findings::Drawing::new(sources, Style { color: false, width: None });
     for (at, finding) in found.iter().enumerate() {
         let place = finding.span().map(|span| sources.locate(span));
         let file = place.as_ref().map(|place| place.file.to_string());

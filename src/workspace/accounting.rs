@@ -147,7 +147,9 @@ impl Accounting {
         row.handling = row.handling.min(handling);
         let Some(object) = object else { return };
         // Pods of planned services are counted by their plans, and would be counted twice.
-        if matches!(handling, Handling::Workload | Handling::Checked | Handling::Unread) {
+        let is_counted =
+            matches!(handling, Handling::Workload | Handling::Checked | Handling::Unread);
+        if is_counted && !OF_TESTS.contains(&object.group()) {
             devices(&object.node, &mut row.devices);
         }
         // Three examples are enough for a reader; a dump may have thousands.
@@ -235,6 +237,9 @@ fn is_written_by_operator(object: &Object) -> bool {
             && text("kind").is_some_and(operators::is_service)
     })
 }
+
+/// Groups of files that test tools read: objects in them are applied while a test runs.
+const OF_TESTS: [&str; 2] = ["chainsaw.kyverno.io", "kuttl.dev"];
 
 /// Adds the devices that are requested below a node: by a list `containers` whose items have a name and
 /// an image, and by `limits` or `requests` in other fields for resources (`resources`,

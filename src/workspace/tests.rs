@@ -1,6 +1,7 @@
 //! What becomes of the objects of an input.
 
 use super::accounting::Handling;
+use crate::diag::{Code, Severity};
 use crate::testing::{codes, world};
 
 /// Kind and handling of each row.
@@ -149,5 +150,84 @@ fn a_model_serving_is_read_with_the_defaults_of_its_definition() {
         let world = crate::testing::world(&crate::testing::serving("s", groups, "1"));
         let serving = world.catalog.model_servings().first().expect("it was read");
         assert_eq!((serving.counted, serving.pods()), (counted, pods), "{groups}");
+    }
+}
+
+/// A definition of a kind with fields that it requires.
+fn definition(group: &str, kind: &str, spec: &str) -> String {
+    let plural = format!("{}s", kind.to_lowercase());
+    format!(
+        "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {plural}.{group}}}\nspec: {{group: {group}, scope: Namespaced, names: {{kind: {kind}, plural: {plural}}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, {spec}}}}}}}}}}}]}}\n"
+    )
+}
+
+/// A server calls mutating webhooks before it checks the schema.
+#[test]
+fn what_a_webhook_may_write_is_not_in_error() {
+    let defined =
+        definition("example.com", "Thing", "required: [size], properties: {size: {type: integer}}");
+    let thing = object("example.com/v1", "Thing", "spec: {}");
+    let webhook = |resources: &str| {
+        format!(
+            "---\napiVersion: admissionregistration.k8s.io/v1\nkind: MutatingWebhookConfiguration\nmetadata: {{name: defaults}}\nwebhooks: [{{name: a.example.com, rules: [{{apiGroups: [example.com], apiVersions: ['*'], operations: [CREATE], resources: [{resources}]}}]}}]\n"
+        )
+    };
+    for (more, expected) in [
+        (String::new(), Some(Severity::Error)),
+        (webhook("others"), Some(Severity::Error)),
+        (webhook("things"), Some(Severity::Warning)),
+    ] {
+        let world = world(&(defined.clone() + &thing + &more));
+        let mut found = world.diagnostics.iter();
+        let found = found.find(|finding| finding.code == Code::RequiredField);
+        assert_eq!(found.map(|finding| finding.severity), expected, "{more}");
+        let help = found.and_then(|finding| finding.help.clone()).unwrap_or_default();
+        assert_eq!(help.contains("`defaults`"), expected == Some(Severity::Warning), "{help}");
+    }
+}
+
+#[test]
+fn names_that_the_webhook_of_jobsets_writes_are_not_required() {
+    let rules = "{type: array, items: {type: object, required: [action, name], properties: {name: {type: string}, action: {type: string}}}}";
+    let defined = definition(
+        "jobset.x-k8s.io",
+        "JobSet",
+        &format!("properties: {{failurePolicy: {{type: object, properties: {{rules: {rules}}}}}}}"),
+    );
+    let set = |rule: &str| {
+        object(
+            "jobset.x-k8s.io/v1",
+            "JobSet",
+            &format!("spec: {{failurePolicy: {{rules: [{rule}]}}}}"),
+        )
+    };
+    for (rule, expected) in [("{action: FailJobSet}", 0), ("{name: a}", 1)] {
+        let world = world(&(defined.clone() + &set(rule)));
+        let found = codes(&world.diagnostics);
+        let count = found.iter().filter(|code| **code == "required-field").count();
+        assert_eq!(count, expected, "{rule}: {found:?}");
+    }
+}
+
+/// Test tools apply what is in their files while a test runs.
+#[test]
+fn devices_in_files_of_test_tools_are_not_counted() {
+    let step = "spec: {steps: [{try: [{apply: {resource: {kind: Pod, spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}}}}]}]}";
+    for (version, expected) in [("chainsaw.kyverno.io/v1alpha1", false), ("example.com/v1", true)] {
+        let world = world(&object(version, "Test", step));
+        let found = codes(&world.diagnostics).contains(&"devices-not-counted");
+        assert_eq!(found, expected, "{version}");
+    }
+}
+
+/// Nodes of a simulator have as much of a status as somebody wrote.
+#[test]
+fn no_field_of_a_status_is_required() {
+    for (rest, expected) in [
+        ("status: {nodeInfo: {kubeletVersion: fake}, allocatable: {cpu: 8}}", false),
+        ("spec: {taints: [{key: a}]}", true),
+    ] {
+        let found = world(&object("v1", "Node", rest)).diagnostics;
+        assert_eq!(codes(&found).contains(&"required-field"), expected, "{rest}: {found:?}");
     }
 }

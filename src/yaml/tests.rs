@@ -216,6 +216,12 @@ fn yaml_findings_have_the_right_span() {
                 .to_vec(),
         ),
         ("on: 1\n", vec![("ambiguous-scalar", "on")]),
+        // Modes of files are octal to all.
+        ("secret: {defaultMode: 0400, items: [{mode: 0644}]}\n", vec![]),
+        (
+            "replicas: 010\nmode: 0_644\n",
+            vec![("ambiguous-scalar", "010"), ("ambiguous-scalar", "0_644")],
+        ),
         ("tag: 12e4567\n", vec![("ambiguous-scalar", "12e4567")]),
         (
             "a: [True, ~, 0x1F, 0o17, 1e3, 08, +1, .5, 5., \"on\", 'y', v1.10, 1:30, 80Gi, null, \"017\"]\n",

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, typed: &[OsString], io: &mut Io<'_>) -> Result<Ou
     findings::settle(&mut found, &sources, &Secrets::new(&sources));
     if args.output == ReportFormat::Table {
         if !found.is_empty() {
-            io.say(&findings::shortened(&found, &sources, io.err_color()));
+            io.say(&findings::shortened(&found, &sources, io.err_style()));
         }
         let from = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         io.print_line(&format!("settings files: {from}"))?;

@@ -118,8 +118,8 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             )?;
         }
         Format::Human => {
-            let color = io.out_color();
-            io.print(&findings::human(&found, &sources, color))?;
+            let style = io.style();
+            io.print(&findings::human(&found, &sources, style))?;
             let verdict = if valid { "valid" } else { "not valid" };
             let summary = findings::summary(&found);
             let counted = if summary.is_empty() { String::new() } else { format!(" ({summary})") };

@@ -138,8 +138,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Format::Table => io.print(&report.text())?,
     }
     if args.output != Format::Json && !report.found.is_empty() {
-        let color = io.err_color();
-        io.say(&findings::shortened(&report.found, &report.sources, color));
+        let style = io.err_style();
+        io.say(&findings::shortened(&report.found, &report.sources, style));
     }
     if args.record {
         io.say(&format!("{} recorded\n", plural(recorded, "value")));

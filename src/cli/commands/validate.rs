@@ -187,8 +187,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let read = || sources.iter().filter(|(_, source)| source.reported && source.is_input()).count();
     match args.output {
         Format::Human => {
-            let color = io.out_color();
-            io.print(&findings::human(&shown, sources, color))?;
+            let style = io.style();
+            io.print(&findings::human(&shown, sources, style))?;
             io.print(&format!(
                 "{}: {}\n",
                 plural(read(), "file"),

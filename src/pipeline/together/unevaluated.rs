@@ -9,7 +9,7 @@
 use super::NotJudged;
 use super::claims::{Claim, Who};
 use super::workloads::{counted_objects, services};
-use crate::api::Object;
+use crate::api::{Object, is_about_creation};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
 use crate::cluster::schedule::{Labels, label_selector, labels};
@@ -120,7 +120,7 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
                 if !is_known(&object.id.name) =>
             {
                 let is_of_pods = |hook: &Node| {
-                    hook.items_of("rules").iter().any(|rule| is_about(rule, "", "pods"))
+                    hook.items_of("rules").iter().any(|rule| is_about_creation(rule, "", "pods"))
                 };
                 let hooks = object.node.items_of("webhooks").iter();
                 // A webhook that selects pods which run let such pods pass, as they are in the
@@ -266,20 +266,8 @@ fn denies(binding: &Object, policy: &str) -> bool {
 /// Whether rules are about an object that is created in a namespace.
 fn meets(rules: &[Node], created: &Created, namespace: &EcoString) -> bool {
     let mut of_namespace = created.iter().filter(|(.., other)| other == namespace);
-    of_namespace.any(|(group, plural, _)| rules.iter().any(|rule| is_about(rule, group, plural)))
-}
-
-/// Whether a rule is about the creation of a resource.
-fn is_about(rule: &Node, group: &str, plural: &str) -> bool {
-    let has = |key: &str, wanted: &str| {
-        rule.texts(key).any(|entry| {
-            entry == "*"
-                || entry == wanted
-                || entry == "*/*"
-                || entry.strip_suffix("/*") == Some(wanted)
-        })
-    };
-    has("operations", "CREATE") && has("apiGroups", group) && has("resources", plural)
+    of_namespace
+        .any(|(group, plural, _)| rules.iter().any(|rule| is_about_creation(rule, group, plural)))
 }
 
 /// Whether the webhooks are those of a project whose rules are applied here.

@@ -116,6 +116,17 @@ impl Place<'_> {
         FieldPath(segments).to_string()
     }
 
+    /// Whether the place is a field of the root, or below it.
+    fn is_in(&self, field: &str) -> bool {
+        match self.above {
+            Some(Place { step: Step::Root, .. }) => {
+                matches!(self.step, Step::Key(key) if key == field)
+            }
+            Some(above) => above.is_in(field),
+            None => false,
+        }
+    }
+
     fn key<'a>(&'a self, entry: &'a Entry) -> Place<'a> {
         Place { above: Some(self), step: Step::Key(&entry.key), key: entry.key_origin.span() }
     }
@@ -303,8 +314,11 @@ impl Check<'_> {
                     && !holds(field.name, field.nullable)
                     && field.or.is_none_or(|other| !holds(other, false))
             };
-            for field in object.fields.iter().filter(missing) {
-                self.absent(node, field, place);
+            // Of a status no server requires anything: it is what controllers have written so far.
+            if !place.is_in("status") {
+                for field in object.fields.iter().filter(missing) {
+                    self.absent(node, field, place);
+                }
             }
         }
     }

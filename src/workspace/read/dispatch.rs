@@ -15,11 +15,12 @@ use crate::operators::servings;
 use crate::source::SourceMap;
 use crate::workspace::pruning;
 use crate::workspace::read::identity::object;
-use crate::workspace::read::newer;
 use crate::workspace::read::related::{CONFIG_MAP, Settings};
 use crate::workspace::read::{ReadOptions, api_of, followed};
+use crate::workspace::read::{mutating, newer};
 use crate::yaml::{Node, Origin, Rule};
 use crate::{cluster as machines, schema};
+use ecow::EcoString;
 
 pub(super) static PROTOCOL_FLAG: Rule = Rule {
     id: "protocol-flag",
@@ -42,6 +43,8 @@ pub(super) struct Schemas<'s> {
     pub(super) definitions: &'s schema::Definitions,
     /// What they refuse is in error.
     pub(super) judged: bool,
+    /// The MutatingWebhookConfiguration that changes objects of the kind before they are checked.
+    pub(super) webhook: Option<&'s EcoString>,
 }
 
 pub(super) fn typed(
@@ -53,7 +56,7 @@ pub(super) fn typed(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Read> {
     let schema = schema::kind(&document.api_version, &document.kind);
-    let Schemas { definitions, judged } = definitions;
+    let Schemas { definitions, judged, webhook } = definitions;
     let definition = definitions.of(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     // Before the schema, which knows only the spelling of the CRD.
@@ -128,10 +131,14 @@ pub(super) fn typed(
     }
     if let Some(definition) = definition.filter(|_| schema.is_none() && judged && !document.builtin)
     {
-        definition.check(&document.node, diagnostics);
+        let mut found = Vec::new();
+        definition.check(&document.node, &mut found);
+        mutating::grade(&mut found, &document, webhook);
+        diagnostics.append(&mut found);
     }
     if is_model_serving {
-        kthena::check(&document.node, servings::followed(&given.releases), diagnostics);
+        let rules = servings::followed(&given.releases);
+        kthena::check(&document.node, rules, given.checks_fields, diagnostics);
     }
     let object = object(document, schema, given, sources, diagnostics)?;
     // A release before or after the known ones writes other objects for the kind.

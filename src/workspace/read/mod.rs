@@ -10,6 +10,7 @@ mod homeless;
 mod identity;
 mod inherited;
 mod live;
+mod mutating;
 mod newer;
 mod related;
 mod stock;
@@ -196,6 +197,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         })
         .collect();
     let definitions = Definitions::of(&documents, &sources, given.within.as_deref());
+    let webhooks = mutating::Webhooks::of(&documents);
     let homes = homeless::namespaces(&documents, &sources);
     // What was kept was checked with the definitions of an earlier input.
     let kept = kept.filter(|_| definitions.is_empty());
@@ -223,10 +225,11 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             let is_part = in_tree && built::is_part(&source.name);
             let is_copy = source.copies(given.within.as_deref()).is_some();
             let judged = definitions.judge(&document, is_copy);
+            let webhook = webhooks.of_document(&document);
             let definitions = definitions.nearest(&document, source);
             let options = homes.get(&index).map(|namespace| given.in_namespace(namespace));
             let given = options.as_ref().unwrap_or(given);
-            let definitions = dispatch::Schemas { definitions, judged };
+            let definitions = dispatch::Schemas { definitions, judged, webhook };
             let typed = typed(document, given, &sources, definitions, completed, &mut found);
             if is_part {
                 built::allow_parts(&mut found);

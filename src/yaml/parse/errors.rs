@@ -1,8 +1,8 @@
 //! The messages for errors of the scanner.
 
-/// The message and the next action for a complaint of the scanner; `rest` is the text from its
-/// place on.
-pub(super) fn words(info: &str, rest: &str) -> (String, Option<&'static str>) {
+/// The message and the next action for a complaint of the scanner; `before` and `rest` are the text
+/// up to its place and from there on.
+pub(super) fn words(info: &str, before: &str, rest: &str) -> (String, Option<&'static str>) {
     const QUOTE: Option<&str> = Some("put the text in quotes");
     const INDENT: Option<&str> = Some("correct the indentation");
     let c = rest.chars().next().unwrap_or('\n');
@@ -24,6 +24,17 @@ pub(super) fn words(info: &str, rest: &str) -> (String, Option<&'static str>) {
             "a key without `:`",
             Some("add the `:`, or indent the line if it belongs to the one before"),
         ),
+        // No indentation closes a text in quotes.
+        "did not find expected key" | "did not find expected '-' indicator"
+            if before.ends_with('"') && !rest.starts_with([' ', '\t', '\n', '\r']) =>
+        {
+            fixed(
+                "the text in double quotes ends before this",
+                Some(
+                    "write `\\\"` for each quote within the text, or write it as a block with `|`",
+                ),
+            )
+        }
         "did not find expected key" => fixed("neither a key of the mapping nor its end", INDENT),
         "did not find expected '-' indicator" => {
             fixed("neither an item of the list nor its end", INDENT)

@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
     /// Why the scanner gave up, in words.
     fn failed(&self, tree: &mut Tree<'_>, events: &Events<'_>, fault: SyntaxError) -> Stopped {
         let mut at = fault.at.min(self.text.len());
-        let (message, help) = errors::words(fault.what, &self.text[at..]);
+        let (message, help) = errors::words(fault.what, &self.text[..at], &self.text[at..]);
         if fault.what.ends_with("':'") {
             // Detected at the next token; the error is before it.
             let before = self.text[..at].trim_end();

@@ -8,6 +8,7 @@ use super::tree::{Key, Stopped, Tree};
 use super::{Reader, offset};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
+use crate::yaml::{FieldPath, Segment};
 use ecow::{EcoString, eco_format};
 use std::borrow::Cow;
 
@@ -377,6 +378,9 @@ impl Reader<'_> {
     fn remark(&self, tree: &mut Tree<'_>, written: &Written<'_>, meaning: Meaning, span: Span) {
         let Some(other) = scalars::otherwise(&written.text, meaning) else { return };
         let text = &*written.text;
+        if is_file_mode(&tree.path(), text) {
+            return;
+        }
         let here = match meaning {
             Meaning::Bool(value) => value.to_string(),
             Meaning::Int(number) => number.to_string(),
@@ -477,4 +481,15 @@ fn base64(text: &str) -> Option<Vec<u8>> {
         decoded.extend_from_slice(&bits.to_be_bytes()[1..4 - padding]);
     }
     Some(decoded)
+}
+
+/// Whether a number is the mode of a file, which is written in octal, and which all clients of
+/// Kubernetes read so (kubernetes.io, Secrets, "Secret files permissions").
+fn is_file_mode(path: &FieldPath, text: &str) -> bool {
+    const FIELDS: [&str; 2] = ["defaultMode", "mode"];
+    let is_mode = |name: &EcoString| FIELDS.contains(&name.as_str());
+    let digits = text.strip_prefix('0').unwrap_or_default();
+    matches!(path.0.last(), Some(Segment::Field(name)) if is_mode(name))
+        && matches!(digits.len(), 1..=4)
+        && digits.bytes().all(|digit| matches!(digit, b'0'..=b'7'))
 }

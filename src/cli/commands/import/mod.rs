@@ -197,8 +197,8 @@ impl Run {
     /// Prints the findings.
     fn say(&self, io: &mut Io<'_>) {
         if !self.found.is_empty() {
-            let color = io.err_color();
-            io.say(&findings::human(&self.found, &self.sources, color));
+            let style = io.err_style();
+            io.say(&findings::human(&self.found, &self.sources, style));
         }
     }
 

@@ -490,3 +490,33 @@ fn scheduler_config(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
     take(config, "ref");
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::ome;
+
+    /// Required fields of a pool have `omitempty` in Go, so that a part of one overrides no other.
+    #[test]
+    fn a_part_of_a_pool_overrides_nothing_else() {
+        let config = |name: &str, spec: &str| {
+            format!(
+                "---\napiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceServiceConfig\nmetadata: {{name: {name}, namespace: kserve}}\nspec: {spec}\n"
+            )
+        };
+        let containers = "template: {containers: [{name: main, image: i}]}";
+        let pool = "endpointPickerRef: {name: shipped-picker, port: {number: 9002}}, selector: {matchLabels: {a: b}}, targetPorts: [{number: 8000}]";
+        let input = config("kserve-config-llm-template", &format!("{{{containers}}}"))
+            + &config(
+                "kserve-config-llm-scheduler",
+                &format!("{{router: {{scheduler: {{pool: {{spec: {{{pool}}}}}, {containers}}}}}}}"),
+            )
+            + &config(
+                "part",
+                "{router: {scheduler: {pool: {spec: {endpointPickerRef: {group: ''}}}}}}",
+            )
+            + "---\napiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceService\nmetadata: {name: a, namespace: kserve}\nspec: {model: {uri: 'hf://a/b'}, router: {scheduler: {}}, baseRefs: [{name: part}]}\n";
+        let ran = ome("render -o json", &input);
+        assert!(ran.out.contains("shipped-picker"), "{}{}", ran.out, ran.err);
+        assert!(!ran.err.contains("the merged configuration is refused"), "{}", ran.err);
+    }
+}

@@ -255,7 +255,7 @@ fn accepted_as_serving(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let mut found = Vec::new();
-    read::check(serving, &super::releases::KTHENA_CONTROLLER, &mut found);
+    read::check(serving, &super::releases::KTHENA_CONTROLLER, true, &mut found);
     for mut finding in found {
         // Warnings about a generated object are none that its owner can act on.
         if finding.severity != Severity::Error {

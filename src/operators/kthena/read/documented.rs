@@ -3,14 +3,21 @@
 use super::ROLE_NAME_LENGTH;
 use crate::api::{RecoveryPolicy, RolloutType};
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::operators::kthena::rules::KthenaPolicy;
+use crate::operators::kthena::releases::RELEASES;
+use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
 use crate::quantity::{IntOrPercent, names};
 use crate::schema::choices;
 use crate::yaml::{Node, Value};
 
 /// Adds violations of the document. Types, enums and absent fields are checked by the schema.
-pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(
+    document: &Node,
+    policy: &KthenaPolicy,
+    is_checked: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let mut check = Check { diagnostics };
+    let release = Release { policy, is_checked };
     let Some(spec) = document.get("spec").filter(|spec| !spec.is_null()) else {
         // The CRD does not require `spec`, but a ModelServing without roles has no pods.
         check.report(
@@ -26,16 +33,16 @@ pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Ve
     check.choice(
         spec.get("recoveryPolicy"),
         "spec.recoveryPolicy",
-        "None",
-        policy.recovery_none,
+        ("None", |policy| policy.recovery_none),
+        release,
         &[RecoveryPolicy::ServingGroupRecreate.as_str(), RecoveryPolicy::RoleRecreate.as_str()],
     );
     let strategy = spec.get("rolloutStrategy");
     check.choice(
         strategy.and_then(|strategy| strategy.get("type")),
         "spec.rolloutStrategy.type",
-        RolloutType::Role.as_str(),
-        policy.role_rolling_update,
+        (RolloutType::Role.as_str(), |policy| policy.role_rolling_update),
+        release,
         &[RolloutType::ServingGroup.as_str()],
     );
     let rolling = strategy.and_then(|strategy| strategy.get("rollingUpdateConfiguration"));
@@ -56,6 +63,14 @@ pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Ve
     if let Some(minima) = template.at(&["gangPolicy", "minRoleReplicas"]) {
         check.gang(minima, roles);
     }
+}
+
+/// The rules that are followed, and what they are followed for.
+#[derive(Clone, Copy)]
+struct Release<'p> {
+    policy: &'p KthenaPolicy,
+    /// The input itself is checked, and not planned.
+    is_checked: bool,
 }
 
 pub(super) struct Check<'d> {
@@ -102,26 +117,30 @@ impl Check<'_> {
         &mut self,
         node: Option<&Node>,
         path: &str,
-        word: &str,
-        is_known: bool,
+        (word, has): (&str, fn(&KthenaPolicy) -> bool),
+        release: Release<'_>,
         others: &[&str],
     ) {
         let Some((node, text)) = node.and_then(|node| Some((node, node.as_str()?))) else { return };
-        if is_known || others.contains(&text) {
+        if has(release.policy) || others.contains(&text) {
             return;
         }
-        let (message, help) = if text == word {
-            let others = others.join(", ");
-            (
-                format!("`{path}`: `{word}` is not of this profile"),
-                format!(
-                    "write one of {others}, or name a release that has it with `--kthena-profile`"
-                ),
-            )
-        } else {
-            (format!("`{path}`: unsupported value `{text}`"), choices(text, others))
-        };
-        self.report(Code::InvalidValue, node, path, message, help);
+        if text != word {
+            let message = format!("`{path}`: unsupported value `{text}`");
+            self.report(Code::InvalidValue, node, path, message, choices(text, others));
+            return;
+        }
+        let since = RELEASES.into_iter().find(|release| has(release));
+        let since = since.map_or("a later release", |since| since.id.tag);
+        let (profile, others) = (release.policy.profile, others.join(", "));
+        let message =
+            format!("`{path}`: `{word}` is a value of Kthena {since} and later, not of {profile}");
+        let is_newer = profile == KthenaProfile::Documented && !release.is_checked;
+        let code = if is_newer { Code::NewerThanKnown } else { Code::InvalidValue };
+        let help = "name the release that you run with `--kthena-profile`";
+        let help =
+            if is_newer { help.to_owned() } else { format!("write one of {others}, or {help}") };
+        self.report(code, node, path, message, help);
     }
 
     /// A number or percentage (Kthena blog, A Deep Dive of ModelServing, Rolling Update).
@@ -331,4 +350,37 @@ fn longest_pod_name(name: &str, groups: i64, role: &str, node: &Node) -> String 
     let replicas = node.get("replicas").and_then(Node::as_int).unwrap_or(1);
     let workers = node.get("workerReplicas").and_then(Node::as_int).unwrap_or(0);
     format!("{name}-{}-{role}-{}-{}", last(groups), last(replicas), workers.max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{ome, serving};
+
+    /// A value of a release is planned, and the document's own check refuses it.
+    #[test]
+    fn values_of_releases_are_newer_than_the_document() {
+        let written =
+            |spec: &str| serving("s", "1", "1").replacen("spec:", &format!("spec:\n  {spec}"), 1);
+        for (spec, flags, planned, checked) in [
+            ("recoveryPolicy: None", "", "newer-than-known", "invalid-value"),
+            ("rolloutStrategy: {type: RoleRollingUpdate}", "", "newer-than-known", "invalid-value"),
+            ("recoveryPolicy: Never", "", "invalid-value", "invalid-value"),
+            ("recoveryPolicy: None", "--kthena-profile v0.1", "", ""),
+            (
+                "rolloutStrategy: {type: RoleRollingUpdate}",
+                "--kthena-profile v0.1",
+                "invalid-value",
+                "invalid-value",
+            ),
+        ] {
+            for (command, expected) in [("plan", planned), ("validate", checked)] {
+                let ran = ome(&format!("{command} {flags} -o json"), &written(spec));
+                let found = ran.findings();
+                let of_values = ["newer-than-known", "invalid-value"];
+                let found = found.iter().find(|code| of_values.contains(&code.as_str()));
+                assert_eq!(found.map_or("", String::as_str), expected, "{command} {flags}: {spec}");
+                assert_eq!(ran.code == 0, expected != "invalid-value", "{command} {flags}: {spec}");
+            }
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::api::{
     RolloutType, Scope, Topology,
 };
 use crate::diag::{Code, Diagnostic};
-use crate::operators::kthena::rules::{Admission, KthenaPolicy};
+use crate::operators::kthena::rules::{Admission, KthenaPolicy, KthenaProfile};
 use crate::quantity::{IntOrPercent, Range};
 use crate::schema;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
@@ -80,11 +80,17 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
 }
 
 /// Adds findings that are not in the schema: rules of the CRD, of the webhook or of the document.
-/// If the schema has a finding for the same field, the more specific one stays.
-pub fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
+/// If the schema has a finding for the same field, the more specific one stays. What only releases
+/// have is in error where the input itself is checked.
+pub fn check(
+    document: &Node,
+    policy: &KthenaPolicy,
+    is_checked: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let mut found = Vec::new();
     match policy.admission {
-        Admission::Documents => documented::check(document, policy, &mut found),
+        Admission::Documents => documented::check(document, policy, is_checked, &mut found),
         // The webhook sees the defaults of the CRD.
         Admission::Server => {
             let mut stored = document.clone();
@@ -123,6 +129,8 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
     let roles = template.get("roles").map_or(&[][..], Node::items);
     let rollout = text(strategy.and_then(|strategy| strategy.get("type")));
     let recovery = text(spec.get("recoveryPolicy"));
+    // A value that the documents lack shows that a release is meant.
+    let newer = policy.profile == KthenaProfile::Documented;
     ModelServing {
         namespace: match &object.id.scope {
             Scope::Namespace(namespace) => namespace.clone(),
@@ -133,7 +141,8 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
         rollout: rollout.map_or_else(
             || absent(RolloutType::ServingGroup),
             |found| {
-                let role = found.value == RolloutType::Role.as_str() && policy.role_rolling_update;
+                let is_role = found.value == RolloutType::Role.as_str();
+                let role = is_role && (policy.role_rolling_update || newer);
                 Field::new(
                     if role { RolloutType::Role } else { RolloutType::ServingGroup },
                     found.origin,
@@ -146,7 +155,7 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
             |found| {
                 let policy = match found.value.as_str() {
                     "ServingGroupRecreate" => RecoveryPolicy::ServingGroupRecreate,
-                    "None" if policy.recovery_none => RecoveryPolicy::None,
+                    "None" if policy.recovery_none || newer => RecoveryPolicy::None,
                     _ => RecoveryPolicy::RoleRecreate,
                 };
                 Field::new(policy, found.origin)
