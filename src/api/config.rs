@@ -98,6 +98,8 @@ pub struct KServeConfig {
     pub mode_flag: Option<EcoString>,
     /// `deploy.defaultDeploymentMode`, when a ConfigMap sets it.
     pub default_mode: Option<EcoString>,
+    /// The default mode is that of values of the Helm chart: no ConfigMap was read.
+    pub mode_is_in_values: bool,
     /// `deploy.deploymentRolloutStrategy.defaultRollout`: maxSurge and maxUnavailable; each may be
     /// empty.
     pub rollout: (EcoString, EcoString),
@@ -408,6 +410,7 @@ impl Default for KServeConfig {
             v2_probes: false,
             mode_flag: None,
             default_mode: None,
+            mode_is_in_values: false,
             rollout: (EcoString::new(), EcoString::new()),
             ingress: IngressConfig {
                 ingress_gateway: "knative-serving/knative-ingress-gateway".into(),

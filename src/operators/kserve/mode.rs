@@ -34,6 +34,7 @@ pub(crate) fn of_service(
         return (mode, "flag");
     }
     match config.default_mode.as_deref().and_then(from_name) {
+        Some(mode) if config.mode_is_in_values => (mode, "Helm values"),
         Some(mode) => (mode, "config"),
         None => (DeploymentMode::Serverless, "default"),
     }

@@ -22,6 +22,7 @@ use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, Standi
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded, Placeholder, kinds};
 use crate::operators;
+use crate::operators::kserve::read as kserve;
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::servings::{self, ServingRules};
 use crate::policy::{BuiltinMode, Platform, Policy, Releases};
@@ -334,6 +335,10 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
     operators::prepare(&given.releases, &mut config);
+    if config.kserve.default_mode.is_none() && !is_live {
+        config.kserve.default_mode = kserve::default_mode(&sources);
+        config.kserve.mode_is_in_values = config.kserve.default_mode.is_some();
+    }
     // Services come last, since all settings must be known.
     for mut views in services {
         // What a webhook rejects depends on the settings, which can be in any file.

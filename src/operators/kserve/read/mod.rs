@@ -5,6 +5,7 @@ pub(crate) mod config;
 mod containers;
 pub(crate) mod legacy;
 mod older;
+mod values;
 
 pub use super::llm::system::{is_of_system, of_objects as system_of_objects};
 pub use super::openshift::cluster::{is_data_science_cluster, of_data_science_cluster};
@@ -13,6 +14,7 @@ pub use super::openshift::storage::has_certificates;
 pub use config::{config, is_config, knative_domains};
 pub use legacy::{FRAMEWORKS, convert, previous};
 pub use older::served;
+pub use values::default_mode;
 
 use crate::api::fields::{boolean, integer, text, texts};
 use crate::api::{
