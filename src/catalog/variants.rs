@@ -202,7 +202,7 @@ pub(super) type Key = (Api, EcoString, ObjectRef);
 
 pub(super) fn key(object: &Object) -> Key {
     // All objects of an operator are of its group.
-    let group = if object.api == Api::Cluster { object.group() } else { "" };
+    let group = if object.api.is_of_operator() { "" } else { object.group() };
     (object.api, group.into(), object.id.clone())
 }
 
