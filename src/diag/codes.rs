@@ -415,7 +415,7 @@ codes! {
     NeedsKnativeActivator "needs-knative-activator" Finding Info
         "the component scales to zero and the activator of Knative brings it back"
     NeedsClusterStatus "needs-cluster-status" Finding Info
-        "the effect of the field depends on earlier revisions, which are unknown offline"
+        "the effect of the field depends on the state of the cluster, which is unknown offline"
     ExplainV1Only "explain-v1-only" Finding Warning
         "an explainer with a protocol that has no explain call"
     AlsoServesV2 "also-serves-v2" Finding Info "the runtime of a v1 service also serves v2"

@@ -432,7 +432,8 @@ const HIDDEN: usize = 5;
 const CAUSES: usize = 20;
 
 /// The lines about what was not read: manifests that no kustomization lists, trees that were read
-/// file by file with the command that builds one, and presets with the command that gets them.
+/// file by file with the command that builds one, presets with the command that gets them, and the
+/// first assumption about what only the cluster knows.
 fn not_read(
     world: &World,
     found: &[Diagnostic],
@@ -466,6 +467,18 @@ fn not_read(
         let first = of(Code::CopiesLeftOut).next().and_then(|finding| finding.help.as_deref());
         format!("{left}: {}\n", first.unwrap_or_default())
     });
-    let lines = [left, copies, charts_line(world, found), built, presets];
+    let counted_as_ready = || {
+        of(Code::NeedsClusterStatus).filter(|found| found.path.as_deref() == Some("spec.canary"))
+    };
+    let assumed = counted_as_ready().next().map(|first| {
+        let more = match counted_as_ready().count() - 1 {
+            0 => String::new(),
+            1 => "; 1 more service: `ome explain`".to_owned(),
+            more => format!("; {more} more services: `ome explain`"),
+        };
+        let service = first.objects.first().map(|service| format!("{service}: "));
+        format!("assumed: {}{}{more}\n", service.unwrap_or_default(), first.message)
+    });
+    let lines = [left, copies, charts_line(world, found), built, presets, assumed];
     lines.iter().any(Option::is_some).then(|| lines.into_iter().flatten().collect::<String>())
 }

@@ -12,7 +12,7 @@ use crate::decision::Resolution;
 use crate::diag::Checked;
 use crate::merge::history::Recorder;
 use crate::objects::Settings;
-use crate::pods::built::{Built, Outcome, Outline, count_of_pods};
+use crate::pods::built::{Built, Component, Outcome, Outline, count_of_pods};
 use crate::quantity::Range;
 use crate::yaml::Node;
 
@@ -60,15 +60,19 @@ fn outlines(components: &[BuiltComponent], open: bool) -> Vec<Outline> {
     components.iter().map(|component| outline(component, open)).collect()
 }
 
+/// The class of the autoscaler that the annotation of a component names.
+fn class(component: &Component) -> Option<&str> {
+    component.annotations.get("serving.kserve.io/autoscalerClass").and_then(Node::as_str)
+}
+
 /// Replicas of a component that nothing has scaled yet: the Deployment of an external autoscaler has
 /// no number, which is 1, and no HPA has a minimum of 0
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go, createHPA).
-fn settled(component: &crate::pods::built::Component, least: Option<i64>) -> Option<i64> {
+fn settled(component: &Component, least: Option<i64>) -> Option<i64> {
     if component.mode != DeploymentMode::RawDeployment {
         return least;
     }
-    let class = component.annotations.get("serving.kserve.io/autoscalerClass");
-    match class.and_then(Node::as_str) {
+    match class(component) {
         Some("external") => Some(1),
         Some("keda" | "none") => least,
         _ => least.map(|least| least.max(1)),
@@ -76,7 +80,7 @@ fn settled(component: &crate::pods::built::Component, least: Option<i64>) -> Opt
 }
 
 /// The mode, replicas, pods and accelerators of a component. Without maxReplicas, the maximum is
-/// minReplicas, except in Serverless mode (hpa_reconciler.go). A hardware profile that was not read
+/// minReplicas, except in Serverless mode (hpa_reconciler.go); the same where no autoscaler is. A hardware profile that was not read
 /// leaves open which accelerators a predictor without any has.
 fn outline(component: &BuiltComponent, open: bool) -> Outline {
     let BuiltComponent { component, basis, stopped } = component;
@@ -97,15 +101,23 @@ fn outline(component: &BuiltComponent, open: bool) -> Outline {
     // Zero means no maximum, in Knative and for the autoscaler alike.
     let most = component.spec.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
     let follows = component.mode != DeploymentMode::Serverless;
+    // Without an autoscaler the Deployment has minReplicas, which nothing changes
+    // (pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go,
+    // createRawDefaultDeployment).
+    let is_fixed =
+        component.mode == DeploymentMode::RawDeployment && class(component) == Some("none");
     Outline {
         kind: component.kind,
         mode: component.mode,
         mode_basis: Some(basis),
         min_replicas: least,
         settled_replicas: settled(component, least),
-        max_replicas: most
-            .or_else(|| least.filter(|_| follows).map(|least| least.max(1)))
-            .and_then(|most| Range::COUNT.count(most)),
+        max_replicas: if is_fixed {
+            least
+        } else {
+            most.or_else(|| least.filter(|_| follows).map(|least| least.max(1)))
+                .and_then(|most| Range::COUNT.count(most))
+        },
         pods_per_replica: component.pods_per_replica(),
         // Those that the pods request are certain even if a profile is open.
         accelerators: component

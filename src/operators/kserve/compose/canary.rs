@@ -7,7 +7,7 @@
 
 use super::super::{read, select};
 use super::{BuiltComponent, Facts, metadata, of, predictor};
-use crate::api::{ComponentKind, DeploymentMode, Failure};
+use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::map_mut;
 use crate::merge::history::Recorder;
@@ -48,7 +48,7 @@ pub(super) fn variants(
     let least = stable.get("minReplicas").and_then(Node::as_int);
     let base = settled(facts, model);
     let mut variants = Vec::new();
-    let mut taken = 0;
+    let (mut taken, mut assumed) = (0, Vec::new());
     for (canary, written) in
         listed.iter().filter_map(|canary| Some((canary, canary.get("predictor")?)))
     {
@@ -57,7 +57,15 @@ pub(super) fn variants(
             .get("minReplicas")
             .and_then(Node::as_int)
             .unwrap_or_else(|| share_of(least.unwrap_or(1), share));
-        taken = replicas.saturating_add(taken);
+        let name = written.get("name").and_then(Node::as_str).unwrap_or_default();
+        match is_ready(facts, name) {
+            Some(false) => {}
+            Some(true) => taken = replicas.saturating_add(taken),
+            None => {
+                taken = replicas.saturating_add(taken);
+                assumed.push(name);
+            }
+        }
         let mut predictor = over(&base, written);
         if let Some(map) = predictor.as_map_mut() {
             // Without `maxReplicas` the autoscaler of a variant keeps exactly its share.
@@ -104,9 +112,36 @@ pub(super) fn variants(
         && let (Some(min), Some(map)) = (least, stable.as_map_mut())
     {
         // At least 1: shares that are rounded up can take all replicas of the stable predictor.
-        map.insert("minReplicas", Node::int(min.saturating_sub(taken).max(1), ORIGIN));
+        let rest = min.saturating_sub(taken).max(1);
+        map.insert("minReplicas", Node::int(rest, ORIGIN));
+        if rest != min && !assumed.is_empty() {
+            findings.push(counted_as_ready(facts.service, &assumed, (min, rest)));
+        }
     }
     Ok(variants)
+}
+
+/// Whether a pod of a variant is ready, where the status of a service in a cluster shows it. One
+/// that the status does not list has no pods yet (predictor.go, reconcileCanaryDeployments).
+fn is_ready(facts: &Facts<'_>, name: &str) -> Option<bool> {
+    let object = &facts.service.object;
+    let status = object.node.get("status").filter(|_| object.metadata("uid").is_some())?;
+    let mut listed = status.get("canaryStatuses").map(Node::items).unwrap_or_default().iter();
+    let of_variant = listed.find(|listed| listed.get("name").and_then(Node::as_str) == Some(name));
+    Some(of_variant.and_then(|variant| variant.get("ready")?.as_bool()).unwrap_or_default())
+}
+
+/// Where no status shows which variants are ready, the numbers are those after the start.
+fn counted_as_ready(service: &Service, variants: &[&str], replicas: (i64, i64)) -> Diagnostic {
+    let (before, after) = replicas;
+    let names = variants.join(", ");
+    let message = format!(
+        "the stable predictor has {after} of {before} replicas, because the variants count as ready: {names}; until they are, it keeps {before}"
+    );
+    Diagnostic::new(Code::NeedsClusterStatus, message)
+        .at(service.object.spec("canary").and_then(|canary| canary.origin.span()))
+        .path("spec.canary")
+        .object(service.object.id.to_string())
 }
 
 /// The replicas for a share of the traffic in percent.
@@ -226,6 +261,68 @@ fn served(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{ome, plan};
+
+    /// A service with two variants; `metadata` and `status` are further fields of it.
+    fn input(metadata: &str, status: &str) -> String {
+        format!(
+            "apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {{name: r, namespace: team}}
+spec: {{supportedModelFormats: [{{name: f}}], containers: [{{name: kserve-container, image: i}}]}}
+---
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {{name: s, namespace: team, annotations: {{serving.kserve.io/deploymentMode: Standard}}{metadata}}}
+spec:
+  predictor: {{name: stable, minReplicas: 9, model: {{modelFormat: {{name: f}}, runtime: r}}}}
+  canary:
+  - {{trafficPercent: 20, predictor: {{name: b, model: {{modelFormat: {{name: f}}}}}}}}
+  - {{trafficPercent: 30, predictor: {{name: c, model: {{modelFormat: {{name: f}}}}}}}}
+{status}"
+        )
+    }
+
+    #[test]
+    fn the_stable_predictor_keeps_the_replicas_of_variants_that_a_status_shows_as_not_ready() {
+        let stored = ", uid: '1'";
+        let of_c = "status: {canaryStatuses: [{name: c, ready: true}, {name: b, ready: false}]}";
+        for (metadata, status, stable, is_assumed) in [
+            ("", "", 4, true),
+            // A manifest that was exported: what it has is not the status of what is applied.
+            ("", of_c, 4, true),
+            (stored, of_c, 6, false),
+            (stored, "status: {canaryStatuses: [{name: b, ready: true}]}", 7, false),
+            (stored, "status: {conditions: []}", 9, false),
+            // A service that was not reconciled yet.
+            (stored, "", 4, true),
+        ] {
+            let ran = plan(&input(metadata, status));
+            let replicas = ran.at("/services/0/components");
+            let replicas: Vec<_> =
+                (0..3).filter_map(|index| replicas[index]["minReplicas"].as_i64()).collect();
+            assert_eq!(replicas, [stable, 2, 3], "{metadata} {status}");
+            let codes = ran.findings();
+            assert_eq!(codes.contains(&"needs-cluster-status".to_owned()), is_assumed, "{codes:?}");
+            let page = ome("plan", &input(metadata, status)).out;
+            let line = "assumed: InferenceService/team/s: the stable predictor has 4 of 9 replicas";
+            assert_eq!(page.contains(line), is_assumed, "{page}");
+        }
+    }
+
+    #[test]
+    fn without_an_autoscaler_a_component_has_the_least_replicas_and_never_more() {
+        let fixed =
+            "serving.kserve.io/deploymentMode: Standard, serving.kserve.io/autoscalerClass: none";
+        let whole = input("", "").replace("serving.kserve.io/deploymentMode: Standard", fixed);
+        let (alone, _) = whole.split_once("  canary:").expect("variants");
+        for (replicas, most) in [("0", 0), ("2", 2), ("2, maxReplicas: 7", 2)] {
+            let input =
+                alone.replace("name: stable, minReplicas: 9", &format!("minReplicas: {replicas}"));
+            let most_of = plan(&input).at("/services/0/components/0/maxReplicas");
+            assert_eq!(most_of.as_i64(), Some(most), "{replicas}");
+        }
+    }
 
     #[test]
     fn shares_are_rounded_up_and_have_no_overflow() {
