@@ -76,10 +76,10 @@ impl<'a> At<'a> {
                 }
             }
             Value::Str(text)
-                if secret::pieces(self.place, text)
-                    .iter()
-                    .any(|piece| is_plain(piece) && !is_prose(text, piece))
-                    && !names_object(self.name, text) =>
+                if !names_object(self.name, text)
+                    && secret::pieces(self.place, text).iter().any(|piece| {
+                        is_plain(piece) && !is_prose(text, piece) && !is_variable(text, piece)
+                    }) =>
             {
                 let message = format!("the value of `{}` is written in the file", self.name);
                 let finding = about(Code::InlineSecret, self.object, message)
@@ -161,6 +161,19 @@ fn is_prose(text: &str, piece: &str) -> bool {
     })
 }
 
+/// Whether a part of a program is the variable that an argument of the same name takes:
+/// `token=token`.
+fn is_variable(text: &str, piece: &str) -> bool {
+    let start = (piece.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+    let before = start.and_then(|at| text.get(..at)?.strip_suffix('=')?.strip_suffix(piece));
+    // `-` before the name: a flag of one line, whose value is a text.
+    before.is_some_and(|before| text.contains('\n') && !before.ends_with(is_of_name))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{codes, run, runtime};
@@ -205,6 +218,11 @@ mod tests {
                 false,
             ),
             ("runner: {command: [sh, -c, \"printf '{\\\"token\\\":\\\"%s\\\"}' x\"]}", false),
+            (
+                "runner: {command: [python, -c, \"f(\\n  token=token if token else None\\n)\"]}",
+                false,
+            ),
+            ("runner: {command: [sh, -c, \"set -e\\nlogin --password=password\"]}", true),
             ("runner: {env: [{name: A, description: 'the token: abc1'}]}", false),
             ("s3: {secretName: s, accessKey: AWS_KEY, secretKey: AWS_SECRET}", false),
             ("s3: {accessKey: abc1, secretKey: def2}", true),

@@ -15,6 +15,9 @@ pub struct Entry {
     pub external: Option<String>,
     /// From inside.
     pub internal: Option<String>,
+    /// A Route leads to the service: the cluster gives it its host.
+    #[serde(skip)]
+    pub is_routed: bool,
 }
 
 impl Entry {
@@ -75,27 +78,19 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
             service(objects, |found| found.ends_with(&suffix))
         })
     };
-    let secure = |found: &str| {
-        objects.iter().any(|object| {
-            let ports = object.at(&["spec", "ports"]).map(Node::items).unwrap_or_default();
-            text(object, &["kind"]) == "Service"
-                && text(object, &["metadata", "name"]) == found
-                // The proxy of OpenShift AI makes https of the first port.
-                && ports.first().is_some_and(|port| text(port, &["appProtocol"]) == "https")
-        })
-    };
-    let base = |found: &str| {
-        let scheme = if secure(found) { "https" } else { "http" };
-        format!("{scheme}://{found}.{namespace}{inside}")
-    };
+    let base = |scheme: &str, found: &str| format!("{scheme}://{found}.{namespace}{inside}");
     let internal = match exact.or_else(of_component) {
         // 80 is the default of the scheme and is left out.
-        Some((found, Some(port))) if port != 80 => format!("{}:{port}", base(found)),
-        Some((found, _)) => base(found),
+        Some((found, Some(Port { number, scheme }))) if number != 80 => {
+            format!("{}:{number}", base(scheme, found))
+        }
+        Some((found, port)) => base(port.map_or("http", |port| port.scheme), found),
         // Without objects the name is what a client would have to resolve.
-        None => base(name),
+        None => base("http", name),
     };
-    Entry { external, internal: Some(internal) }
+    let mut routes = objects.iter().filter(|object| text(object, &["kind"]) == "Route");
+    let is_routed = routes.any(|object| text(object, &["metadata", "name"]) == name);
+    Entry { external, internal: Some(internal), is_routed }
 }
 
 /// Returns the first Ingress rule whose backend is the component that receives requests. With an
@@ -117,23 +112,53 @@ fn own_rule<'a>(ingress: &'a Node, components: &[&str]) -> Option<&'a Node> {
     rules.iter().find(leads).or_else(|| rules.first())
 }
 
-/// Returns the name of the first Service with a matching name, and its first port unless it is an
+/// The port of a Service that clients use.
+#[derive(Clone, Copy)]
+struct Port {
+    number: i64,
+    scheme: &'static str,
+}
+
+/// Returns the name of the first Service with a matching name, and its port unless it is an
 /// ExternalName Service.
 fn service<'a>(
     objects: &[&'a Node],
     fits: impl Fn(&str) -> bool,
-) -> Option<(&'a str, Option<i64>)> {
+) -> Option<(&'a str, Option<Port>)> {
     objects.iter().find_map(|object| {
         let name = text(object, &["metadata", "name"]);
+        let named = text(object, &["kind"]) == "Service" && fits(name);
         // Knative creates a Service with the same name for a Knative Service, on the port of the
         // scheme.
         let is_core = text(object, &["apiVersion"]) == "v1";
-        let port = || object.at(&["spec", "ports"])?.items().first()?.get("port")?.as_int();
-        let named = text(object, &["kind"]) == "Service" && fits(name);
         named.then(|| {
-            (name, port().filter(|_| is_core && text(object, &["spec", "type"]) != "ExternalName"))
+            (
+                name,
+                port(object)
+                    .filter(|_| is_core && text(object, &["spec", "type"]) != "ExternalName"),
+            )
         })
     })
+}
+
+/// The port of the proxy that checks tokens, else the first that is not of gRPC, else the first. The
+/// name of a headless Service leads to the pods, which listen on the target port
+/// (opendatahub-io/kserve, pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/kube_ingress_reconciler.go,
+/// createAddress).
+fn port(service: &Node) -> Option<Port> {
+    let ports = service.at(&["spec", "ports"])?.items();
+    let is_grpc = |port: &Node| {
+        let name = text(port, &["name"]);
+        name.contains("grpc") || name.contains("h2c")
+    };
+    let proxy = ports.iter().find(|port| text(port, &["name"]) == "https");
+    let port = proxy.or_else(|| ports.iter().find(|port| !is_grpc(port))).or(ports.first())?;
+    let is_headless = text(service, &["spec", "clusterIP"]) == "None";
+    let target = port.get("targetPort").and_then(Node::as_int).filter(|_| is_headless);
+    // The proxy of OpenShift AI makes https of the first port of an LLMInferenceService.
+    let is_secure = proxy.is_some() || text(port, &["appProtocol"]) == "https";
+    let number = target.or_else(|| port.get("port")?.as_int())?;
+    Some(Port { number, scheme: if is_secure { "https" } else { "http" } })
 }
 
 fn text<'a>(node: &'a Node, path: &[&str]) -> &'a str {
@@ -211,6 +236,40 @@ mod tests {
                 "http://chat.prod.svc.cluster.local",
             ),
             (Vec::new(), None, "http://chat.prod.svc.cluster.local"),
+            // The name of a headless Service leads to pods.
+            (
+                vec![object(
+                    "v1",
+                    "Service",
+                    "chat-engine",
+                    &json!({
+                        "clusterIP": "None",
+                        "ports": [
+                            { "name": "grpc", "port": 9000, "targetPort": 9000 },
+                            { "name": "http", "port": 80, "targetPort": 8080 },
+                        ],
+                    }),
+                )],
+                None,
+                "http://chat-engine.prod.svc.cluster.local:8080",
+            ),
+            // The proxy that checks tokens.
+            (
+                vec![object(
+                    "v1",
+                    "Service",
+                    "chat-engine",
+                    &json!({
+                        "clusterIP": "None",
+                        "ports": [
+                            { "name": "http", "port": 8080, "targetPort": 8080 },
+                            { "name": "https", "port": 8443, "targetPort": "https" },
+                        ],
+                    }),
+                )],
+                None,
+                "https://chat-engine.prod.svc.cluster.local:8443",
+            ),
         ] {
             let nodes: Vec<Node> = objects
                 .iter()

@@ -71,14 +71,19 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
             service.name,
             service.model.as_deref().unwrap_or("unknown")
         );
+        let none = if service.entry.is_routed {
+            // The router of the cluster gives a Route its host.
+            format!(
+                "Route {0}, whose host the cluster gives: `kubectl get route {0} -n {1}`",
+                service.name, service.namespace
+            )
+        } else {
+            "none (no Ingress or Gateway)".to_owned()
+        };
         for (where_from, base) in
             [("external", &service.entry.external), ("internal", &service.entry.internal)]
         {
-            line!(
-                out,
-                "  {where_from}: {}",
-                base.as_deref().unwrap_or("none (no Ingress or Gateway)")
-            );
+            line!(out, "  {where_from}: {}", base.as_deref().unwrap_or(&none));
         }
         if let Some(grpc) = &service.grpc {
             line!(

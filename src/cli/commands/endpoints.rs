@@ -153,14 +153,12 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
     if api == Api::KServe && name == Protocol::GrpcV2.kserve_name() {
         let base =
             out.entry.external.as_deref().or(out.entry.internal.as_deref()).unwrap_or_default();
-        let host = base
-            .split_once("://")
-            .map_or(base, |(_, rest)| rest)
-            .split(['/', ':'])
-            .next()
-            .unwrap_or_default();
-        // Ways in listen on the port of the scheme.
-        out.grpc = Some(protocol::grpc(host, if base.starts_with("https") { 443 } else { 80 }));
+        let host = base.split_once("://").map_or(base, |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or_default();
+        let (host, port) = host.split_once(':').unwrap_or((host, ""));
+        // Without a port it is that of the scheme.
+        let default = if base.starts_with("https") { 443 } else { 80 };
+        out.grpc = Some(protocol::grpc(host, port.parse().unwrap_or(default)));
     }
     out.protocol = Some(name);
     out.model = Some(model);

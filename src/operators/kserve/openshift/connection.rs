@@ -4,7 +4,7 @@
 //! In: a service as its owner wrote it. Out: the service with the address or the credentials that
 //! its connection adds.
 
-use super::value;
+use super::{Kind, value};
 use crate::api::{ComponentKind, Failure, KServeConfig, Object, Service};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{field_mut, list_mut, map_mut, text};
@@ -18,9 +18,12 @@ use ecow::{EcoString, eco_format};
 const NAME: &str = "opendatahub.io/connections";
 /// Annotation with the path in an S3 bucket.
 const PATH: &str = "opendatahub.io/connection-path";
-/// Annotations of a Secret with its type; the first one counts.
-const TYPES: [&str; 2] =
-    ["opendatahub.io/connection-type-protocol", "opendatahub.io/connection-type-ref"];
+/// Annotations of a Secret with its type, each with its names of S3, addresses and images; the first
+/// that is set counts (internal/webhook/connectionapi/utils.go, ValidateConnectionType).
+const TYPES: [(&str, [&str; 3]); 2] = [
+    ("opendatahub.io/connection-type-protocol", ["s3", "uri", "oci"]),
+    ("opendatahub.io/connection-type-ref", ["s3", "uri-v1", "oci-v1"]),
+];
 const ORIGIN: Origin = Origin::Derived(&OPENSHIFT_CONNECTION);
 
 /// Fills a service from its connection.
@@ -52,7 +55,7 @@ pub(super) fn apply(
         ));
     };
     if crate::operators::kserve::llm::is_llm(service) {
-        return super::llm::connect(service, secret, &kind).map_err(|message| {
+        return super::llm::connect(service, secret, kind).map_err(|message| {
             failure(message, "give the connection what it lacks, or name another one")
         });
     }
@@ -65,9 +68,9 @@ pub(super) fn apply(
         return Ok(());
     };
     let path = service.object.annotation(PATH).cloned();
-    match kind.as_str() {
-        "s3" => store(predictor, name, path),
-        "uri" | "uri-v1" => {
+    match kind {
+        Kind::S3 => store(predictor, name, path),
+        Kind::Address => {
             let address = value(secret, "https-host").or_else(|| value(secret, "URI"));
             let Some(address) = address else {
                 return Err(failure(
@@ -80,11 +83,11 @@ pub(super) fn apply(
                 model.insert("storageUri", address);
             }
         }
-        "oci" | "oci-v1" => pull(predictor, name),
-        _ => {
+        Kind::Image => pull(predictor, name),
+        Kind::Unsupported(text) => {
             return Err(failure(
                 format!(
-                    "connection \"{name}\" has unsupported connection type \"{kind}\"; supported types are s3, uri, oci"
+                    "connection \"{name}\" has unsupported connection type \"{text}\"; supported types are s3, uri, oci"
                 ),
                 "annotate the Secret with `opendatahub.io/connection-type-protocol: s3`, `uri` or `oci`",
             ));
@@ -94,15 +97,22 @@ pub(super) fn apply(
 }
 
 /// The type of a connection.
-fn kind(secret: &Object) -> Option<EcoString> {
-    TYPES.iter().find_map(|key| {
-        secret.annotation(key).and_then(Node::scalar_text).filter(|text| !text.is_empty())
+fn kind(secret: &Object) -> Option<Kind> {
+    let (text, [s3, address, image]) = TYPES.iter().find_map(|(key, names)| {
+        let text = secret.annotation(key).and_then(Node::scalar_text)?;
+        (!text.is_empty()).then_some((text, names))
+    })?;
+    Some(match text.as_str() {
+        name if name == *s3 => Kind::S3,
+        name if name == *address => Kind::Address,
+        name if name == *image => Kind::Image,
+        _ => Kind::Unsupported(text),
     })
 }
 
 /// Whether a Secret is a connection to an S3 bucket.
 pub(super) fn is_s3(secret: &Object) -> bool {
-    kind(secret).as_deref() == Some("s3")
+    kind(secret) == Some(Kind::S3)
 }
 
 /// The account that the connection of a service gives it.
@@ -287,6 +297,9 @@ mod tests {
             ("a: b", "stringData: {}", "no connection type"),
             ("opendatahub.io/connection-type-protocol: ftp", "stringData: {}", "\"ftp\""),
             ("opendatahub.io/connection-type-protocol: uri", "stringData: {}", "no URI"),
+            // Each annotation has names of its own.
+            ("opendatahub.io/connection-type-protocol: uri-v1", "stringData: {}", "\"uri-v1\""),
+            ("opendatahub.io/connection-type-ref: oci", "stringData: {}", "\"oci\""),
         ] {
             let refused = admitted(named, model, &secret(annotation, data)).expect_err("refused");
             assert!(text(&refused).contains(word), "{refused:?}");

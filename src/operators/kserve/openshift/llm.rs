@@ -4,7 +4,7 @@
 //! Both are written into the container `main` of the service's own template. Prefill and workers get
 //! nothing.
 
-use super::value;
+use super::{Kind, value};
 use crate::api::{Object, Service};
 use crate::merge::edit::{list_mut, map_mut, position, text};
 use crate::objects::build::node;
@@ -49,14 +49,14 @@ pub(super) fn main(template: &mut Node) -> Option<&mut Node> {
 ///
 /// # Errors
 /// When the type is unknown, or the connection has no address.
-pub(super) fn connect(service: &mut Service, secret: &Object, kind: &str) -> Result<(), String> {
+pub(super) fn connect(service: &mut Service, secret: &Object, kind: Kind) -> Result<(), String> {
     let path = service.object.annotation(PATH).and_then(Node::scalar_text);
     let name = secret.id.name.clone();
     let Some(spec) = service.object.node.as_map_mut().and_then(|node| node.get_mut("spec")) else {
         return Ok(());
     };
     match kind {
-        "s3" => {
+        Kind::S3 => {
             let failed = |lacks: &str| Err(format!("failed to build S3 URI: {lacks}"));
             let Some(path) = path.filter(|path| !path.is_empty()) else {
                 return failed("connection info does not have a path");
@@ -70,14 +70,14 @@ pub(super) fn connect(service: &mut Service, secret: &Object, kind: &str) -> Res
             address(spec, Node::str(eco_format!("s3://{bucket}/{path}"), BY));
             account(spec, &name);
         }
-        "uri" | "uri-v1" => {
+        Kind::Address => {
             let uri = value(secret, "https-host").or_else(|| value(secret, "URI"));
             address(spec, uri.ok_or_else(|| format!("connection \"{name}\" has no URI"))?);
         }
-        "oci" | "oci-v1" => pull(spec, &name),
-        _ => {
+        Kind::Image => pull(spec, &name),
+        Kind::Unsupported(text) => {
             return Err(format!(
-                "connection \"{name}\" has unsupported connection type \"{kind}\"; supported types are s3, uri, oci"
+                "connection \"{name}\" has unsupported connection type \"{text}\"; supported types are s3, uri, oci"
             ));
         }
     }

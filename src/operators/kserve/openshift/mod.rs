@@ -46,6 +46,16 @@ pub(super) fn is_of_applications(namespace: &str, config: &KServeConfig) -> bool
     if is_stated { namespace == system } else { APPLICATIONS.contains(&namespace) }
 }
 
+/// The type of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    S3,
+    Address,
+    Image,
+    /// None of the supported ones.
+    Unsupported(EcoString),
+}
+
 /// Annotation of a runtime's pods that names the server for the dashboard.
 pub(super) const SERVER: &str = "opendatahub.io/kserve-runtime";
 

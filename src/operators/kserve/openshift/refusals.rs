@@ -18,7 +18,9 @@ pub(in crate::operators::kserve) fn service(
     config: &KServeConfig,
 ) {
     let name = judge.object.id.name.clone();
-    if name.len() > LONGEST {
+    // Name and namespace are checked when a service is created, and this one was.
+    let is_stored = judge.object.metadata("uid").is_some();
+    if name.len() > LONGEST && !is_stored {
         let message = format!(
             "InferenceService name is too long. The name exceeds the maximum length of {LONGEST} characters (current length: {})",
             name.len()
@@ -31,7 +33,7 @@ pub(in crate::operators::kserve) fn service(
             "write a shorter name",
         );
     }
-    if is_of_applications(namespace, config) {
+    if is_of_applications(namespace, config) && !is_stored {
         let message = format!(
             "the InferenceService \"{name}\" is invalid: {namespace} is the namespace of the applications"
         );
