@@ -16,6 +16,7 @@ use ome::internals::quantity::{
     names as rules,
 };
 use ome::internals::report::places::Places;
+use ome::internals::report::table::Style;
 use ome::internals::report::{
     self, findings, github, gitlab, json, junit, plan, rdjson, sarif, serving, table, totals,
 };
@@ -98,7 +99,7 @@ fn say(mut found: Vec<Diagnostic>, world: &World) {
             "every finding says something"
         );
     }
-    harmless(&findings::human(&found, sources, false));
+    harmless(&findings::human(&found, sources, Style { color: false, width: None }));
     let places = Places::new(sources, None);
     harmless(&github::commands(&found, &places));
     harmless(&junit::suites(&found, &places, ome::internals::diag::Severity::Error));
