@@ -56,7 +56,9 @@ impl Existing {
     /// beside them exists.
     pub(crate) fn missing(&self, namespace: &EcoString, objects: &[RenderedObject]) -> Vec<Named> {
         let mut references = BTreeSet::new();
-        objects.iter().for_each(|object| specs(&object.node, &mut references));
+        for object in objects {
+            specs(&object.node, &mut references);
+        }
         let is_written = |(kind, name): &Named| {
             objects.iter().any(|object| {
                 let text = |path: &[&str]| object.node.at(path).and_then(Node::as_str);

@@ -258,6 +258,8 @@ impl DaemonSet {
 /// Deletes the active ones of these pods; returns whether there are any.
 fn delete(pods: &mut Pods, all: Vec<PodId>) -> bool {
     let active: Vec<PodId> = all.into_iter().filter(|pod| pods.is_active(*pod)).collect();
-    active.iter().for_each(|pod| pods.delete(*pod));
+    for pod in &active {
+        pods.delete(*pod);
+    }
     !active.is_empty()
 }

@@ -53,7 +53,9 @@ pub(super) fn play(
     }
     // Ties of the state before are no choice of the change.
     let ties = world.scheduler().ties();
-    leaving.into_iter().for_each(|pod| world.end(pod));
+    for pod in leaving {
+        world.end(pod);
+    }
     // Pods of workloads that run come before those of new ones: the queue holds them in this order.
     let is_new = |track: &Track| matches!(track.begins, Begins::Nothing);
     let mut each = tracks.iter().zip(&adopted).zip(&mut placed).collect::<Vec<_>>();
@@ -133,7 +135,9 @@ pub(super) fn in_order(
     order: &[usize],
 ) -> Result<(), usize> {
     let Started { mut world, mut placed, adopted, leaving, .. } = start(ground, tracks, &[]);
-    leaving.into_iter().for_each(|pod| world.end(pod));
+    for pod in leaving {
+        world.end(pod);
+    }
     for (place, service) in order.iter().enumerate() {
         let service = |track: &&Track| track.service == *service;
         let workloads: Vec<usize> =

@@ -330,7 +330,9 @@ pub(crate) fn workloads(
         .map(|(kind, node)| RenderedObject { component: Some(kind), node, wave: 1, has_gaps })
         .collect();
     if has_gaps {
-        objects.iter_mut().for_each(|object| stand_in(&mut object.node));
+        for object in &mut objects {
+            stand_in(&mut object.node);
+        }
     }
     Ok(objects)
 }
