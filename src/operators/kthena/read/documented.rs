@@ -133,9 +133,11 @@ impl Check<'_> {
         let since = RELEASES.into_iter().find(|release| has(release));
         let since = since.map_or("a later release", |since| since.id.tag);
         let (profile, others) = (release.policy.profile, others.join(", "));
+        let is_documented = profile == KthenaProfile::Documented;
+        let lacking = if is_documented { "the documents".to_owned() } else { profile.to_string() };
         let message =
-            format!("`{path}`: `{word}` is a value of Kthena {since} and later, not of {profile}");
-        let is_newer = profile == KthenaProfile::Documented && !release.is_checked;
+            format!("`{path}`: `{word}` is a value of Kthena {since} and later, not of {lacking}");
+        let is_newer = is_documented && !release.is_checked;
         let code = if is_newer { Code::NewerThanKnown } else { Code::InvalidValue };
         let help = "name the release that you run with `--kthena-profile`";
         let help =
