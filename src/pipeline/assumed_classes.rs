@@ -8,7 +8,8 @@
 
 use super::built::PodContext;
 use crate::diag::{Code, Diagnostic};
-use crate::yaml::{Node, Value};
+use crate::pods::specs::each_spec;
+use crate::yaml::Node;
 use std::collections::BTreeMap;
 
 /// How many objects a note names.
@@ -18,7 +19,7 @@ impl PodContext {
     /// Notes about the classes that the pods of an object name.
     pub(crate) fn assumed_classes(&self, owner: &str, object: &Node) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        self.of_specs(object, &mut |kind, name| {
+        let mut note = |kind: &'static str, name: &Node| {
             let text = name.scalar_text().unwrap_or_default();
             let message = format!("{kind} `{text}` is not in the input{NEEDS}{owner}");
             let finding = Diagnostic::new(Code::ClassNotRead, message)
@@ -29,22 +30,13 @@ impl PodContext {
                     kind.to_lowercase()
                 ));
             found.push(finding);
+        };
+        each_spec(object, &mut |spec| {
+            for (kind, name) in self.assumed(spec) {
+                note(kind, name);
+            }
         });
         found
-    }
-
-    /// Goes through the pod specs below a node.
-    fn of_specs(&self, node: &Node, found: &mut impl FnMut(&'static str, &Node)) {
-        match &node.value {
-            Value::List(items) => items.iter().for_each(|item| self.of_specs(item, found)),
-            Value::Map(_) if !node.items_of("containers").is_empty() => {
-                for (kind, name) in self.assumed(node) {
-                    found(kind, name);
-                }
-            }
-            Value::Map(map) => map.iter().for_each(|entry| self.of_specs(&entry.node, found)),
-            _ => {}
-        }
     }
 }
 

@@ -5,7 +5,8 @@
 
 use crate::catalog::Catalog;
 use crate::objects::RenderedObject;
-use crate::yaml::{Node, Value};
+use crate::pods::specs::each_spec;
+use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +58,7 @@ impl Existing {
     pub(crate) fn missing(&self, namespace: &EcoString, objects: &[RenderedObject]) -> Vec<Named> {
         let mut references = BTreeSet::new();
         for object in objects {
-            specs(&object.node, &mut references);
+            of_pods(&object.node, &mut references);
         }
         let is_written = |(kind, name): &Named| {
             objects.iter().any(|object| {
@@ -71,13 +72,8 @@ impl Existing {
 }
 
 /// What the specs of pods below a node name.
-pub(crate) fn specs(node: &Node, found: &mut BTreeSet<Named>) {
-    match &node.value {
-        Value::List(items) => items.iter().for_each(|item| specs(item, found)),
-        Value::Map(_) if !node.items_of("containers").is_empty() => of_pod(node, found),
-        Value::Map(map) => map.iter().for_each(|entry| specs(&entry.node, found)),
-        _ => {}
-    }
+pub(crate) fn of_pods(node: &Node, found: &mut BTreeSet<Named>) {
+    each_spec(node, &mut |spec| of_pod(spec, found));
 }
 
 /// A name that somebody writes; one that an operator derives is of an object that a controller makes.

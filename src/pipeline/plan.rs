@@ -157,6 +157,11 @@ impl<'a> Planner<'a> {
         self
     }
 
+    /// What pods may name.
+    pub(super) fn existing(&self) -> &Existing {
+        self.existing.get_or_init(|| Existing::of(self.catalog))
+    }
+
     /// Notes about the classes that the pods of an object of the input name.
     pub(crate) fn assumed_classes(&self, object: &Object) -> Vec<Diagnostic> {
         self.context.assumed_classes(&object.id.to_string(), &object.node)
@@ -482,7 +487,7 @@ impl<'a> Planner<'a> {
                 diagnostics.extend(self.refused_runtime(policy, &resolution));
             }
             if self.has_nodes && followed && service.object.metadata("uid").is_none() {
-                let existing = self.existing.get_or_init(|| Existing::of(self.catalog));
+                let existing = self.existing();
                 if existing.has(&service.namespace) {
                     missing = existing.missing(&service.namespace, objects());
                 }

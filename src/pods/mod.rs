@@ -8,6 +8,7 @@ pub mod gpus;
 pub(crate) mod lint;
 pub(crate) mod quantities;
 pub mod rules;
+pub(crate) mod specs;
 #[cfg(test)]
 mod tests;
 pub(crate) mod variables;

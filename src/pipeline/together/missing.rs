@@ -5,18 +5,19 @@
 
 use super::NotJudged;
 use super::workloads::{ServiceNames, counted_objects, shown};
-use crate::catalog::Catalog;
-use crate::pipeline::named_objects::{Existing, Named, specs};
+use crate::pipeline::named_objects::{Named, of_pods};
+use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Planned;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All of them.
 pub(super) fn found(
-    catalog: &Catalog,
+    planner: &Planner<'_>,
     planned: &[Planned<'_>],
     services: &ServiceNames,
 ) -> Vec<NotJudged> {
+    let catalog = planner.catalog();
     let mut named: BTreeMap<(EcoString, Named), EcoString> = BTreeMap::new();
     for planned in planned {
         let service = &planned.service;
@@ -31,7 +32,7 @@ pub(super) fn found(
         }
         let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
         let mut references = BTreeSet::new();
-        object.node.entries().for_each(|entry| specs(&entry.node, &mut references));
+        object.node.entries().for_each(|entry| of_pods(&entry.node, &mut references));
         for one in references {
             named.entry((namespace.clone(), one)).or_insert_with(|| shown(object));
         }
@@ -39,7 +40,7 @@ pub(super) fn found(
     if named.is_empty() {
         return Vec::new();
     }
-    let existing = Existing::of(catalog);
+    let existing = planner.existing();
     let missing = named.iter().filter(|((namespace, one), _)| existing.lacks(namespace, one));
     let line = |((namespace, (kind, name)), by): (&(EcoString, Named), &EcoString)| NotJudged {
         what: eco_format!("{kind} `{namespace}/{name}`"),

@@ -317,7 +317,7 @@ fn place<'a>(
     not_judged.extend(renewed_pods);
     not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
     not_judged.extend(contested::found(planner, planned, servings, &all, options.at));
-    not_judged.extend(missing::found(catalog, planned, &all));
+    not_judged.extend(missing::found(planner, planned, &all));
     not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &templates, &placed, &objects));
     not_judged.extend(quota::unread(catalog, planned, &claims, &fleet));
@@ -667,7 +667,9 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
     let mut claims: Vec<&Object> = Vec::new();
     // Never in the order of the files: a namespace says which claims it allows, and of two claims
     // that a quota has room for once, the first is created.
-    let mut objects: Vec<&Object> = catalog.others().iter().collect();
+    // Pods are read apart, and a dump has more of them than of everything else.
+    let others = catalog.others().iter().filter(|object| object.id.kind != "Pod");
+    let mut objects: Vec<&Object> = others.collect();
     objects.sort_by_key(|object| (object.id.kind != "Namespace", &object.id));
     for object in objects {
         admission.add(&object.node);
