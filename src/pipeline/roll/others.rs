@@ -8,7 +8,7 @@
 use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::track::{Begins, Kind, Track};
 use super::{Ground, ServiceRollout};
-use crate::api::{Api, Object};
+use crate::api::Api;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{self, Other, Slot, Slots};
 use crate::cluster::schedule::{PodId, PodState};
@@ -19,7 +19,7 @@ use crate::pipeline::together::claims::Claim;
 use crate::pipeline::together::settled::{Ground as Cluster, Workloads, keeping};
 use crate::pipeline::together::{counted_objects, workloads};
 use crate::rollout::{Keeping, KeptPod, PodPhase, WorkloadId, World};
-use ecow::{EcoString, eco_format};
+use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -78,11 +78,7 @@ pub(super) fn removed(
 ) -> Removed {
     let plain = |catalog: &Catalog| -> BTreeSet<EcoString> {
         let services = workloads::services(catalog);
-        let id = |object: &Object| {
-            let namespace = object.id.scope.namespace().map_or("", EcoString::as_str);
-            eco_format!("{}/{namespace}/{}", object.id.kind, object.id.name)
-        };
-        counted_objects(catalog, &services).map(id).collect()
+        counted_objects(catalog, &services).map(workloads::id_of).collect()
     };
     let (was, is) = (plain(earlier), plain(cluster.catalog));
     let gone: BTreeSet<&EcoString> = was.difference(&is).collect();

@@ -5,13 +5,13 @@
 
 use super::NotJudged;
 use super::workload_kinds::row;
-use super::workloads::{PlainWorkload, ServiceNames, counted_objects, owners};
+use super::workloads::{PlainWorkload, ServiceNames, counted_objects, id_of, owners};
 use crate::catalog::Catalog;
 use crate::cluster::schedule::kubelet::Kubelet;
 use crate::cluster::schedule::labels;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::running::RunningPods;
-use ecow::{EcoString, eco_format};
+use ecow::EcoString;
 use std::collections::BTreeMap;
 
 /// All of them; the pods of `placed` are judged where they are placed.
@@ -34,7 +34,7 @@ pub(super) fn found(
             if kubelet == Kubelet::default() {
                 continue;
             }
-            let id = eco_format!("{}/{namespace}/{}", object.id.kind, object.id.name);
+            let id = id_of(object);
             if placed.iter().any(|workload| workload.id == id) {
                 continue;
             }

@@ -129,7 +129,6 @@ pub(crate) fn read(
     let counts = ObjectCounts::of(catalog, of_kinds);
     unknown.extend(orphans(catalog, services));
     for object in catalog.others() {
-        let kind = object.id.kind.as_str();
         let row = row(object);
         if !is_counted(object, row, services) || catalog.is_copy(object) {
             continue;
@@ -188,7 +187,7 @@ pub(crate) fn read(
         if workload.replicas.is_empty() && refused.is_none() {
             continue;
         }
-        let id = eco_format!("{kind}/{namespace}/{name}");
+        let id = id_of(object);
         let (name, created) = (eco_format!("{namespace}/{name}"), object.created().map(Into::into));
         let labels = workload.templates.first().map(|template| &template.labels);
         let queue = PlainQueue::of(catalog, object, object.group(), labels);
@@ -263,6 +262,12 @@ fn resumed(job: &Node) -> Node {
     let mut node = job.clone();
     node.set(&path(&["spec", "suspend"]).0, Some(Node::bool(false, job.origin)));
     node
+}
+
+/// The id of a workload, as [`crate::pipeline::running::OwnerName`] reads it.
+pub(crate) fn id_of(object: &Object) -> EcoString {
+    let namespace = object.id.scope.namespace().map_or("", EcoString::as_str);
+    eco_format!("{}/{namespace}/{}", object.id.kind, object.id.name)
 }
 
 /// `Kind namespace/name`.
