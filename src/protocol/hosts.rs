@@ -15,6 +15,9 @@ pub struct Entry {
     pub external: Option<String>,
     /// From inside.
     pub internal: Option<String>,
+    /// Port of the internal Service that is named for gRPC, if it has one.
+    #[serde(skip)]
+    pub grpc_port: Option<i64>,
     /// A Route leads to the service: the cluster gives it its host.
     #[serde(skip)]
     pub is_routed: bool,
@@ -79,9 +82,11 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
         })
     };
     let base = |scheme: &str, found: &str| format!("{scheme}://{found}.{namespace}{inside}");
-    let internal = match exact.or_else(of_component) {
+    let found = exact.or_else(of_component);
+    let grpc_port = found.and_then(|(_, port)| port?.grpc);
+    let internal = match found {
         // 80 is the default of the scheme and is left out.
-        Some((found, Some(Port { number, scheme }))) if number != 80 => {
+        Some((found, Some(Port { number, scheme, .. }))) if number != 80 => {
             format!("{}:{number}", base(scheme, found))
         }
         Some((found, port)) => base(port.map_or("http", |port| port.scheme), found),
@@ -90,7 +95,7 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
     };
     let mut routes = objects.iter().filter(|object| text(object, &["kind"]) == "Route");
     let is_routed = routes.any(|object| text(object, &["metadata", "name"]) == name);
-    Entry { external, internal: Some(internal), is_routed }
+    Entry { external, internal: Some(internal), grpc_port, is_routed }
 }
 
 /// Returns the first Ingress rule whose backend is the component that receives requests. With an
@@ -117,6 +122,8 @@ fn own_rule<'a>(ingress: &'a Node, components: &[&str]) -> Option<&'a Node> {
 struct Port {
     number: i64,
     scheme: &'static str,
+    /// The port whose name says gRPC.
+    grpc: Option<i64>,
 }
 
 /// Returns the name of the first Service with a matching name, and its port unless it is an
@@ -154,11 +161,14 @@ fn port(service: &Node) -> Option<Port> {
     let proxy = ports.iter().find(|port| text(port, &["name"]) == "https");
     let port = proxy.or_else(|| ports.iter().find(|port| !is_grpc(port))).or(ports.first())?;
     let is_headless = text(service, &["spec", "clusterIP"]) == "None";
-    let target = port.get("targetPort").and_then(Node::as_int).filter(|_| is_headless);
+    let number = |port: &Node| {
+        let target = port.get("targetPort").and_then(Node::as_int).filter(|_| is_headless);
+        target.or_else(|| port.get("port")?.as_int())
+    };
     // The proxy of OpenShift AI makes https of the first port of an LLMInferenceService.
     let is_secure = proxy.is_some() || text(port, &["appProtocol"]) == "https";
-    let number = target.or_else(|| port.get("port")?.as_int())?;
-    Some(Port { number, scheme: if is_secure { "https" } else { "http" } })
+    let grpc = ports.iter().find(|port| is_grpc(port)).and_then(number);
+    Some(Port { number: number(port)?, scheme: if is_secure { "https" } else { "http" }, grpc })
 }
 
 fn text<'a>(node: &'a Node, path: &[&str]) -> &'a str {
@@ -289,6 +299,29 @@ mod tests {
                 (external, Some(internal)),
                 "{objects:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_client_of_grpc_uses_the_port_named_for_it() {
+        let http = json!({ "name": "http1", "port": 80, "targetPort": 8080 });
+        let grpc = json!({ "name": "h2c", "port": 81, "targetPort": 9000 });
+        for (spec, expected) in [
+            (json!({ "ports": [http, grpc] }), Some(81)),
+            // Pods listen on the target port.
+            (json!({ "clusterIP": "None", "ports": [http, grpc] }), Some(9000)),
+            (json!({ "ports": [http] }), None),
+        ] {
+            let service = object("v1", "Service", "chat-predictor", &spec);
+            let node = Node::from_json(&service, Origin::Default(&TEST));
+            let entrance = Entrance {
+                name: "chat",
+                namespace: "prod",
+                scheme: "http",
+                cluster_domain: "cluster.local",
+                components: &["predictor"],
+            };
+            assert_eq!(entry(&[&node], &entrance).grpc_port, expected, "{spec}");
         }
     }
 }

@@ -156,9 +156,11 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
         let host = base.split_once("://").map_or(base, |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or_default();
         let (host, port) = host.split_once(':').unwrap_or((host, ""));
-        // Without a port it is that of the scheme.
+        // A Service may have a port of its own for gRPC; without a port it is that of the scheme.
+        let inner = out.entry.grpc_port.filter(|_| out.entry.external.is_none());
         let default = if base.starts_with("https") { 443 } else { 80 };
-        out.grpc = Some(protocol::grpc(host, port.parse().unwrap_or(default)));
+        let port = inner.and_then(|port| u16::try_from(port).ok()).or_else(|| port.parse().ok());
+        out.grpc = Some(protocol::grpc(host, port.unwrap_or(default)));
     }
     out.protocol = Some(name);
     out.model = Some(model);

@@ -167,11 +167,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         _ => JudgedWorkloads::default(),
     };
     found.extend(session.grade(workloads.findings));
+    let names = planned.iter().map(|planned| (&planned.service.namespace, &planned.service.name));
+    let names: ServiceNames = names.map(|(space, name)| (space.clone(), name.clone())).collect();
     if together.is_some() && args.services.is_empty() {
-        let names =
-            planned.iter().map(|planned| (&planned.service.namespace, &planned.service.name));
-        let names: ServiceNames =
-            names.map(|(space, name)| (space.clone(), name.clone())).collect();
         let notes = counted_objects(catalog, &names).flat_map(|one| planner.assumed_classes(one));
         found.extend(session.grade(notes));
     }
@@ -183,7 +181,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let loss = together.and_then(|placement| placement.loss.as_ref());
     let loss = loss.map_or_else(String::new, |loss| losses::text(loss, &args.without));
     let message = message.chain(Some(loss));
-    let not_read = message.chain(not_read(&session.world, &found, &with_services));
+    let not_read = message.chain(not_read(&session.world, &found, &with_services, &names));
     let counted = not_read.chain(counted.map(|counted| format!("{counted}\n")));
     let message: String = counted.collect();
     let message = (!message.is_empty()).then(|| format!("\n{message}"));
@@ -403,13 +401,27 @@ impl Nearest {
 
 /// The services in manifests of the first directory with some that no kustomization lists, and the
 /// command that plans them.
-fn hidden<'f>(left: impl Iterator<Item = &'f Diagnostic> + Clone) -> Option<String> {
-    let first = left.clone().find(|finding| !finding.objects.is_empty())?;
-    let names: BTreeSet<&str> = first
-        .objects
-        .iter()
-        .map(|name| name.split_once('/').map_or(name.as_str(), |(_, name)| name))
-        .collect();
+///
+/// A service that the table has is not named: of its two definitions the deployed one was planned.
+fn hidden<'f>(
+    left: impl Iterator<Item = &'f Diagnostic> + Clone,
+    planned: &ServiceNames,
+) -> Option<String> {
+    let is_planned = |name: &str| {
+        let split = name.split_once('/');
+        split.is_some_and(|(space, name)| planned.contains(&(space.into(), name.into())))
+    };
+    let names = |finding: &'f Diagnostic| -> BTreeSet<&'f str> {
+        let shown = finding
+            .objects
+            .iter()
+            .map(|name| name.split_once('/').map_or(name.as_str(), |(_, name)| name));
+        shown.filter(|name| !is_planned(name)).collect()
+    };
+    let (first, names) = left
+        .clone()
+        .map(|finding| (finding, names(finding)))
+        .find(|(_, names)| !names.is_empty())?;
     let more = match names.len() {
         0..=HIDDEN => String::new(),
         many => format!(" and {} more", many - HIDDEN),
@@ -438,6 +450,7 @@ fn not_read(
     world: &World,
     found: &[Diagnostic],
     with_services: &HashSet<Arc<str>>,
+    names: &ServiceNames,
 ) -> Option<String> {
     let of = |code: Code| found.iter().filter(move |finding| finding.code == code);
     // The first of a code with its place, and how many more there are.
@@ -450,7 +463,7 @@ fn not_read(
         let place = first.file.as_deref().unwrap_or_default();
         Some(format!("{place}: {}{more}", first.message))
     };
-    let left = hidden(of(Code::NotDeployed))
+    let left = hidden(of(Code::NotDeployed), names)
         .or_else(|| named(Code::NotDeployed))
         .map(|left| format!("not read: {left}\n"));
     let built = not_built_line(found, with_services, "ome plan");

@@ -87,7 +87,7 @@ pub(super) fn unread(service: &Service, config: &KServeConfig) -> Option<Diagnos
         return None;
     }
     let message = format!(
-        "the HardwareProfile {namespace}/{name} was not read: the counts, node selector, tolerations and queue that it adds are not known, and accelerators that only it requests are not counted"
+        "the HardwareProfile {namespace}/{name} of infrastructure.opendatahub.io was not read: the counts, node selector, tolerations and queue that it adds are not known, and accelerators that only it requests are not counted"
     );
     let help = format!(
         "read it with `-f`: `oc get hardwareprofiles.infrastructure.opendatahub.io {name} -n {namespace} -o yaml`"
