@@ -486,10 +486,16 @@ impl<'a> Planner<'a> {
                 diagnostics.extend(notes);
                 diagnostics.extend(self.refused_runtime(policy, &resolution));
             }
+            let behind = OnceCell::new();
+            let admitted = || -> Option<&[render::RenderedObject]> {
+                let all = behind.get_or_init(|| Some(ask.admitted(composed)?.unwrap_or_default()));
+                all.as_deref()
+            };
             if self.has_nodes && followed && service.object.metadata("uid").is_none() {
                 let existing = self.existing();
                 if existing.has(&service.namespace) {
-                    missing = existing.missing(&service.namespace, objects());
+                    let behind = admitted().unwrap_or_default();
+                    missing = existing.missing(&service.namespace, objects(), behind);
                 }
             }
             if self.has_nodes && followed && self.quotas.counts_objects(&service.namespace) {
@@ -505,8 +511,8 @@ impl<'a> Planner<'a> {
             }
             let read = OnceCell::new();
             let workloads_of = || -> &[Workload] {
-                read.get_or_init(|| match ask.admitted(composed) {
-                    Some(admitted) => self.context.workloads(&admitted.unwrap_or_default(), &[]),
+                read.get_or_init(|| match admitted() {
+                    Some(admitted) => self.context.workloads(admitted, &[]),
                     None => self.context.workloads(objects(), &accepted),
                 })
             };

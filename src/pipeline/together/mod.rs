@@ -317,7 +317,7 @@ fn place<'a>(
     not_judged.extend(renewed_pods);
     not_judged.extend(unevaluated::found(catalog, &claims, &fleet));
     not_judged.extend(contested::found(planner, planned, servings, &all, options.at));
-    not_judged.extend(missing::found(planner, planned, &all));
+    not_judged.extend(missing::found(planner, planned, servings, &all, &claims, &fleet));
     not_judged.extend(volcano_job::limited(catalog, &claims, &fleet));
     not_judged.extend(quota_status::beyond(catalog, &templates, &placed, &objects));
     not_judged.extend(quota::unread(catalog, planned, &claims, &fleet));

@@ -10,6 +10,7 @@ use crate::catalog::Catalog;
 use crate::cluster::admission::{Ledger, Usage};
 use crate::cluster::fleet::Workload;
 use crate::pipeline::counted_object::{CountedObject, quotas, resource};
+use crate::pipeline::named_objects::OF_EVERY_NAMESPACE;
 use crate::pipeline::planned::Planned;
 use crate::source::Span;
 use ecow::{EcoString, eco_format};
@@ -112,14 +113,6 @@ fn charge_part(
     let charged = ledger.charge_object(namespace, part);
     charged.map_err(|why| forbidden(part, &format!("{name}-*"), &why))
 }
-
-/// What a cluster creates in every namespace: kind, plural, name
-/// (pkg/controller/certificates/rootcacertpublisher/publisher.go and
-/// pkg/controller/serviceaccount/serviceaccounts_controller.go).
-const OF_EVERY_NAMESPACE: [(&str, &str, &str); 2] = [
-    ("ConfigMap", "configmaps", "kube-root-ca.crt"),
-    ("ServiceAccount", "serviceaccounts", "default"),
-];
 
 /// Counts what a cluster creates in every namespace, where the input lacks it.
 fn take_own(catalog: &Catalog, ledger: &mut Ledger) {
