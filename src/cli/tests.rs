@@ -170,7 +170,7 @@ fn a_live_input_says_that_built_in_runtimes_are_left_out() {
         )
     };
     let uid = ", uid: 8d1a2d2c-0000-0000-0000-000000000001, resourceVersion: \"5\"";
-    let said = "built-in ones left out (a live cluster; `--builtin always` adds them)";
+    let sentence = "built-in ones left out (a live cluster; `--builtin always` adds them)";
     for (text, flags, expected) in [
         (live(uid), "", true),
         (live(""), "", false),
@@ -178,7 +178,7 @@ fn a_live_input_says_that_built_in_runtimes_are_left_out() {
         (live(uid), "--builtin never", false),
     ] {
         let ran = ome_on(&format!("plan {flags} -f {{in.yaml}}"), &[("in.yaml", &text)]);
-        assert_eq!(ran.out.contains(said), expected, "{flags}\n{}", ran.out);
+        assert_eq!(ran.out.contains(sentence), expected, "{flags}\n{}", ran.out);
     }
 }
 
@@ -251,7 +251,7 @@ fn the_generation_of_a_service_that_is_not_there_is_one() {
         let written = ran.out.lines().find(|line| line.contains("--g="));
         let written = written.map(|line| line.trim_start_matches([' ', '-']));
         assert_eq!(
-            written.map(|own| format!("--{own}")),
+            written.map(|value| format!("--{value}")),
             expected.map(str::to_owned),
             "{semantics}{generation}: {}",
             ran.err
@@ -262,34 +262,34 @@ fn the_generation_of_a_service_that_is_not_there_is_one() {
 /// A requirement that runtime and service set has the place of the layer that is named.
 #[test]
 fn features_of_two_layers_have_the_place_of_the_named_layer() {
-    let text = |own: &str| {
+    let text = |value: &str| {
         let runtime = catalog(1).replace(
             "  modelSizeRange",
             "  acceleratorRequirements: {acceleratorClasses: [c], requiredFeatures: [tensor-cores, fp8]}\n  modelSizeRange",
         );
         format!(
-            "{runtime}---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {{vendor: nvidia, discovery: {{nodeSelector: {{a: b}}}}, capabilities: {{memoryGB: 80Gi, features: [tensor-cores]}}, resources: [{{name: nvidia.com/gpu, quantity: \"1\"}}]}}\n---\napiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d}}\nspec:\n  model: {{name: m}}\n  runtime: {{name: rt}}\n  acceleratorSelector: {{constraints: {{requiredFeatures: [{own}]}}}}\n  engine: {{}}\n"
+            "{runtime}---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {{vendor: nvidia, discovery: {{nodeSelector: {{a: b}}}}, capabilities: {{memoryGB: 80Gi, features: [tensor-cores]}}, resources: [{{name: nvidia.com/gpu, quantity: \"1\"}}]}}\n---\napiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: d}}\nspec:\n  model: {{name: m}}\n  runtime: {{name: rt}}\n  acceleratorSelector: {{constraints: {{requiredFeatures: [{value}]}}}}\n  engine: {{}}\n"
         )
     };
-    for (own, layer, in_service, reason_in_service) in [
+    for (value, layer, in_service, reason_in_service) in [
         ("nvlink", "service", true, false),
         ("fp8, nvlink", "service", true, true),
         ("fp8", "runtime", false, true),
         // The runtime's first one.
         ("tensor-cores", "runtime", false, false),
     ] {
-        let text = text(own);
+        let text = text(value);
         let line =
             |part: &str| text.lines().position(|line| line.contains(part)).expect("a line") + 1;
         let (runtime, service) = (line("acceleratorRequirements"), line("acceleratorSelector"));
         let page = ome("explain a", &text).out;
         let row = page.lines().find(|row| row.starts_with("features ")).expect("a row");
         let place = if in_service { service } else { runtime };
-        assert!(row.contains(layer) && row.ends_with(&format!(":{place}")), "{own}: {row}");
+        assert!(row.contains(layer) && row.ends_with(&format!(":{place}")), "{value}: {row}");
         let ran = ome("explain a -o json", &text);
         let at = ran.at("/services/0/accelerators/0/candidates/0/reasons/0/at").to_string();
         let place = if reason_in_service { service } else { runtime };
-        assert!(at.ends_with(&format!(":{place}\"")), "{own}: {at}");
+        assert!(at.ends_with(&format!(":{place}\"")), "{value}: {at}");
     }
 }
 
@@ -318,7 +318,7 @@ fn rendered_objects_are_the_same_in_each_format() {
         .as_array()
         .into_iter()
         .flatten()
-        .map(|own| format!("{} {}", own["kind"], own["metadata"]["name"]).replace('"', ""))
+        .map(|value| format!("{} {}", value["kind"], value["metadata"]["name"]).replace('"', ""))
         .collect();
     let yaml = ome("render", &input).out;
     assert_eq!(
@@ -425,7 +425,7 @@ fn a_namespace_limits_the_services() {
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|own| own["name"].as_str())
+            .filter_map(|value| value["name"].as_str())
             .collect();
         found.sort_unstable();
         assert_eq!(found, names, "{flags}");

@@ -235,7 +235,9 @@ fn a_class_has_the_nodes_that_its_discovery_names() {
         let found = machines.each_ref().map(|machine| class_matches(&class, machine));
         assert_eq!(found, expected, "{discovery}");
         let names = |found: &[&Machine]| -> Vec<usize> {
-            let at = |own: &&Machine| machines.iter().position(|known| std::ptr::eq(known, *own));
+            let at = |wanted: &&Machine| {
+                machines.iter().position(|candidate| std::ptr::eq(candidate, *wanted))
+            };
             found.iter().filter_map(at).collect()
         };
         let expected: Vec<usize> = (0..7).filter(|at| expected[*at]).collect();
@@ -358,7 +360,7 @@ fn toleration_operators_and_effects_match_taints() {
         value: value.into(),
         effect: effect.into(),
     };
-    let own = taint("k", "v", "NoSchedule");
+    let wanted = taint("k", "v", "NoSchedule");
     for (toleration, covers) in [
         ("{operator: Exists}", true),
         ("{}", false),
@@ -372,13 +374,13 @@ fn toleration_operators_and_effects_match_taints() {
         ("{key: l, operator: Exists}", false),
         ("{key: k, value: v, effect: NoExecute}", false),
     ] {
-        assert_eq!(Toleration::of(&node(toleration)).tolerates(&own), covers, "{toleration}");
+        assert_eq!(Toleration::of(&node(toleration)).tolerates(&wanted), covers, "{toleration}");
     }
     let device = ["nvidia.com/gpu", "sku", "huawei.com/Ascend910", "node.kubernetes.io/not-ready"];
     let found = device.map(|key| is_of_resource(&taint(key, "", "NoSchedule")));
     assert_eq!(found, [true, false, true, false]);
     assert!(!is_of_resource(&taint("nvidia.com/gpu", "", "NoExecute")));
-    assert_eq!(own.to_string(), "k=v:NoSchedule");
+    assert_eq!(wanted.to_string(), "k=v:NoSchedule");
     let machine = stated(
         "n",
         "{taints: [{key: a, effect: PreferNoSchedule}, {key: nvidia.com/gpu, effect: NoSchedule}, \
@@ -386,7 +388,7 @@ fn toleration_operators_and_effects_match_taints() {
         "{nvidia.com/gpu: 8, cpu: 1500m}",
     );
     assert_eq!(machine.soft_taints, [taint("a", "", "PreferNoSchedule")]);
-    assert_eq!(machine.untolerated(&[], true), Some(&own));
+    assert_eq!(machine.untolerated(&[], true), Some(&wanted));
     let tolerations = [node("{key: k, operator: Exists}")];
     assert_eq!(machine.untolerated(&tolerations, true), None);
     // Only pods that request devices tolerate the taints of devices.

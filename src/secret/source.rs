@@ -321,8 +321,8 @@ mod tests {
         let text = r#"args: ["--x={{ .Broken \"password=abcdef\" }}"]"#;
         let id = sources.add(Source::new("a.yaml", SourceKind::File, text));
         let at = Span { source: id, start: 8, end: 40 };
-        let said = "`{{ .Broken \"password=abcdef\" }}` cannot be filled in";
-        let mut finding = Diagnostic::new(Code::TemplateInvalid, said).at(at);
+        let message = "`{{ .Broken \"password=abcdef\" }}` cannot be filled in";
+        let mut finding = Diagnostic::new(Code::TemplateInvalid, message).at(at);
         Secrets::new(&sources).redact(&mut finding, &sources);
         assert!(!finding.message.contains("abcdef"), "{}", finding.message);
         assert!(finding.message.ends_with("` cannot be filled in"), "{}", finding.message);
@@ -335,8 +335,8 @@ mod tests {
         let text = format!("apiVersion: a.b/v1\nkind: {token}\npassword: supported\n");
         let id = sources.add(Source::new("a.yaml", SourceKind::File, text));
         let at = Span { source: id, start: 0, end: 30 };
-        let said = format!("`a.b/v1 {token}` is not supported");
-        let mut finding = Diagnostic::new(Code::OtherKind, said).at(at);
+        let message = format!("`a.b/v1 {token}` is not supported");
+        let mut finding = Diagnostic::new(Code::OtherKind, message).at(at);
         Secrets::new(&sources).redact(&mut finding, &sources);
         assert_eq!(finding.message, "`a.b/v1 •••` is not supported");
     }
@@ -347,8 +347,9 @@ mod tests {
         let text = "endpointUrl: 1\ntoken: endpoint\n";
         let id = sources.add(Source::new("a.yaml", SourceKind::File, text));
         let at = Span { source: id, start: 0, end: 30 };
-        let said = "`spec.endpointUrl` must be string, not endpoint";
-        let mut finding = Diagnostic::new(Code::InvalidType, said).at(at).path("spec.endpointUrl");
+        let message = "`spec.endpointUrl` must be string, not endpoint";
+        let mut finding =
+            Diagnostic::new(Code::InvalidType, message).at(at).path("spec.endpointUrl");
         Secrets::new(&sources).redact(&mut finding, &sources);
         assert_eq!(finding.message, "`spec.endpointUrl` must be string, not •••");
     }

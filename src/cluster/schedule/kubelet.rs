@@ -101,7 +101,7 @@ mod tests {
         let placement = ran.at("/placement");
         let all = placement["notJudged"].as_array().into_iter().flatten();
         let whats: Vec<String> =
-            all.filter_map(|own| Some(own["what"].as_str()?.to_owned())).collect();
+            all.filter_map(|entry| Some(entry["what"].as_str()?.to_owned())).collect();
         let verdict = if whats.is_empty() { "fits" } else { "unknown" };
         assert_eq!(placement["verdict"], verdict, "{spec}");
         whats

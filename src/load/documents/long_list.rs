@@ -308,8 +308,8 @@ mod tests {
         let mut trimmed = parse(SourceId(0), pod, 0..pod.len(), &limits).value.unwrap();
         trim(&mut trimmed);
         let kept = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"m"},{}]},"status":{"phase":"Running","conditions":[{"type":"Ready"}]}}"#;
-        for own in [read, trimmed] {
-            assert_eq!(serde_json::to_string(&own).unwrap(), kept);
+        for printed in [read, trimmed] {
+            assert_eq!(serde_json::to_string(&printed).unwrap(), kept);
         }
         // What a pod that is resized holds is in its status.
         let pod = r#"{"kind":"Pod","status":{"conditions":[{"type":"PodResizePending"}],"containerStatuses":[{"name":"m","image":"i","allocatedResources":{"cpu":"1"}}]}}"#;
@@ -318,8 +318,11 @@ mod tests {
         let read = parse(SourceId(0), &list, part, &limits).value.unwrap();
         let mut trimmed = parse(SourceId(0), pod, 0..pod.len(), &limits).value.unwrap();
         trim(&mut trimmed);
-        for own in [read, trimmed] {
-            assert_eq!(serde_json::to_string(&own).unwrap(), pod.replace(r#""image":"i","#, ""));
+        for printed in [read, trimmed] {
+            assert_eq!(
+                serde_json::to_string(&printed).unwrap(),
+                pod.replace(r#""image":"i","#, "")
+            );
         }
         let broken = r#"{"kind":"Pod","metadata":{"managedFields":[}]}}"#;
         let part = Part { unread: &OF_POD, ..Part::from(0..broken.len()) };

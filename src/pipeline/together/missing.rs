@@ -105,7 +105,7 @@ mod tests {
         let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
         let all = ran.at("/placement/notJudged");
         let all = all.as_array().into_iter().flatten();
-        all.filter_map(|own| Some(own["what"].as_str()?.to_owned())).collect()
+        all.filter_map(|entry| Some(entry["what"].as_str()?.to_owned())).collect()
     }
 
     fn object(kind: &str, name: &str, live: bool) -> String {

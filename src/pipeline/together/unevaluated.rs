@@ -290,7 +290,7 @@ mod tests {
     fn whats(ran: &Ran) -> Vec<String> {
         let all = ran.at("/placement/notJudged");
         let all = all.as_array().into_iter().flatten();
-        all.filter_map(|own| Some(own["what"].as_str()?.to_owned())).collect()
+        all.filter_map(|entry| Some(entry["what"].as_str()?.to_owned())).collect()
     }
 
     fn policy(resources: &str, selector: &str, actions: &str) -> String {

@@ -34,21 +34,21 @@ fn deployment(replicas: i64, surge: i64, unavailable: i64) -> Deployment {
 }
 
 /// Adds a ReplicaSet of so many pods, some of them ready, sized for a number of replicas.
-fn add(own: &mut Deployment, pods: &mut Pods, name: &str, sizes: [i64; 4]) {
+fn add(owner: &mut Deployment, pods: &mut Pods, name: &str, sizes: [i64; 4]) {
     let [wanted, ready, desired, most] = sizes;
-    let at = own.set(pods, &revision(name));
-    let set = &mut own.sets[at];
+    let at = owner.set(pods, &revision(name));
+    let set = &mut owner.sets[at];
     (set.wanted, set.desired, set.most) = (wanted, desired, most);
     set.sync(pods, &HashMap::new());
     pods.scheduler.schedule_with(&mut crate::cluster::schedule::First);
-    let made = set.pods().to_vec();
-    for pod in made.into_iter().take(usize::try_from(ready).unwrap()) {
+    let created = set.pods().to_vec();
+    for pod in created.into_iter().take(usize::try_from(ready).unwrap()) {
         *pods.life_mut(pod) = Life { running: true, ready: true, ..Life::default() };
     }
 }
 
-fn sizes(own: &Deployment) -> Vec<i64> {
-    own.sets.iter().map(|set| set.wanted).collect()
+fn sizes(owner: &Deployment) -> Vec<i64> {
+    owner.sets.iter().map(|set| set.wanted).collect()
 }
 
 #[test]
@@ -83,39 +83,39 @@ fn replica_sets_are_scaled_in_proportion() {
     ];
     for (before, now, old, has_new, expected) in rows {
         let mut pods = pods();
-        let mut own = deployment(now.0, now.1, 0);
+        let mut owner = deployment(now.0, now.1, 0);
         for (at, wanted) in old.iter().enumerate() {
             let name = if has_new && at + 1 == old.len() { "new".into() } else { format!("v{at}") };
-            add(&mut own, &mut pods, &name, [*wanted, 0, before.0, before.0 + before.1]);
+            add(&mut owner, &mut pods, &name, [*wanted, 0, before.0, before.0 + before.1]);
         }
         let active = old.iter().any(|size| *size > 0);
-        assert_eq!(own.was_scaled(), active && before.0 != now.0, "{old:?}");
-        let changed = own.scale(&pods);
-        assert_eq!(sizes(&own), expected, "{before:?} {now:?} {old:?}");
-        let noted = own.sets.iter().all(|set| set.wanted == 0 || set.desired == now.0);
-        assert!(noted && !own.was_scaled(), "{before:?} {now:?} {old:?}");
+        assert_eq!(owner.was_scaled(), active && before.0 != now.0, "{old:?}");
+        let changed = owner.scale(&pods);
+        assert_eq!(sizes(&owner), expected, "{before:?} {now:?} {old:?}");
+        let noted = owner.sets.iter().all(|set| set.wanted == 0 || set.desired == now.0);
+        assert!(noted && !owner.was_scaled(), "{before:?} {now:?} {old:?}");
         assert!(changed || old == expected, "{before:?} {now:?} {old:?}");
-        assert!(!own.scale(&pods), "scaling again changes nothing");
+        assert!(!owner.scale(&pods), "scaling again changes nothing");
     }
     // A size that is not noted counts as that of all pods together.
     let mut pods = pods();
-    let mut own = deployment(10, 0, 0);
-    add(&mut own, &mut pods, "v1", [3, 0, 5, 0]);
-    add(&mut own, &mut pods, "new", [2, 0, 5, 0]);
-    own.scale(&pods);
-    assert_eq!(sizes(&own), [6, 4]);
+    let mut owner = deployment(10, 0, 0);
+    add(&mut owner, &mut pods, "v1", [3, 0, 5, 0]);
+    add(&mut owner, &mut pods, "new", [2, 0, 5, 0]);
+    owner.scale(&pods);
+    assert_eq!(sizes(&owner), [6, 4]);
 }
 
 #[test]
 fn a_fully_ready_new_replica_set_scales_down_the_old_ones() {
     for (ready, desired, expected) in [(3, 3, [0, 3]), (2, 3, [2, 3]), (3, 2, [2, 3])] {
         let mut pods = pods();
-        let mut own = deployment(3, 2, 0);
-        own.spec.paused = true;
-        add(&mut own, &mut pods, "v1", [2, 2, 3, 5]);
-        add(&mut own, &mut pods, "new", [3, ready, desired, 5]);
-        own.steer(&mut pods);
-        assert_eq!(sizes(&own), expected, "{ready} {desired}");
+        let mut owner = deployment(3, 2, 0);
+        owner.spec.paused = true;
+        add(&mut owner, &mut pods, "v1", [2, 2, 3, 5]);
+        add(&mut owner, &mut pods, "new", [3, ready, desired, 5]);
+        owner.steer(&mut pods);
+        assert_eq!(sizes(&owner), expected, "{ready} {desired}");
     }
 }
 
@@ -125,12 +125,12 @@ fn the_new_replica_set_grows_into_the_surge() {
         [(0, 10, 0, 0), (2, 10, 0, 2), (2, 5, 0, 7), (2, 10, 2, 2), (2, 2, 11, 10), (3, 0, 9, 10)]
     {
         let mut pods = pods();
-        let mut own = deployment(10, surge, 1);
-        add(&mut own, &mut pods, "v1", [old, 0, 10, 10 + surge]);
-        add(&mut own, &mut pods, "new", [new, 0, 10, 10 + surge]);
+        let mut owner = deployment(10, surge, 1);
+        add(&mut owner, &mut pods, "v1", [old, 0, 10, 10 + surge]);
+        add(&mut owner, &mut pods, "new", [new, 0, 10, 10 + surge]);
         // No old pod is ready, and none of them may go before the new one has its size.
-        own.roll(&mut pods);
-        assert_eq!(own.sets[1].wanted, expected, "{surge} {old} {new}");
+        owner.roll(&mut pods);
+        assert_eq!(owner.sets[1].wanted, expected, "{surge} {old} {new}");
     }
 }
 
@@ -150,44 +150,44 @@ fn old_replica_sets_shrink_as_far_as_ready_pods_allow() {
         (5, [10, 1], [0, 0], 5),
     ] {
         let mut pods = pods();
-        let mut own = deployment(10, 0, unavailable);
-        add(&mut own, &mut pods, "v1", [old, old_ready, 10, 10]);
-        add(&mut own, &mut pods, "new", [new, new_ready, 10, 10]);
-        let changed = own.scale_down_old(1, &pods);
-        assert_eq!(own.sets[0].wanted, expected, "{unavailable} {old} {old_ready} {new}");
+        let mut owner = deployment(10, 0, unavailable);
+        add(&mut owner, &mut pods, "v1", [old, old_ready, 10, 10]);
+        add(&mut owner, &mut pods, "new", [new, new_ready, 10, 10]);
+        let changed = owner.scale_down_old(1, &pods);
+        assert_eq!(owner.sets[0].wanted, expected, "{unavailable} {old} {old_ready} {new}");
         assert_eq!(changed, old != expected, "{unavailable} {old} {old_ready} {new}");
     }
     // Pods that are not ready go first, of the oldest ReplicaSet first; then ready ones.
     let mut pods = pods();
-    let mut own = deployment(10, 0, 4);
-    add(&mut own, &mut pods, "v1", [4, 3, 10, 10]);
-    add(&mut own, &mut pods, "v2", [6, 4, 10, 10]);
-    add(&mut own, &mut pods, "new", [0, 0, 10, 10]);
-    assert!(own.scale_down_old(2, &pods));
-    assert_eq!(sizes(&own), [2, 4, 0]);
+    let mut owner = deployment(10, 0, 4);
+    add(&mut owner, &mut pods, "v1", [4, 3, 10, 10]);
+    add(&mut owner, &mut pods, "v2", [6, 4, 10, 10]);
+    add(&mut owner, &mut pods, "new", [0, 0, 10, 10]);
+    assert!(owner.scale_down_old(2, &pods));
+    assert_eq!(sizes(&owner), [2, 4, 0]);
     // What the first ReplicaSet gives up is no longer there for the second.
     let mut pods = self::pods();
-    let mut own = deployment(10, 0, 4);
-    add(&mut own, &mut pods, "v1", [4, 1, 10, 10]);
-    add(&mut own, &mut pods, "v2", [6, 3, 10, 10]);
-    add(&mut own, &mut pods, "new", [0, 0, 10, 10]);
-    assert!(own.scale_down_old(2, &pods));
-    assert_eq!(sizes(&own), [1, 5, 0]);
+    let mut owner = deployment(10, 0, 4);
+    add(&mut owner, &mut pods, "v1", [4, 1, 10, 10]);
+    add(&mut owner, &mut pods, "v2", [6, 3, 10, 10]);
+    add(&mut owner, &mut pods, "new", [0, 0, 10, 10]);
+    assert!(owner.scale_down_old(2, &pods));
+    assert_eq!(sizes(&owner), [1, 5, 0]);
 }
 
 #[test]
 fn adopted_replica_sets_are_sized_for_the_surge() {
     let mut pods = pods();
-    let mut own = deployment(10, 2, 0);
+    let mut owner = deployment(10, 2, 0);
     for name in ["v1", "new"] {
         let template = pods.scheduler.template(revision(name).pod);
         let running: Vec<_> =
             (0..6).map(|_| pods.create(template, Start::Ready).unwrap()).collect();
-        own.adopt(&mut pods, &revision(name), &running);
+        owner.adopt(&mut pods, &revision(name), &running);
     }
-    own.spec.replicas = 20;
-    assert!(own.scale(&pods));
-    assert_eq!(sizes(&own), [11, 11]);
+    owner.spec.replicas = 20;
+    assert!(owner.scale(&pods));
+    assert_eq!(sizes(&owner), [11, 11]);
 }
 
 #[test]
@@ -197,10 +197,10 @@ fn an_update_is_complete_when_all_replicas_are_new_and_ready() {
         [(0, [2, 2], true), (0, [1, 1], false), (0, [2, 1], false), (1, [2, 2], false)]
     {
         let mut pods = pods();
-        let mut own = deployment(2, 1, 0);
-        add(&mut own, &mut pods, "v1", [old, old, 2, 3]);
-        add(&mut own, &mut pods, "new", [new, ready, 2, 3]);
-        assert_eq!(own.is_complete(&pods), complete, "{old} {new} {ready}");
+        let mut owner = deployment(2, 1, 0);
+        add(&mut owner, &mut pods, "v1", [old, old, 2, 3]);
+        add(&mut owner, &mut pods, "new", [new, ready, 2, 3]);
+        assert_eq!(owner.is_complete(&pods), complete, "{old} {new} {ready}");
     }
 }
 
@@ -216,9 +216,9 @@ fn a_replica_set_deletes_the_least_useful_pod_first() {
         ([life(true, true, 1), life(true, true, 1)], 1),
     ] {
         let mut pods = pods();
-        let mut own = deployment(2, 1, 0);
-        add(&mut own, &mut pods, "new", [2, 0, 2, 3]);
-        let set = &mut own.sets[0];
+        let mut owner = deployment(2, 1, 0);
+        add(&mut owner, &mut pods, "new", [2, 0, 2, 3]);
+        let set = &mut owner.sets[0];
         let all = set.pods().to_vec();
         for (pod, life) in all.iter().zip(&lives) {
             *pods.life_mut(*pod) = *life;

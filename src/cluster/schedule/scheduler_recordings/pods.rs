@@ -17,7 +17,7 @@ struct Recorded<'r>(BTreeMap<&'r str, Vec<&'r str>>);
 impl TieBreak for Recorded<'_> {
     fn choose(&mut self, pod: &PodTemplate, nodes: &[&str]) -> Option<usize> {
         let taken = self.0.get(pod.name.as_str())?;
-        taken.iter().find_map(|node| nodes.iter().position(|own| own == node))
+        taken.iter().find_map(|node| nodes.iter().position(|entry| entry == node))
     }
 }
 
@@ -77,17 +77,17 @@ impl Cluster<'_> {
             }
             PodState::Waiting => {
                 let why = self.scheduler.rejection(pod);
-                json!({"message": why.map(|own| own.message.as_str()).unwrap_or_default()})
+                json!({"message": why.map(|entry| entry.message.as_str()).unwrap_or_default()})
             }
             PodState::Terminating(_) | PodState::Gone => json!("gone"),
         }
     }
 
     fn devices(&self) -> Value {
-        let claims = self.scheduler.devices().status().filter_map(|own| {
-            let list = own.devices?.into_iter();
+        let claims = self.scheduler.devices().status().filter_map(|entry| {
+            let list = entry.devices?.into_iter();
             let list = list.map(|(request, pool, name)| format!("{request}={pool}/{name}").into());
-            Some((own.name.to_string(), Value::Array(list.collect())))
+            Some((entry.name.to_string(), Value::Array(list.collect())))
         });
         Value::Object(claims.collect())
     }
@@ -96,16 +96,16 @@ impl Cluster<'_> {
 /// The scores of the nodes that fit, less that of the best.
 fn scores(scheduler: &mut Scheduler, pod: TemplateId) -> Value {
     let answers = scheduler.examine(pod);
-    let most = answers.iter().filter_map(|own| own.score).max().unwrap_or(0);
-    let fitting = answers.iter().filter_map(|own| {
-        Some((scheduler.node(own.node).name.to_string(), json!(own.score? - most)))
+    let most = answers.iter().filter_map(|entry| entry.score).max().unwrap_or(0);
+    let fitting = answers.iter().filter_map(|entry| {
+        Some((scheduler.node(entry.node).name.to_string(), json!(entry.score? - most)))
     });
     Value::Object(fitting.collect())
 }
 
 /// The template of a pod, with the selector of the ReplicaSet that owns it.
 fn owned(row: &Row, pod: &Value, start: &Start<'_>) -> PodTemplate {
-    let mut own = template(pod, &start.classes);
+    let mut entry = template(pod, &start.classes);
     for owner in pod["metadata"]["ownerReferences"].as_array().into_iter().flatten() {
         let is_owner = |other: &&Value| {
             other["kind"] == owner["kind"]
@@ -113,10 +113,10 @@ fn owned(row: &Row, pod: &Value, start: &Start<'_>) -> PodTemplate {
                 && namespace(other) == namespace(pod)
         };
         if let Some(set) = row.objects.iter().find(is_owner) {
-            own.owner = label_selector(Some(&node(&set["spec"]["selector"]))).unwrap();
+            entry.owner = label_selector(Some(&node(&set["spec"]["selector"]))).unwrap();
         }
     }
-    own
+    entry
 }
 
 fn compare(value: &Value) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Which pending pods are tried again after an event.
 
-use super::{Bench, asks, beside, constraints, in_namespace, machine, required, spread, template};
+use super::{Bench, asks, constraints, in_namespace, machine, near, required, spread, template};
 use crate::cluster::Machine;
 use crate::cluster::schedule::ids::PodId;
 use crate::cluster::schedule::queue::{Event, Hints, Place};
@@ -171,9 +171,9 @@ fn a_pod_blocked_by_other_pods_is_retried_when_they_change() {
     );
     let no_zone = plain("a", "");
     let spreads = constraints(&[spread("zone", 1, "")]);
-    let wants = required("podAffinity", &[beside("db", "zone")]);
-    let wants_two = required("podAffinity", &[beside("db", "zone"), beside("cache", "zone")]);
-    let avoids = required("podAntiAffinity", &[beside("web", "zone")]);
+    let wants = required("podAffinity", &[near("db", "zone")]);
+    let wants_two = required("podAffinity", &[near("db", "zone"), near("cache", "zone")]);
+    let avoids = required("podAntiAffinity", &[near("web", "zone")]);
     let tainted_x = machine("a", "zone: x", "taints: [{key: k, effect: PreferNoSchedule}]", "");
     let hard_x = machine("a", "zone: x", "taints: [{key: k, effect: NoSchedule}]", "");
     let running = [("app: s", ""), ("app: web", ""), ("app: x", port)];
@@ -233,9 +233,13 @@ fn a_released_nomination_retries_pods_up_to_its_priority() {
         [(5, Some(5), true), (6, Some(5), false), (4, Some(5), true), (6, None, true)]
     {
         let waits = bench.take(template("", &format!("priority: {priority}")));
-        let own = &bench.scheduler;
-        let hints = Hints { nodes: &own.nodes, index: &own.index, templates: &own.templates };
-        let pod = &own.templates[waits.index()];
+        let scheduler = &bench.scheduler;
+        let hints = Hints {
+            nodes: &scheduler.nodes,
+            index: &scheduler.index,
+            templates: &scheduler.templates,
+        };
+        let pod = &scheduler.templates[waits.index()];
         for (plugins, blames) in [(Plugins::FIT, true), (Plugins::TAINTS, false)] {
             let event = Event::Deleted(vec![gone], up_to);
             assert_eq!(
@@ -342,7 +346,7 @@ fn each_pod_that_goes_may_help_one_that_waits() {
     let options = Options::default();
     let mut bench = Bench { scheduler: Scheduler::new([plain("a", "")], &options) };
     let [other, holder] =
-        [("app: x", ""), ("app: y", port)].map(|(own, spec)| bench.run(own, spec, "a"));
+        [("app: x", ""), ("app: y", port)].map(|(scheduler, spec)| bench.run(scheduler, spec, "a"));
     let waiting = bench.add("app: s", port);
     bench.scheduler.schedule();
     assert!(bench.scheduler.rejection(waiting).is_some());

@@ -1,6 +1,6 @@
 //! Which pods are evicted, and for whom.
 
-use super::{Bench, asks, beside, gpus, machine, node, required, template, with_gpus};
+use super::{Bench, asks, gpus, machine, near, node, required, template, with_gpus};
 use crate::cluster::schedule::ids::PodId;
 use crate::cluster::schedule::scheduler::{Options, Scheduler};
 use crate::cluster::schedule::{Budget, InvalidPod, PodTemplate, TieBreak};
@@ -189,11 +189,11 @@ fn a_node_is_kept_for_the_pod_that_freed_it() {
 #[test]
 fn preemption_resolves_anti_affinity_spread_and_port_conflicts() {
     let port = "containers: [{ports: [{hostPort: 80}]}]";
-    let avoids = required("podAntiAffinity", &[beside("web", "kubernetes.io/hostname")]);
+    let avoids = required("podAntiAffinity", &[near("web", "kubernetes.io/hostname")]);
     for (labels, running, spec) in [
         ("app: x", port.to_owned(), port.to_owned()),
         ("app: web", String::new(), avoids.clone()),
-        ("app: x", required("podAntiAffinity", &[beside("api", "kubernetes.io/hostname")]), String::new()),
+        ("app: x", required("podAntiAffinity", &[near("api", "kubernetes.io/hostname")]), String::new()),
         (
             "app: s",
             String::new(),
@@ -218,7 +218,7 @@ fn preemption_resolves_anti_affinity_spread_and_port_conflicts() {
     // Nothing that is evicted brings a pod that is wanted as a neighbor.
     let mut bench = Bench::new([machine("a", "", "", "")]);
     let other = bench.run("app: x", "", "a");
-    let wants = required("podAffinity", &[beside("db", "kubernetes.io/hostname")]);
+    let wants = required("podAffinity", &[near("db", "kubernetes.io/hostname")]);
     bench.schedule("", &format!("priority: 5, {wants}"));
     assert_eq!(bench.place(other), "a");
 }
@@ -363,7 +363,7 @@ fn a_pod_that_no_longer_fits_loses_its_nominated_node() {
 
 #[test]
 fn a_pod_does_not_evict_its_affinity_target() {
-    let wants = required("podAffinity", &[beside("db", "kubernetes.io/hostname")]);
+    let wants = required("podAffinity", &[near("db", "kubernetes.io/hostname")]);
     let mut bench = with_gpus(&[("a", 2)]);
     bench.run("app: db", &gpus(1, 10), "a");
     let other = bench.run("app: x", &gpus(1, 1), "a");

@@ -1,7 +1,7 @@
 //! Which nodes a pod fits on.
 
 use super::{
-    Bench, asks, beside, constraints, in_namespace, labeled, machine, node, required, spread,
+    Bench, asks, constraints, in_namespace, labeled, machine, near, node, required, spread,
     template,
 };
 use crate::cluster::schedule::scheduler::{Options, Scheduler};
@@ -161,10 +161,10 @@ fn required_affinity_finds_its_pods_by_domain_and_namespace() {
         format!("{{topologyKey: {key}, labelSelector: {{}}, {field}: [tier]}}")
     };
     for (name, terms, answers) in [
-        ("", vec![beside("db", "zone")], "..AA"),
-        ("", vec![beside("db", HOST)], ".AAA"),
-        ("", vec![beside("cache", "zone")], "AA.A"),
-        ("", vec![beside("db", "zone"), beside("cache", "zone")], "AAAA"),
+        ("", vec![near("db", "zone")], "..AA"),
+        ("", vec![near("db", HOST)], ".AAA"),
+        ("", vec![near("cache", "zone")], "AA.A"),
+        ("", vec![near("db", "zone"), near("cache", "zone")], "AAAA"),
         ("", vec![of("namespaces: [other]")], "AA.A"),
         ("", vec![of("namespaces: [other, ml]")], "...A"),
         ("", vec![of("namespaceSelector: {}")], "...A"),
@@ -176,10 +176,10 @@ fn required_affinity_finds_its_pods_by_domain_and_namespace() {
         ("", vec![of("namespaceSelector: {matchLabels: {team: z}}")], "AAAA"),
         // The first pod of its kind may run on any node with the label, unless pods of that kind
         // run.
-        ("app: new", vec![beside("new", "zone")], "...A"),
-        ("app: db", vec![beside("db", "zone")], "..AA"),
-        ("app: new", vec![beside("other", "zone")], "AAAA"),
-        ("app: new", vec![beside("new", "zone"), beside("db", "zone")], "AAAA"),
+        ("app: new", vec![near("new", "zone")], "...A"),
+        ("app: db", vec![near("db", "zone")], "..AA"),
+        ("app: new", vec![near("other", "zone")], "AAAA"),
+        ("app: new", vec![near("new", "zone"), near("db", "zone")], "AAAA"),
         ("tier: x", vec![keyed("zone", "matchLabelKeys")], "AA.A"),
         ("tier: x", vec![keyed("zone", "mismatchLabelKeys")], "..AA"),
         ("tier: x", vec![keyed("zone", "no")], "...A"),
@@ -215,10 +215,10 @@ fn namespaces_are_selected_by_their_labels() {
 #[test]
 fn anti_affinity_keeps_both_sides_apart() {
     let mut bench = zones();
-    let lonely = required("podAntiAffinity", &[beside("web", "zone")]);
+    let lonely = required("podAntiAffinity", &[near("web", "zone")]);
     let guard = bench.run("app: db", &lonely, "c");
     bench.run("app: web", "", "a");
-    let anti = |app: &str, key: &str| required("podAntiAffinity", &[beside(app, key)]);
+    let anti = |app: &str, key: &str| required("podAntiAffinity", &[near(app, key)]);
     for (name, spec, answers) in [
         ("app: web", String::new(), "..E."),
         ("app: x", String::new(), "...."),
@@ -359,7 +359,7 @@ fn templates_with_equal_filter_results_share_a_class() {
         assert_eq!(alike(&mut bench, labels, &spec), expected, "{labels}: {spec}");
     }
     // Once pods have terms, the labels of others matter.
-    bench.run("app: x", &required("podAntiAffinity", &[beside("a", "zone")]), "a");
+    bench.run("app: x", &required("podAntiAffinity", &[near("a", "zone")]), "a");
     assert!(alike(&mut bench, "app: a", ""));
     assert!(!alike(&mut bench, "app: b", ""));
 }

@@ -156,7 +156,7 @@ impl Bench {
 }
 
 /// A term of affinity to the pods of an app.
-fn beside(app: &str, key: &str) -> String {
+fn near(app: &str, key: &str) -> String {
     format!("{{topologyKey: {key}, labelSelector: {{matchLabels: {{app: {app}}}}}}}")
 }
 

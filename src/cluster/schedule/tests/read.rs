@@ -85,17 +85,17 @@ fn pod_requests_are_the_peak_over_init_and_main_containers() {
         (list(&["{}"]), String::new(), "resources: {limits: {cpu: 4}}, overhead: {cpu: 1}", 5000),
     ] {
         let spec = format!("containers: [{containers}], initContainers: [{init}], {more}");
-        let own = template("", &spec);
-        assert_eq!(own.requests.get("cpu").copied(), Some(milli), "{spec}");
+        let parsed = template("", &spec);
+        assert_eq!(parsed.requests.get("cpu").copied(), Some(milli), "{spec}");
     }
-    let own = template(
+    let parsed = template(
         "",
         "containers: [{resources: {limits: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 1}, requests: {cpu: 1, \
          ephemeral-storage: 1Gi, hugepages-2Mi: 4Mi, attachable-volumes-x: 1, odd: 3, \
          requests.kubernetes.io/x: 2, example.com/none: 0}}}]",
     );
     let amounts: Vec<(&str, i64)> =
-        own.requests.iter().map(|(name, amount)| (name.as_str(), *amount)).collect();
+        parsed.requests.iter().map(|(name, amount)| (name.as_str(), *amount)).collect();
     assert_eq!(
         amounts,
         [
@@ -109,12 +109,12 @@ fn pod_requests_are_the_peak_over_init_and_main_containers() {
         ]
     );
     // Only some resources of the pod itself replace those of its containers.
-    let own = template(
+    let parsed = template(
         "",
         "resources: {requests: {memory: 1Gi, hugepages-2Mi: 2Mi, nvidia.com/gpu: 9}}, \
          containers: [{resources: {requests: {cpu: 1, memory: 3Gi, nvidia.com/gpu: 2}}}]",
     );
-    let of = |name: &str| own.requests.get(name).copied();
+    let of = |name: &str| parsed.requests.get(name).copied();
     assert_eq!(
         [of("cpu"), of("memory"), of("hugepages-2Mi"), of("nvidia.com/gpu")],
         [Some(1000), Some(1 << 30), Some(2 << 20), Some(2)]
@@ -148,12 +148,13 @@ fn images_ports_and_tolerations_are_stored_with_defaults() {
         ("host:5000/model:v1", "host:5000/model:v1"),
         ("host/model", "host/model:latest"),
     ] {
-        let own = template("", &format!("containers: [{{image: '{image}'}}]"));
-        assert_eq!(own.images, [expected]);
+        let parsed = template("", &format!("containers: [{{image: '{image}'}}]"));
+        assert_eq!(parsed.images, [expected]);
     }
     let ports = |spec: &str| -> Vec<String> {
-        let own = template("", spec);
-        own.ports
+        let parsed = template("", spec);
+        parsed
+            .ports
             .iter()
             .map(|port| format!("{} {} {}", port.protocol, port.ip, port.port))
             .collect()
@@ -166,21 +167,24 @@ fn images_ports_and_tolerations_are_stored_with_defaults() {
     );
     let init = "initContainers: [{restartPolicy: Always, ports: [{hostPort: 5}]}, {ports: [{hostPort: 6}]}]";
     assert_eq!(ports(init), ["TCP 0.0.0.0 5"]);
-    let own = template(
+    let parsed = template(
         "",
         "volumes: [{persistentVolumeClaim: {claimName: c}}, {emptyDir: {}}], schedulerName: default-scheduler",
     );
-    assert_eq!((own.volumes.as_slice(), own.foreign), (&[PodVolume::Claim("c".into())][..], false));
+    assert_eq!(
+        (parsed.volumes.as_slice(), parsed.foreign),
+        (&[PodVolume::Claim("c".into())][..], false)
+    );
     assert!(template("", "schedulerName: other").foreign);
     assert!(template("", "schedulingGates: [{name: g}]").gated);
     let tolerated = |spec: &str| -> Vec<String> {
-        let own = template("", spec);
-        own.tolerations.iter().map(|one| format!("{}:{}", one.key, one.effect)).collect()
+        let parsed = template("", spec);
+        parsed.tolerations.iter().map(|one| format!("{}:{}", one.key, one.effect)).collect()
     };
     let (not_ready, unreachable) =
         ("node.kubernetes.io/not-ready:NoExecute", "node.kubernetes.io/unreachable:NoExecute");
     assert_eq!(tolerated(""), [not_ready, unreachable]);
-    for (own, left) in [
+    for (parsed, left) in [
         ("key: k", vec!["k:", not_ready, unreachable]),
         ("operator: Exists", vec![":"]),
         ("operator: Exists, effect: NoExecute", vec![":NoExecute"]),
@@ -188,19 +192,19 @@ fn images_ports_and_tolerations_are_stored_with_defaults() {
         ("key: node.kubernetes.io/not-ready", vec!["node.kubernetes.io/not-ready:", unreachable]),
         ("key: node.kubernetes.io/unreachable, effect: NoExecute", vec![unreachable, not_ready]),
     ] {
-        assert_eq!(tolerated(&format!("tolerations: [{{{own}}}]")), left, "{own}");
+        assert_eq!(tolerated(&format!("tolerations: [{{{parsed}}}]")), left, "{parsed}");
     }
 }
 
 #[test]
 fn labels_are_kept_by_key_and_the_last_value_counts() {
-    let own = |pairs: &[(&str, &str)]| -> Labels {
+    let parsed = |pairs: &[(&str, &str)]| -> Labels {
         pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
     };
     let text = |labels: &Labels| -> String {
         labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     };
-    let mut labels = own(&[("b", "1"), ("a", "2"), ("b", "3")]);
+    let mut labels = parsed(&[("b", "1"), ("a", "2"), ("b", "3")]);
     assert_eq!(text(&labels), "a=2 b=3");
     labels.insert("c".into(), "4".into());
     labels.insert("a".into(), "5".into());
@@ -243,10 +247,10 @@ fn host_labels_and_match_fields_count_as_naming_a_node() {
 #[test]
 fn a_label_selector_matches_only_when_all_terms_hold() {
     let meets = |selector: &str| {
-        let own = template("a: x, b: y", "").labels;
+        let parsed = template("a: x, b: y", "").labels;
         label_selector(Some(&node(selector)))
             .unwrap()
-            .map(|selector| selector.matches(|key| own.get(key).map(ecow::EcoString::as_str)))
+            .map(|selector| selector.matches(|key| parsed.get(key).map(ecow::EcoString::as_str)))
     };
     for (selector, expected) in [
         ("null", None),

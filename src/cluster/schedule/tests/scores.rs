@@ -2,7 +2,7 @@
 //! 2 for the affinity to nodes, to pods and for spreading, 1 for resources, balance and images.
 
 use super::{
-    Bench, asks, beside, constraints, gpus, labeled, machine, preferred, required, spread, template,
+    Bench, asks, constraints, gpus, labeled, machine, near, preferred, required, spread, template,
 };
 use crate::cluster::schedule::choice::Preference;
 use crate::cluster::schedule::cycle::TieBreak;
@@ -159,22 +159,22 @@ fn preferred_pod_affinity_raises_or_lowers_the_score() {
     let like = |terms: &[(i64, String)]| preferred("podAffinity", terms);
     let avoid = |terms: &[(i64, String)]| preferred("podAntiAffinity", terms);
     for (spec, scores) in [
-        (like(&[(10, beside("db", "zone"))]), [200, 200, 100, 0, 0]),
-        (avoid(&[(10, beside("db", "zone"))]), [0, 0, 100, 200, 200]),
+        (like(&[(10, near("db", "zone"))]), [200, 200, 100, 0, 0]),
+        (avoid(&[(10, near("db", "zone"))]), [0, 0, 100, 200, 200]),
         // x has 20, y 10 + 30.
-        (like(&[(10, beside("db", "zone")), (30, beside("cache", "zone"))]), [100, 100, 200, 0, 0]),
+        (like(&[(10, near("db", "zone")), (30, near("cache", "zone"))]), [100, 100, 200, 0, 0]),
         // a has 20 + 4, b 20, c 10 + 2, of at most 24.
         (
-            like(&[(10, beside("db", "zone")), (2, beside("db", "kubernetes.io/hostname"))]),
+            like(&[(10, near("db", "zone")), (2, near("db", "kubernetes.io/hostname"))]),
             [200, 166, 100, 0, 0],
         ),
-        (like(&[(10, beside("none", "zone"))]), [0; 5]),
+        (like(&[(10, near("none", "zone"))]), [0; 5]),
         // A term without a weight is none.
         (
             format!(
                 "affinity: {{podAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: \
                  [{{podAffinityTerm: {}}}]}}}}",
-                beside("db", "zone")
+                near("db", "zone")
             ),
             [0; 5],
         ),
@@ -183,12 +183,12 @@ fn preferred_pod_affinity_raises_or_lowers_the_score() {
     }
     // Preferences of running pods for or against the new one; required affinity has weight 1.
     let mut bench = labeled(&[("a", "zone: x"), ("b", "zone: y"), ("c", "zone: z")]);
-    bench.run("app: fan", &like(&[(3, beside("web", "zone"))]), "a");
+    bench.run("app: fan", &like(&[(3, near("web", "zone"))]), "a");
     assert_eq!(bench.scores("app: web", ""), [200, 0, 0]);
     assert_eq!(bench.scores("app: other", ""), [0; 3]);
-    bench.run("app: foe", &avoid(&[(1, beside("web", "zone"))]), "b");
+    bench.run("app: foe", &avoid(&[(1, near("web", "zone"))]), "b");
     assert_eq!(bench.scores("app: web", ""), [200, 0, 50]);
-    let friend = bench.run("app: web", &required("podAffinity", &[beside("web", "zone")]), "c");
+    let friend = bench.run("app: web", &required("podAffinity", &[near("web", "zone")]), "c");
     assert_eq!(bench.scores("app: web", ""), [200, 0, 100]);
     bench.scheduler.finish(friend);
     assert_eq!(bench.scores("app: web", ""), [200, 0, 50]);
@@ -378,7 +378,7 @@ fn only_nodes_that_fit_count_as_domains_to_spread_over() {
         assert_eq!(bench.scores("app: s", &spec), [2 * (100 * 6 / 12), 200, -1], "{key}");
     }
     // The same where the pods of another keep it off.
-    let avoids = required("podAntiAffinity", &[beside("foe", host)]);
+    let avoids = required("podAntiAffinity", &[near("foe", host)]);
     bench.run("app: foe", "", "c");
     let spec = format!("{avoids}, {}", constraints(&[soft(host)]));
     assert_eq!(bench.scores("app: s", &spec), [100, 200, -1]);

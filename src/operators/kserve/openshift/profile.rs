@@ -332,8 +332,8 @@ mod tests {
         let live = written.replace("name: gpu", "name: gpu, uid: 6f9");
         let refused = admitted(&named("team"), model, &live).expect_err("it is refused");
         assert!(text(&refused).contains("gone"), "{refused:?}");
-        for (namespace, beside) in [("elsewhere", &live), ("team", &written)] {
-            let (_, findings) = admitted(&named(namespace), model, beside).expect("it is admitted");
+        for (namespace, present) in [("elsewhere", &live), ("team", &written)] {
+            let (_, findings) = admitted(&named(namespace), model, present).expect("it is admitted");
             let name = format!("{namespace}/gone");
             assert!(findings.iter().any(|finding| finding.message.contains(&name)), "{name}");
         }

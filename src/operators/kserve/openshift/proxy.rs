@@ -326,20 +326,20 @@ mod tests {
             objects(&text)[0].node.get("spec").cloned().expect("a spec")
         };
         let (plain, timed) = (predictor("{a: b}"), predictor("{timeout: 5}"));
-        let said = |proxy: &ProxyConfig, predictor: &Node| {
+        let warning = |proxy: &ProxyConfig, predictor: &Node| {
             missing(Some(proxy), predictor).map(|(message, _)| message).unwrap_or_default()
         };
-        assert_eq!(said(&shipped, &plain), "");
+        assert_eq!(warning(&shipped, &plain), "");
         assert!(missing(None, &plain).is_some());
         let mut bare = shipped.clone();
         bare.container.resources.cpu_limit = EcoString::new();
-        assert!(said(&bare, &plain).contains("are empty"));
+        assert!(warning(&bare, &plain).contains("are empty"));
         let mut slow = shipped.clone();
         slow.timeout = "x".into();
-        assert!(said(&slow, &plain).contains("\"x\""));
-        assert_eq!(said(&slow, &timed), "");
+        assert!(warning(&slow, &plain).contains("\"x\""));
+        assert_eq!(warning(&slow, &timed), "");
         slow.timeout = "20".into();
-        assert_eq!(said(&slow, &plain), "");
+        assert_eq!(warning(&slow, &plain), "");
     }
 
     #[test]
