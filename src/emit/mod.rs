@@ -11,7 +11,6 @@ mod disk;
 mod file;
 pub mod fix;
 mod flat;
-mod json;
 mod kustomization;
 mod ledger;
 mod lock;

@@ -14,7 +14,6 @@ mod flags;
 mod identity;
 pub mod logs;
 mod memory;
-mod number;
 mod overrides;
 mod ranks;
 mod setting;

@@ -3,7 +3,6 @@
 use super::command::{self, Command, Started};
 use super::flags::{self, Field, Flag, Form};
 use super::identity::{self, Engine, EngineVersion};
-use super::number;
 use super::setting::{Fault, Known, Setting};
 use super::values::{Values, values};
 use crate::yaml::Node;
@@ -292,7 +291,7 @@ impl Reader<'_> {
                     // Older releases take a value after a switch.
                     Form::Switch | Form::Text => !matches!(text.as_str(), "false" | "0"),
                     // Expert parallelism of some engines is a number.
-                    _ => number::int(&text).is_some_and(|number| number > 1),
+                    _ => int(&text).is_some_and(|number| number > 1),
                 };
                 Known::Set(Setting { value: is_on, from: setting.from, origin: setting.origin })
             }
@@ -313,9 +312,9 @@ impl Reader<'_> {
             let Some(Setting { value, from, origin: Some(origin) }) = setting else { continue };
             #[expect(clippy::cast_precision_loss, reason = "compared with small numbers")]
             let number = match flag.form {
-                Form::Int => number::int(value).map(|number| number as f64),
-                Form::Tokens => number::human(value).map(|number| number as f64),
-                Form::Float => number::float(value),
+                Form::Int => int(value).map(|number| number as f64),
+                Form::Tokens => human(value).map(|number| number as f64),
+                Form::Float => float(value),
                 Form::Switch | Form::Off | Form::Text => None,
             };
             if let Some(expected) = number.and_then(|given| flag.refuses(given, self.release)) {
@@ -352,12 +351,12 @@ impl Reader<'_> {
         };
         let read = match flag.form {
             Form::Tokens if self.release.is_some_and(|release| flag.is_digits(release)) => {
-                number::int(&setting.value)
+                int(&setting.value)
             }
             // `auto` is derived from the memory that is left: the number exists only at start-up.
             Form::Tokens if setting.value == "auto" => return Known::Unknown,
-            Form::Tokens => number::human(&setting.value),
-            _ => number::int(&setting.value),
+            Form::Tokens => human(&setting.value),
+            _ => int(&setting.value),
         };
         match read {
             None => {
@@ -379,7 +378,7 @@ impl Reader<'_> {
             Ok(found) => found,
             Err(definitions) => return definitions,
         };
-        match number::float(&setting.value) {
+        match float(&setting.value) {
             None => {
                 self.fault(setting, "a number");
                 Known::Unknown
@@ -395,6 +394,103 @@ impl Reader<'_> {
 /// /health, and no path of the Open Inference Protocol.
 pub(crate) fn is_own_server(container: &Node) -> bool {
     EngineSettings::of(container).is_some_and(|settings| settings.is_own_server)
+}
+
+// Numbers as the engines parse them.
+
+/// A whole number of Python's `int`: a sign, underscores between digits, blanks around.
+pub(super) fn int(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_int = digits
+        .split('_')
+        .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    if !is_int {
+        return None;
+    }
+    // Rust's `parse` takes no underscores; a sign in front was checked above, so each `+` is one.
+    text.replace(['_', '+'], "").parse().ok()
+}
+
+/// A number of tokens of vLLM (vllm/engine/arg_utils.py, human_readable_int): `8192`, `8k`, `1.5k`
+/// (thousands), `8K` (times 1024).
+pub(super) fn human(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let Some((at, unit)) = text.char_indices().last().filter(|(_, c)| c.is_ascii_alphabetic())
+    else {
+        return int(text);
+    };
+    let (decimal, binary) = match unit.to_ascii_lowercase() {
+        'k' => (1_000, 1 << 10),
+        'm' => (1_000_000, 1 << 20),
+        'g' => (1_000_000_000, 1 << 30),
+        't' => (1_000_000_000_000, 1_i64 << 40),
+        _ => return None,
+    };
+    let digits = &text[..at];
+    let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // Only the decimal units take a point: vLLM refuses `1.5K`.
+    if unit.is_ascii_uppercase() {
+        return is_plain(digits).then(|| digits.parse::<i64>().ok()?.checked_mul(binary))?;
+    }
+    match digits.split_once('.') {
+        None => is_plain(digits).then(|| digits.parse::<i64>().ok()?.checked_mul(decimal))?,
+        Some((whole, part)) if is_plain(whole) && is_plain(part) => {
+            let value = digits.parse::<f64>().ok()?;
+            #[expect(
+                clippy::cast_precision_loss,
+                clippy::cast_possible_truncation,
+                reason = "vLLM multiplies floats too"
+            )]
+            let tokens = (value * decimal as f64) as i64;
+            Some(tokens)
+        }
+        Some(_) => None,
+    }
+}
+
+/// A number of Python's `float`; no infinity.
+pub(super) fn float(text: &str) -> Option<f64> {
+    let text = text.trim().replace('_', "");
+    // Python and Rust both take `inf` and `nan`, which are no settings.
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    text.parse().ok().filter(|value: &f64| plain && value.is_finite())
+}
+
+#[cfg(test)]
+mod number_tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_engines() {
+        for (text, expected) in [
+            ("8192", Some(8192)),
+            ("8k", Some(8000)),
+            ("1.5k", Some(1500)),
+            ("8K", Some(8192)),
+            ("2M", Some(2 << 20)),
+            ("1.5K", None),
+            ("-1", Some(-1)),
+            ("32_768", Some(32_768)),
+            ("1e+06", None),
+            ("2.56e+02", None),
+            ("1.0", None),
+            ("", None),
+            ("k", None),
+            ("many", None),
+            ("99999999999999999999K", None),
+        ] {
+            assert_eq!(human(text), expected, "{text}");
+        }
+        assert_eq!(
+            (int("8k"), int(" 4 "), int("+4"), int("4_"), int("0x4")),
+            (None, Some(4), Some(4), None, None)
+        );
+        assert_eq!(
+            (float("0.9"), float("9e-1"), float("inf"), float("90%")),
+            (Some(0.9), Some(0.9), None, None)
+        );
+    }
 }
 
 #[cfg(test)]

@@ -25,7 +25,6 @@ pub(crate) mod read;
 pub(crate) mod replica_set;
 #[cfg(test)]
 mod scheduler_recordings;
-pub(crate) mod single;
 pub(crate) mod stateful_set;
 pub(crate) mod stateful_workload;
 #[cfg(test)]

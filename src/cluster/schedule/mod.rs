@@ -11,7 +11,6 @@ pub(crate) mod evaluate;
 pub(crate) mod fields;
 pub(crate) mod filters;
 pub(crate) mod ids;
-pub(crate) mod images;
 pub(crate) mod judged;
 pub(crate) mod kubelet;
 pub(crate) mod labels;

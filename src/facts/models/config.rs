@@ -3,12 +3,14 @@
 use super::agent::Agent;
 use super::count::{self, Count};
 use super::keys::{Config, text_of};
-use super::{Basis, Facts, cache, dimensions, families, index, packing, pipeline, quantization};
+use super::shape::{Class, Layer, Mixer};
+use super::{Basis, Facts, dimensions, families, packing, pipeline, quantization};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
-use crate::quantity::{ParamCount, grouped};
+use crate::quantity::{Kept, KeptLayers, KvCache, ParamCount, grouped};
 use crate::source::Span;
-use crate::yaml::Node;
+use crate::yaml::{Node, Value};
 use ecow::EcoString;
+use std::collections::BTreeSet;
 
 /// Reads the facts that selection needs.
 ///
@@ -37,7 +39,7 @@ pub fn of_config(config: &Node, index: Option<&Node>, size: Option<ParamCount>) 
     }
 
     let agent = Agent::new(config);
-    let files = index.map(index::files);
+    let files = index.map(files);
     let (basis, text) = match files {
         Some(files) => (
             Basis::Declared,
@@ -210,12 +212,12 @@ fn parameters(
     let mut reader = Config::new(config, None);
     let architecture = facts.value("modelArchitecture").and_then(Node::as_str).map(EcoString::from);
     let count = count::count(&mut reader, architecture.as_deref());
-    let indexed = index.and_then(|index| index::parameters(index, config));
+    let indexed = index.and_then(|index| indexed_parameters(index, config));
     // One key that is missing or impossible makes the count a guess, so that none is given.
     let whole = count.filter(|_| reader.missing.is_empty() && reader.bad.is_empty());
     let is_known = whole.is_some();
     // Even where files count otherwise, shape and width of the cache come from the config alone.
-    facts.cache = whole.as_ref().and_then(|count| cache::cache(config, &count.layers));
+    facts.cache = whole.as_ref().and_then(|count| cache(config, &count.layers));
     let layers = whole.as_ref().map_or(0, |count| count.layers.len());
     facts.dimensions = dimensions::dimensions(config, layers);
     let counted = whole
@@ -280,7 +282,7 @@ fn partial(config: &Node, counted: ParamCount, without: &str) -> Diagnostic {
         .help("give the safetensors index too, or set `--size`")
 }
 
-fn differs(counted: ParamCount, indexed: &index::Stored) -> Diagnostic {
+fn differs(counted: ParamCount, indexed: &Stored) -> Diagnostic {
     let message =
         format!("the config makes {}, the index {}", counted.short(), indexed.parameters.short());
     Diagnostic::new(Code::ParameterCountDiffers, message)
@@ -366,4 +368,157 @@ fn context(config: &Node, agent: &Agent<'_>, facts: &mut Facts, found: &mut Vec<
             .path(key)
             .help("maxTokens is left out"),
     );
+}
+
+// A safetensors index as evidence: its files, and the number of parameters in them.
+
+/// Numbers of a weight map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Files {
+    pub(super) files: usize,
+    pub(super) tensors: usize,
+}
+
+/// Counts the files and tensors of an index.
+pub(super) fn files(index: &Node) -> Files {
+    let map = index.get("weight_map");
+    let entries = || map.into_iter().flat_map(Node::entries);
+    // Many tensors are in one file: the files are the distinct names.
+    let names: BTreeSet<&str> = entries().filter_map(|entry| entry.node.as_str()).collect();
+    Files { files: names.len(), tensors: entries().count() }
+}
+
+/// The number of parameters of an index.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    pub(super) parameters: ParamCount,
+    pub(super) text: String,
+    pub(super) span: Option<Span>,
+}
+
+impl Stored {
+    /// Whether a count agrees within 1%: as it is, with the shared head twice, or without the draft
+    /// layers. Some files store the head twice or omit the draft layers.
+    pub(super) fn agrees(&self, counted: u128, count: &Count) -> bool {
+        let stored = u128::from(self.parameters.0);
+        let near = |counted: u128| stored.abs_diff(counted) <= counted / 100;
+        near(counted)
+            || near(counted + count.elements.get(Class::Embedding))
+            || near(counted.saturating_sub(count.drafts.total()))
+    }
+}
+
+/// Parameters of an index: the stated number, or bytes divided by the width of the weights. Bytes
+/// of quantized weights give no number.
+pub(super) fn indexed_parameters(index: &Node, config: &Node) -> Option<Stored> {
+    let whole = |key: &str| {
+        let node = index.at(&["metadata", key])?;
+        // Some indexes write floats.
+        let number = u64::try_from(node.as_int()?).ok().filter(|number| *number > 0)?;
+        Some((number, node.origin.span()))
+    };
+    if let Some((parameters, span)) = whole("total_parameters") {
+        return Some(Stored {
+            parameters: ParamCount(parameters),
+            text: "`metadata.total_parameters` of the index".into(),
+            span,
+        });
+    }
+    // Bytes of packed weights have no one width, so that no number of elements follows.
+    if quantization::config(config).is_some() {
+        return None;
+    }
+    let (key, dtype) = super::keys::text_of(config, &["torch_dtype", "dtype"])?;
+    let width = super::keys::width(dtype.as_str()?)?;
+    let (bytes, span) = whole("total_size")?;
+    let text = format!(
+        "`metadata.total_size` of the index, {bytes} bytes, by {width} bytes of `{key}: {}`",
+        dtype.as_str().unwrap_or_default()
+    );
+    Some(Stored { parameters: ParamCount(bytes / width), text, span })
+}
+
+// The KV cache of a model's layers.
+//
+// In: the layers of a family, with the widths of the config. Out: the shapes that
+// `KvCache` computes with; equal layers are grouped.
+
+/// The cache of a model; `None` for a model without one, such as an encoder.
+pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
+    let mut found: Vec<KeptLayers> = Vec::new();
+    // A few kinds of layers at most: a search in the list is cheaper than a map.
+    for kept in layers.iter().flat_map(|layer| kept(&layer.mixer)).flatten() {
+        match found.iter_mut().find(|layers| layers.kept == kept) {
+            Some(layers) => layers.layers += 1,
+            None => found.push(KeptLayers { layers: 1, kept }),
+        }
+    }
+    let width = super::keys::text_of(config, &["torch_dtype", "dtype"])
+        .and_then(|(_, node)| super::keys::width(node.as_str()?))
+        // Weights without a type are of 16 bits in published models.
+        .unwrap_or(2);
+    let in_8_bits = is_kept_in_8_bits(config);
+    (!found.is_empty()).then_some(KvCache { layers: found, width, in_8_bits })
+}
+
+fn kept(mixer: &Mixer) -> [Option<Kept>; 2] {
+    match mixer {
+        // Attention and state space run side by side in one layer, and each keeps its own cache.
+        Mixer::Parallel(groups, state) => {
+            [own_kept(&Mixer::Grouped(*groups)), own_kept(&Mixer::StateSpace(*state))]
+        }
+        mixer => [own_kept(mixer), None],
+    }
+}
+
+fn own_kept(mixer: &Mixer) -> Option<Kept> {
+    // Sizes of configs are far below 64 bits (`keys.rs`).
+    let n = |number: u128| u64::try_from(number).unwrap_or(u64::MAX);
+    let index = |index: Option<super::shape::Index>| index.map_or(0, |index| n(index.head));
+    match mixer {
+        Mixer::None | Mixer::Parallel(..) => None,
+        // Layers that attend to an image cache nothing of the text; layers that share keys and
+        // values of another layer cache none.
+        Mixer::Grouped(groups) if groups.groups == 0 || groups.window == Some(0) => None,
+        Mixer::Grouped(groups) => Some(Kept::Grouped {
+            heads: n(groups.groups),
+            key: n(groups.key),
+            value: n(groups.value),
+            window: groups.window.map(n),
+            index: index(groups.index),
+        }),
+        Mixer::Latent(latent) => Some(Kept::Latent {
+            rank: n(latent.rank),
+            rope: n(latent.rope),
+            index: index(latent.index),
+        }),
+        Mixer::Compressed(compressed) => Some(Kept::Compressed {
+            head: n(compressed.head),
+            window: n(compressed.window),
+            ratio: n(compressed.ratio),
+            index: index(compressed.index),
+        }),
+        Mixer::Delta(mixer) => {
+            let (state, convolution) = mixer.kept();
+            Some(Kept::State { state: n(state), convolution: n(convolution) })
+        }
+        Mixer::StateSpace(state) => {
+            let (state, convolution) = state.kept();
+            Some(Kept::State { state: n(state), convolution: n(convolution) })
+        }
+    }
+}
+
+/// Whether the files declare an 8-bit cache for keys and values, which engines then use
+/// (`kv_cache_scheme` of compressed-tensors, `kv_cache_quant_algo` of ModelOpt).
+fn is_kept_in_8_bits(config: &Node) -> bool {
+    let Some(quantization) = quantization::config(config) else { return false };
+    let scheme = quantization.get("kv_cache_scheme");
+    let bits = scheme.and_then(|scheme| scheme.get("num_bits")).and_then(Node::as_int);
+    let names = [scheme, quantization.get("kv_cache_quant_algo")];
+    bits == Some(8)
+        || names
+            .into_iter()
+            .flatten()
+            .any(|node| matches!(&node.value, Value::Str(name) if name.eq_ignore_ascii_case("fp8")))
 }

@@ -7,7 +7,6 @@
 //! (pkg/modelagent/config_parser.go). This module opens no files and no connections.
 
 pub(crate) mod agent;
-pub(crate) mod cache;
 pub(crate) mod config;
 pub(crate) mod count;
 #[cfg(test)]
@@ -16,7 +15,6 @@ pub(crate) mod counted;
 pub(crate) mod counted_vision;
 pub(crate) mod dimensions;
 pub(crate) mod families;
-pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod layers;
 pub(crate) mod packing;
@@ -25,7 +23,6 @@ pub(crate) mod published;
 pub(crate) mod quantization;
 pub(crate) mod shape;
 pub(crate) mod shapes;
-pub(crate) mod state_space;
 #[cfg(test)]
 mod tests;
 pub(crate) mod vision;

@@ -22,7 +22,6 @@ mod network;
 pub(crate) mod path;
 pub(crate) mod pod;
 pub(crate) mod probe;
-pub(crate) mod projected;
 mod quota;
 pub(crate) mod ray;
 pub(crate) mod resources;
@@ -32,7 +31,6 @@ pub(crate) mod source;
 pub(crate) mod storage;
 #[cfg(test)]
 mod tests;
-pub(crate) mod volume;
 pub(crate) mod workload;
 
 use crate::api::Semantics;

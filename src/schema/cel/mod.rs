@@ -9,7 +9,6 @@
 
 pub(crate) mod device;
 mod eval;
-mod lex;
 mod parse;
 mod value;
 

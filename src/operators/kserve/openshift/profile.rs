@@ -333,7 +333,8 @@ mod tests {
         let refused = admitted(&named("team"), model, &live).expect_err("it is refused");
         assert!(text(&refused).contains("gone"), "{refused:?}");
         for (namespace, present) in [("elsewhere", &live), ("team", &written)] {
-            let (_, findings) = admitted(&named(namespace), model, present).expect("it is admitted");
+            let (_, findings) =
+                admitted(&named(namespace), model, present).expect("it is admitted");
             let name = format!("{namespace}/gone");
             assert!(findings.iter().any(|finding| finding.message.contains(&name)), "{name}");
         }

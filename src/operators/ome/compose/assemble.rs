@@ -1,24 +1,28 @@
 //! Builds pods and metadata of every component from a resolution.
 
+use super::super::rules::{ClassRule, MainContainerRule, Rules as _};
 use super::component::{Merged, MergedComponent};
 use super::container::{self, Steps};
 use super::fine_tuned::FineTuned;
 use super::metadata::{self, Sources};
-use super::{Context, accelerator, mode, node_selector, router};
-use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
+use super::{Context, accelerator, mode};
+use crate::api::{ComponentKind, DeploymentMode, Failure, Model, Service};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::merge::edit;
+use crate::merge::edit::{self, list_mut, map_mut, mapping, text};
 use crate::merge::history::Recorder;
-use crate::operators::ome::rules::Rules as _;
-use crate::operators::ome::rules::{ClassRule, MainContainerRule};
 use crate::pods::built::{Built, Component, Stopped, Unfinished};
-use crate::pods::lint::Place;
-use crate::pods::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
-use crate::pods::variables::PodRole;
-use crate::pods::{lint, quantities, variables};
+use crate::pods::container::{lost_variable, push};
+use crate::pods::lint::{self, Place};
+use crate::pods::quantities;
+use crate::pods::rules::{
+    IMPLIED_CONTAINER, MODEL_READY, ROUTER_ACCOUNT, ROUTER_CONFIG, RUNNER_NAME,
+};
+use crate::pods::variables::{self, PodRole};
 use crate::policy::{FaultRule, MergeRule, Policy, TemplateRule};
-use crate::yaml::{Map, Node, Origin};
+use crate::quantity::hash::model_ready_label;
+use crate::yaml::{Entry, Map, Node, Origin, Places, Value};
+use ecow::{EcoString, eco_format};
 
 /// Keys of a component, leader or worker that are not pod fields.
 const COMPONENT_FIELDS: [&str; 22] = [
@@ -243,7 +247,7 @@ impl Builder<'_> {
         steps.volumes(&mut pod);
         // Routers run no model, so neither its label nor the class restricts their nodes.
         if self.component.kind == ComponentKind::Router {
-            router::run_as_account(&mut pod, self.place.service.name(), rec);
+            run_as_account(&mut pod, self.place.service.name(), rec);
         } else if !self.sources.fine_tuned.is_some_and(|weight| weight.merged) {
             let written = self.place.service.component(self.component.kind);
             let class = accelerator.and_then(|accelerator| match self.policy.ome().class {
@@ -260,7 +264,7 @@ impl Builder<'_> {
             } else {
                 [None; 4]
             };
-            node_selector::apply(self.policy, &mut pod, self.sources.model, layers, rec);
+            apply(self.policy, &mut pod, self.sources.model, layers, rec);
         }
         if let Some(accelerator) = accelerator {
             match self.policy.ome().class {
@@ -392,12 +396,7 @@ impl Builder<'_> {
     /// Completes the container before it is added to its pod.
     fn change(&self, container: &mut Node, steps: &Steps<'_>, rec: &mut Recorder) {
         if self.component.kind == ComponentKind::Router {
-            router::config_as_environment(
-                self.policy,
-                container,
-                self.component.spec.get("config"),
-                rec,
-            );
+            config_as_environment(self.policy, container, self.component.spec.get("config"), rec);
             return;
         }
         // Before the steps: the class's amounts were set first and are kept over the runtime's.
@@ -447,5 +446,119 @@ impl Builder<'_> {
 fn name_container(container: &mut Node, origin: Origin) {
     if let Some(map) = container.as_map_mut() {
         map.insert("name", Node::str("ome-container", origin));
+    }
+}
+
+// Node selectors of the pods of engine and decoder.
+
+/// Adds the selectors of the model, of the runtime as a whole and of the service's component to
+/// those of the pod.
+///
+/// From low to high: the pod's own (`engineConfig`, leader or worker), the runtime's, an
+/// accelerator class's, the service's component
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecNodeSelector; OME
+/// docs, Serving Runtime, Engine Configuration; OEP-0003, Override Hierarchy;
+/// docs/decisions.md#node-selectors).
+pub(crate) fn apply(
+    policy: &Policy,
+    pod: &mut Node,
+    model: Option<&Model>,
+    layers: [Option<&Node>; 4],
+    rec: &mut Recorder,
+) {
+    if let Some(model) = model.filter(|_| policy.ome().ready_label) {
+        let key = model_ready_label(
+            model.object.id.scope.namespace().map(ecow::EcoString::as_str),
+            &model.object.id.name,
+        );
+        let origin = Origin::Derived(&MODEL_READY);
+        if let Some(map) = map_mut(pod, "nodeSelector", origin)
+            .filter(|map| policy.ome().ready_label_wins || !map.contains_key(&key))
+        {
+            map.insert(key, Node::str("Ready", origin));
+        }
+    }
+    for layer in layers.into_iter().flatten().filter(|layer| !layer.is_empty()) {
+        let Some(map) = map_mut(pod, "nodeSelector", layer.origin) else { return };
+        let rec = &mut rec.at("nodeSelector");
+        for entry in layer.entries().filter(|entry| !entry.node.is_null()) {
+            // The component's own selector is part of the pod's already; an equal value is not an
+            // override.
+            let same = |loser: &Node| {
+                loser.origin.span().is_some() && loser.origin.span() == entry.node.origin.span()
+            };
+            if let Some(loser) = map.get(&entry.key).filter(|loser| !same(loser)) {
+                rec.at(entry.key.as_str()).lost(loser, Some(&entry.node));
+            }
+            map.insert_entry(entry.clone());
+        }
+    }
+}
+
+// Additions to routers only.
+
+/// Adds the entries of `config` to the environment, sorted by key
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go; OME docs, Serving Runtime, Router
+/// Configuration).
+///
+/// In documented mode an entry replaces a variable of its name; the controller adds it a second
+/// time.
+pub(crate) fn config_as_environment(
+    policy: &Policy,
+    container: &mut Node,
+    config: Option<&Node>,
+    rec: &mut Recorder,
+) {
+    let mut entries: Vec<&Entry> = config
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .filter(|entry| !entry.node.is_null())
+        .collect();
+    // Sorted, because Go's order of iteration over a map differs in each run.
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    let listed = container.get("env").map(Node::items).unwrap_or_default();
+    // An index by name, as a long config would be searched once for each entry.
+    let mut places = Places::of(listed.iter().map(|one| Some(EcoString::from(text(one, "name")))));
+    let mut count = listed.len();
+    for entry in entries {
+        let origin = Origin::Derived(&ROUTER_CONFIG);
+        // Numbers and booleans become text: the values of variables are strings.
+        let value = entry.node.scalar_text().map_or_else(
+            || entry.node.clone(),
+            |text| Node::new(Value::Str(text), entry.node.origin),
+        );
+        let variable = mapping(
+            [("name", Node::str(entry.key.clone(), entry.key_origin)), ("value", value)],
+            origin,
+        );
+        let position =
+            places.insert(entry.key.clone(), count).filter(|_| policy.ome().router_config_replaces);
+        if let (Some(index), Some(env)) = (position, list_mut(container, "env", origin)) {
+            if let Some((loser, winner)) = env[index].get("value").zip(variable.get("value")) {
+                lost_variable(&entry.key, loser, winner, rec);
+            }
+            env.make_mut()[index] = variable;
+        } else {
+            push(container, "env", variable);
+            count += 1;
+        }
+    }
+}
+
+/// The name of a router's service account, role and role binding
+/// (pkg/controller/v1beta1/inferenceservice/components/router.go).
+pub fn account_name(service: &str) -> EcoString {
+    eco_format!("{service}-router")
+}
+
+/// Sets the router's own account in the pod, over any other.
+pub(crate) fn run_as_account(pod: &mut Node, service: &str, rec: &mut Recorder) {
+    let winner = Node::str(account_name(service), Origin::Derived(&ROUTER_ACCOUNT));
+    if let Some(loser) = pod.get("serviceAccountName") {
+        rec.at("serviceAccountName").lost(loser, Some(&winner));
+    }
+    if let Some(map) = pod.as_map_mut() {
+        map.insert("serviceAccountName", winner);
     }
 }

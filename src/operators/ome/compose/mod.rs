@@ -16,8 +16,6 @@ pub(crate) mod layer;
 pub(crate) mod metadata;
 pub(crate) mod mode;
 mod no_effect;
-pub(crate) mod node_selector;
-pub mod router;
 
 #[cfg(test)]
 pub(crate) mod testing;
