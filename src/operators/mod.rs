@@ -63,13 +63,13 @@ pub(crate) fn is_service(kind: &str) -> bool {
 
 /// Reports whether services of a kind are merged with presets of their release.
 pub(crate) fn is_of_presets(kind: &str) -> bool {
-    kind == kserve::llm::KIND
+    kind == kserve::LLM_KIND
 }
 
 /// Reports whether objects of a kind are rendered without their unknown fields, as a server stores
 /// them.
 pub(crate) fn is_lenient(kind: &str) -> bool {
-    [kserve::llm::KIND, kserve::llm::CONFIG].contains(&kind)
+    [kserve::LLM_KIND, kserve::llm::CONFIG].contains(&kind)
 }
 
 /// Reports whether the operator's defaulting webhook decodes and encodes an object before it is

@@ -3,7 +3,7 @@
 //! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 
 use super::admission::{refused, refused_runtime};
-use super::llm;
+use super::is_llm;
 use super::mode;
 use crate::api::{Api, DeploymentMode, KServeConfig, Runtime, Semantics};
 use crate::check::references::missing_runtime;
@@ -55,7 +55,7 @@ fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(semantics);
         // LLMInferenceServices are judged when they are read.
-        if service.object.api == Api::KServe && !llm::is_llm(service) {
+        if service.object.api == Api::KServe && !is_llm(service) {
             let violations = refused(policy, service, config);
             report(semantics, &service.object, service.refusal.as_deref(), violations, found);
         }

@@ -25,3 +25,13 @@ pub mod rules;
 pub(crate) mod select;
 pub(crate) mod storage_uri;
 pub mod upgrade;
+
+use crate::api::Service;
+
+/// The kind of services for language models; the other kind is `InferenceService`.
+pub(crate) const LLM_KIND: &str = "LLMInferenceService";
+
+/// Whether a service is one for a language model.
+pub(crate) fn is_llm(service: &Service) -> bool {
+    service.object.id.kind == LLM_KIND
+}

@@ -1,7 +1,8 @@
 //! KServe as an operator: its names, and its operations on services.
 
 use super::{
-    admission, build, checks, llm, mode, objects, openshift, read, releases, select, upgrade,
+    LLM_KIND, admission, build, checks, is_llm, llm, mode, objects, openshift, read, releases,
+    select, upgrade,
 };
 use crate::api::{
     Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime, Scope,
@@ -34,7 +35,7 @@ impl Operator for KServe {
     }
 
     fn kinds(&self) -> &'static [&'static str] {
-        &["InferenceService", llm::KIND]
+        &["InferenceService", LLM_KIND]
     }
 
     fn image(&self) -> &'static str {
@@ -141,7 +142,7 @@ impl Services for KServe {
     }
 
     fn read(&self, object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
-        if object.id.kind == llm::KIND {
+        if object.id.kind == LLM_KIND {
             return llm::read::service(object, policy, diagnostics);
         }
         read::service(object, policy, diagnostics)
@@ -153,7 +154,7 @@ impl Services for KServe {
         service: &Service,
         config: &OperatorConfig,
     ) -> Option<Failure> {
-        if llm::is_llm(service) {
+        if is_llm(service) {
             return llm::read::refusal(service, config);
         }
         admission::refusal(policy, service, &config.kserve)
@@ -182,7 +183,7 @@ impl Services for KServe {
     }
 
     fn is_read_one_way(&self, service: &Service) -> bool {
-        llm::is_llm(service)
+        is_llm(service)
     }
 
     fn resolver<'a>(&self, _: &'static Policy, catalog: &'a Catalog) -> Box<dyn Resolver<'a> + 'a> {
@@ -206,7 +207,7 @@ impl Services for KServe {
         resolution: &Resolution<'a>,
         history: &mut Recorder,
     ) -> Outcome<'a> {
-        if llm::is_llm(service) {
+        if is_llm(service) {
             return llm::build(llm_context(context), service, history);
         }
         build::build(context.settings(), service, resolution, history)
@@ -217,7 +218,7 @@ impl Services for KServe {
         context: &Context<'_, '_>,
         built: &Built<'_>,
     ) -> Option<Result<Vec<RenderedObject>, Failure>> {
-        if llm::is_llm(built.service) {
+        if is_llm(built.service) {
             return Some(llm::workloads(llm_context(context), built));
         }
         // The scheduler sees pods behind the webhook, with the claims and containers that it adds;
@@ -238,7 +239,7 @@ impl Services for KServe {
     }
 
     fn goes_on(&self, service: &Service, object: &Node) -> bool {
-        llm::is_llm(service) || openshift::metrics::is_of_metrics(object)
+        is_llm(service) || openshift::metrics::is_of_metrics(object)
     }
 
     fn objects(
@@ -246,7 +247,7 @@ impl Services for KServe {
         context: &Context<'_, '_>,
         built: &Built<'_>,
     ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
-        if llm::is_llm(built.service) {
+        if is_llm(built.service) {
             return llm::objects(llm_context(context), built);
         }
         written(context, built, context.catalog.config().kserve.expand)
@@ -285,7 +286,7 @@ struct Decisions<'a>(&'a Catalog);
 
 impl<'a> Resolver<'a> for Decisions<'a> {
     fn resolve(&self, search: &Search<'a, '_>, service: &Service) -> Resolution<'a> {
-        if llm::is_llm(service) {
+        if is_llm(service) {
             let context =
                 // Which configurations apply does not depend on the domain of the cluster.
                 llm::Context { catalog: self.0, policy: search.policy, cluster_domain: "" };

@@ -6,8 +6,8 @@ use crate::diag::{Code, Diagnostic};
 use crate::load::Document;
 use crate::operator::{Operator, Services};
 use crate::operators;
-use crate::operators::kserve::llm;
 use crate::operators::kserve::read as kserve;
+use crate::operators::kserve::{LLM_KIND, llm};
 use crate::operators::kthena::{booster, read as kthena};
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
@@ -105,7 +105,7 @@ pub(super) fn typed(
         } else {
             schema::Strictness::Documented
         };
-        if document.kind == llm::KIND {
+        if document.kind == LLM_KIND {
             // The defaulting webhook decodes and encodes the object before it is checked.
             schema.fill_zeroes(&mut document.node);
         }

@@ -7,6 +7,7 @@ use crate::api::Failure;
 use crate::api::Object;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::text;
+use crate::operators::kserve::LLM_KIND;
 use crate::schema;
 use crate::source::SourceMap;
 use crate::yaml::{Node, Value};
@@ -87,7 +88,7 @@ pub(super) fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
     }
     put(&mut object.node, "spec", checked);
     let mut found = Vec::new();
-    if let Some(schema) = schema::kind(super::convert::STORED, super::KIND) {
+    if let Some(schema) = schema::kind(super::convert::STORED, LLM_KIND) {
         // The controller sends its Go struct: fields without `omitempty` are there with zero
         // values.
         schema.fill_zeroes(&mut object.node);

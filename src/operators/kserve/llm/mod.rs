@@ -48,15 +48,8 @@ use scene::Scene;
 use std::collections::BTreeMap;
 use workload::{Part, Workload};
 
-/// The kind of the services.
-pub(crate) const KIND: &str = "LLMInferenceService";
 /// The kind of the configurations.
 pub(crate) use crate::catalog::LLM_CONFIG as CONFIG;
-
-/// Whether a service is of this kind.
-pub(crate) fn is_llm(service: &Service) -> bool {
-    service.object.id.kind == KIND
-}
 
 /// The context in which services of this kind are built.
 #[derive(Clone, Copy)]

@@ -10,6 +10,7 @@ use super::scene::{Scene, absent, at_mut, put, text_at};
 use crate::api::{Api, Object, Service};
 use crate::diag::Diagnostic;
 use crate::merge::edit::{each_mut, list_mut, mapping, text};
+use crate::operators::kserve::is_llm;
 use crate::quantity::names::child_name;
 use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -183,7 +184,7 @@ fn members(scene: &Scene<'_>, group: &str) -> Vec<Member> {
     let services = scene.catalog.services().map(|views| &views.controller);
     let same = |service: &&Service| {
         service.object.api == Api::KServe
-            && service.object.id.kind == super::KIND
+            && is_llm(service)
             && service.namespace == scene.namespace()
             && group_of(&service.object) == Some(group)
     };

@@ -10,6 +10,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{field_mut, list_mut, map_mut, text};
 use crate::objects::build::node;
 use crate::operators::kserve::compose::names::MAIN;
+use crate::operators::kserve::is_llm;
 use crate::pods::rules::OPENSHIFT_CONNECTION;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -54,7 +55,7 @@ pub(super) fn apply(
             "annotate the Secret with `opendatahub.io/connection-type-protocol: s3`, `uri` or `oci`",
         ));
     };
-    if crate::operators::kserve::llm::is_llm(service) {
+    if is_llm(service) {
         return super::llm::connect(service, secret, kind).map_err(|message| {
             failure(message, "give the connection what it lacks, or name another one")
         });

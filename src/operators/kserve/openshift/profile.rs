@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{list_mut, map_mut, text};
 use crate::objects::build::node;
 use crate::objects::metadata::KUEUE_QUEUE;
-use crate::operators::kserve::llm::is_llm;
+use crate::operators::kserve::is_llm;
 use crate::pods::rules::{OPENSHIFT_DEFAULT_PROFILE, OPENSHIFT_PROFILE};
 use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
