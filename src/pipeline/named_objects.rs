@@ -87,7 +87,7 @@ impl Existing {
     pub(crate) fn lacks(&self, namespace: &EcoString, (kind, name): &Named) -> bool {
         let names = self.0.get(&(namespace.clone(), *kind));
         names.is_some_and(|names| !names.contains(name))
-            && OF_EVERY_NAMESPACE.iter().all(|(of, _, own)| of != kind || own != name)
+            && OF_EVERY_NAMESPACE.iter().all(|(of, _, present)| of != kind || present != name)
             && (*kind != CONFIG_MAP || !COPIED.contains(&name.as_str()))
     }
 
@@ -140,8 +140,8 @@ fn started(pod: &Object) -> bool {
 fn makes(object: &Node, one: &Named) -> bool {
     let (kind, name) = (one.0, one.1.as_str());
     let text = |path: &[&str]| object.at(path).and_then(Node::as_str).unwrap_or_default();
-    let own = text(&["metadata", "name"]);
-    if text(&["kind"]) == kind && own == name {
+    let maker = text(&["metadata", "name"]);
+    if text(&["kind"]) == kind && maker == name {
         return true;
     }
     // By its key, as annotations have names of models and of other things, too.
@@ -164,7 +164,7 @@ fn makes(object: &Node, one: &Named) -> bool {
         && !READERS.contains(&group)
         && OPERATORS.iter().all(|operator| operator.group() != group);
     let begins = || {
-        let rest = name.strip_prefix(own).filter(|_| !own.is_empty());
+        let rest = name.strip_prefix(maker).filter(|_| !maker.is_empty());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
     // Pods that name it need it themselves.
