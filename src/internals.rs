@@ -176,7 +176,7 @@ pub mod report {
         pub use crate::report::serving::{Notes, explain, markdown, text};
     }
     pub mod table {
-        pub use crate::report::table::Style;
+        pub use crate::report::table::{Style, wrapped};
     }
     pub mod together {
         pub use crate::report::together::text;

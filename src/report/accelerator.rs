@@ -2,6 +2,7 @@
 
 mod candidates;
 
+use super::cell::{Cell, row};
 use super::judged::{self, Detail};
 use super::sheet::Sheet;
 use crate::api::Failure;
@@ -111,15 +112,15 @@ pub(super) fn by_class(totals: &Totals) -> Value {
 }
 
 /// How many of its pods have a node; `None` if no node reports its resources.
-pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
+pub(super) fn fitting(component: &PlannedComponent) -> Option<Cell> {
     super::together::cell(component)
 }
 
 /// [`fitting`] as a cell.
-pub(super) fn fits(component: &PlannedComponent) -> String {
+pub(super) fn fits(component: &PlannedComponent) -> Cell {
     // A component whose pods are not counted has no number, and `-` would claim that none fits.
     fitting(component).unwrap_or_else(|| {
-        if component.is_counted() { "-".to_owned() } else { Count::UNKNOWN.to_string() }
+        if component.is_counted() { Cell::none() } else { Count::UNKNOWN.to_string().into() }
     })
 }
 
@@ -258,10 +259,10 @@ fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &m
                 .origin
                 .and_then(Origin::span)
                 .map_or(String::new(), |span| sources.locate(span).to_string());
-            vec![
-                stated.name.to_owned(),
-                stated.value.as_ref().map_or("-".to_owned(), |value| redacted(value).into_owned()),
-                stated.evidence.as_str().to_owned(),
+            row![
+                stated.name,
+                Cell::or_none(stated.value.as_ref().map(|value| redacted(value).into_owned())),
+                stated.evidence.as_str(),
                 wanted.map_or(String::new(), |wanted| value(&wanted.value)),
                 place,
             ]
@@ -299,18 +300,18 @@ fn place(origin: Origin, sources: &SourceMap) -> String {
     }
 }
 
-fn requirement(requirement: &Requirement, sources: &SourceMap) -> Vec<Vec<String>> {
+fn requirement(requirement: &Requirement, sources: &SourceMap) -> Vec<Vec<Cell>> {
     // Below the value that counts, those that it overrides.
-    let row = |key: &str, node: &Node, layer: &str| {
-        vec![key.to_owned(), value(node), layer.to_owned(), place(node.origin, sources)]
+    let row = |key: &str, node: &Node, layer: &'static str| {
+        row![key, value(node), Cell::layer(layer), place(node.origin, sources)]
     };
-    let lost = requirement.overridden.iter().map(|(node, layer)| row("  over", node, layer));
+    let lost = requirement.overridden.iter().map(|(node, layer)| row("  over", node, *layer));
     std::iter::once(row(requirement.key, &requirement.value, requirement.layer))
         .chain(lost)
         .collect()
 }
 
-fn preference(entry: &JudgedPreference, sources: &SourceMap) -> Vec<String> {
+fn preference(entry: &JudgedPreference, sources: &SourceMap) -> Vec<Cell> {
     let conditions: Vec<String> = entry
         .conditions
         .iter()
@@ -319,11 +320,11 @@ fn preference(entry: &JudgedPreference, sources: &SourceMap) -> Vec<String> {
             format!("{key} {expression}: {}{fact}", result.as_str())
         })
         .collect();
-    vec![
+    row![
         format!("[{}]", entry.index),
         entry.class.to_string(),
         entry.score.to_string(),
-        entry.applies.as_str().to_owned(),
+        entry.applies.as_str(),
         conditions.join("; "),
         place(entry.origin, sources),
     ]

@@ -1,5 +1,6 @@
 //! The catalog as lists, items and JSON (docs/json.md, `catalog-list`, `catalog-show`).
 
+use super::cell::{Cell, row};
 use super::screen::{Page, line};
 use super::table::{Style, fits, table as plain_table};
 use crate::api::{
@@ -319,22 +320,21 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
     if !items.is_empty() && items.iter().all(|item| item.kind() == ItemKind::Accelerator) {
         return accelerator_table(items, world, style);
     }
-    let mut rows: Vec<Vec<String>> =
-        items.iter().map(|item| row(item, names, world).to_vec()).collect();
+    let mut rows: Vec<Vec<Cell>> = items.iter().map(|item| row(item, names, world)).collect();
     // One table if it fits: names can be compared over all kinds.
     if fits(&TITLES, rows.iter().cloned(), style) {
         return plain_table(&TITLES, rows, style);
     }
     // The order within a kind stays, since the sort is stable.
-    rows.sort_by(|one, other| one[0].cmp(&other[0]));
+    rows.sort_by(|one, other| one[0].text.cmp(&other[0].text));
     let mut out = Page::default();
     for (place, row) in rows.chunk_by(|one, next| one[0] == next[0]).enumerate() {
         if place > 0 {
             out.end_line();
         }
-        line!(out, "{}", row[0][0]);
+        line!(out, "{}", row[0][0].text);
         // Objects of the cluster have no namespace to show.
-        let first = if row.iter().all(|row| row[1] == "-") { 2 } else { 1 };
+        let first = if row.iter().all(|row| row[1].is_none()) { 2 } else { 1 };
         let cells = row.iter().map(|row| row[first..].to_vec());
         out.draw(&plain_table(&TITLES[first..], cells, style));
     }
@@ -342,17 +342,17 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
 }
 
 /// The cells of one item: kind, namespace, name, summary, source, location.
-fn row(item: &Item<'_>, names: Names, world: &World) -> [String; 6] {
+fn row(item: &Item<'_>, names: Names, world: &World) -> Vec<Cell> {
     let object = item.object();
     let name = match names {
         Names::Documented => item.documented_name().unwrap_or_default().to_owned(),
         Names::Object => object.id.name.to_string(),
     };
-    [
-        object.id.kind.to_string(),
+    row![
+        &object.id.kind,
         match &object.id.scope {
-            Scope::Namespace(namespace) => namespace.to_string(),
-            Scope::Cluster => "-".to_owned(),
+            Scope::Namespace(namespace) => Cell::from(namespace),
+            Scope::Cluster => Cell::none(),
         },
         name,
         summary(item),
@@ -460,35 +460,36 @@ fn in_words(value: &Value) -> String {
 pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
     let Value::Object(fields) = item.json(world) else { return String::new() };
     let mut out = Page::default();
-    let rows: Vec<Vec<String>> = fields
+    let rows: Vec<Vec<Cell>> = fields
         .iter()
         // Formats have a table of their own below.
         .filter(|(key, value)| *key != "formats" && !value.is_null())
-        .map(|(key, value)| vec![words_of(key), in_words(value)])
-        .filter(|row| row[1] != "-")
+        .map(|(key, value)| (words_of(key), in_words(value)))
+        .filter(|(_, value)| value != "-")
+        .map(|(key, value)| row![key, value])
         .collect();
     out.draw(&plain_table(&["FIELD", "VALUE"], rows, style));
     if let Item::Runtime(runtime) = item {
         out.end_line();
         let rows = runtime.formats.iter().enumerate().map(|(index, entry)| {
             let Value::Object(fields) = format(index, entry) else { return Vec::new() };
-            let cell = |key: &str| {
-                fields.get(key).map_or(String::new(), |value| {
-                    if value.is_null() {
-                        "-".to_owned()
-                    } else {
-                        value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
-                    }
-                })
+            let cell = |key: &str| match fields.get(key) {
+                None => Cell::default(),
+                Some(Value::Null) => Cell::none(),
+                Some(value) => match value.as_str() {
+                    Some(text) => text.into(),
+                    None => value.to_string().into(),
+                },
             };
             let pair = |name: &str, version: &str| {
-                if cell(version) == "-" {
-                    cell(name)
+                let (name, version) = (cell(name), cell(version));
+                if version.is_none() {
+                    name
                 } else {
-                    format!("{} {}", cell(name), cell(version))
+                    format!("{} {}", name.text, version.text).into()
                 }
             };
-            vec![
+            row![
                 cell("index"),
                 pair("format", "formatVersion"),
                 pair("framework", "frameworkVersion"),
@@ -565,21 +566,17 @@ fn accelerator_table(items: &[Item<'_>], world: &World, style: Style) -> String 
         .iter()
         .filter_map(|item| world.catalog.class(Semantics::Documented, &item.object().id.name));
     let rows = classes.map(|class| {
-        let word = |field| word(field).unwrap_or("-").to_owned();
-        let price = class
-            .cost
-            .as_ref()
-            .and_then(|cost| cost.per_hour.as_ref())
-            .map_or("-".to_owned(), |price| price.value.canonical().to_string());
-        vec![
-            class.name().to_string(),
+        let word = |field| Cell::or_none(word(field));
+        let price = class.cost.as_ref().and_then(|cost| cost.per_hour.as_ref());
+        row![
+            class.name(),
             word(class.vendor.as_ref()),
             word(class.family.as_ref()),
-            memory(class).unwrap_or_else(|| "-".to_owned()),
-            nodes(class, world).map_or("-".to_owned(), |nodes| nodes.to_string()),
+            Cell::or_none(memory(class)),
+            Cell::or_none(nodes(class, world).map(|nodes| nodes.to_string())),
             word(class.capabilities.compute_capability.as_ref()),
-            price,
-            if class.object.builtin { "builtin".to_owned() } else { "user".to_owned() },
+            Cell::or_none(price.map(|price| price.value.canonical().to_string())),
+            if class.object.builtin { "builtin" } else { "user" },
             world.sources.locate(class.object.name_span()).to_string(),
         ]
     });

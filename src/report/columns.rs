@@ -1,5 +1,7 @@
 //! Columns of a table that say the same in every row are one line above it.
 
+use super::cell::Cell;
+
 /// The column that is always shown, even if it is the same in every row.
 const SERVICE: usize = 1;
 
@@ -8,16 +10,16 @@ const SERVICE: usize = 1;
 /// except a class that it does not have.
 pub(super) fn folded(
     titles: &[&'static str],
-    rows: impl Iterator<Item = Vec<String>>,
+    rows: impl Iterator<Item = Vec<Cell>>,
 ) -> (Vec<String>, Vec<usize>) {
     let mut services = 0;
     // For each column its first non-empty cell, and whether all other cells are equal to it.
-    let mut columns: Vec<Option<(String, bool)>> = vec![None; titles.len()];
+    let mut columns: Vec<Option<(Cell, bool)>> = vec![None; titles.len()];
     for row in rows {
-        services += usize::from(!row[SERVICE].is_empty());
+        services += usize::from(!row[SERVICE].text.is_empty());
         // A service in error has no value where the others agree.
-        let is_failed = row.iter().any(|cell| cell.starts_with('✗'));
-        let counts = |cell: &str| !cell.is_empty() && (!is_failed || cell != "-");
+        let is_failed = row.iter().any(Cell::is_bad);
+        let counts = |cell: &Cell| !cell.text.is_empty() && !(is_failed && cell.is_none());
         for (column, cell) in columns.iter_mut().zip(row).filter(|(_, cell)| counts(cell)) {
             match column {
                 Some((first, alike)) => *alike &= *first == cell,
@@ -28,11 +30,11 @@ pub(super) fn folded(
     let (mut words, mut kept) = (Vec::new(), Vec::new());
     for (at, column) in columns.into_iter().enumerate() {
         // The code of an error stays next to its service.
-        let folds = |first: &str| services > 1 || (titles[at] == "CLASS" && first == "-");
+        let folds = |first: &Cell| services > 1 || (titles[at] == "CLASS" && first.is_none());
         match column {
             None if at != SERVICE => {}
             Some((first, true)) if at != SERVICE && folds(&first) && !is_verdict(&first) => {
-                words.extend((first != "-").then(|| phrase(titles[at], &first)));
+                words.extend((!first.is_none()).then(|| phrase(titles[at], &first.text)));
             }
             _ => kept.push(at),
         }
@@ -49,12 +51,12 @@ fn phrase(title: &str, value: &str) -> String {
 }
 
 /// Whether a cell says why a service has no values: such a cell stays next to it.
-fn is_verdict(cell: &str) -> bool {
-    cell.starts_with('✗') || cell.starts_with("not planned")
+fn is_verdict(cell: &Cell) -> bool {
+    cell.is_bad() || cell.text.starts_with("not planned")
 }
 
 /// The cells of some columns.
-pub(super) fn taken(row: Vec<String>, kept: &[usize]) -> Vec<String> {
+pub(super) fn taken(row: Vec<Cell>, kept: &[usize]) -> Vec<Cell> {
     let cells = row.into_iter().enumerate();
     cells.filter(|(at, _)| kept.contains(at)).map(|(_, cell)| cell).collect()
 }

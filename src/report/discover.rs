@@ -1,6 +1,7 @@
 //! Accelerator classes that were discovered on nodes: as a table, as YAML with the evidence for
 //! each value, as JSON.
 
+use super::cell::{Cell, row};
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
 use super::table::{Style, table as plain_table};
@@ -221,26 +222,22 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
     out.finish()
 }
 
-fn row(class: &Proposal, sources: &SourceMap) -> Vec<String> {
+fn row(class: &Proposal, sources: &SourceMap) -> Vec<Cell> {
     let spec = |keys: &[&str]| {
-        class
-            .object
-            .get("spec")
-            .and_then(|spec| spec.at(keys))
-            .and_then(Node::scalar_text)
-            .map_or_else(|| "-".to_owned(), |text| text.to_string())
+        let spec = class.object.get("spec").and_then(|spec| spec.at(keys));
+        Cell::or_none(spec.and_then(Node::scalar_text).map(|text| text.to_string()))
     };
     // A class that is in a file is found there; a new one by what its nodes show.
     let from = match class.written {
-        Some(span) => sources.locate(span).to_string(),
-        None => class
-            .facts
-            .iter()
-            .find(|fact| fact.path.to_string().starts_with("spec.discovery"))
-            .map_or_else(|| "-".into(), |fact| origin(&fact.evidence, sources)),
+        Some(span) => sources.locate(span).to_string().into(),
+        None => {
+            let mut facts = class.facts.iter();
+            let fact = facts.find(|fact| fact.path.to_string().starts_with("spec.discovery"));
+            Cell::or_none(fact.map(|fact| origin(&fact.evidence, sources)))
+        }
     };
-    vec![
-        class.action.as_str().to_owned(),
+    row![
+        class.action.as_str(),
         class.name.to_string(),
         spec(&["vendor"]),
         spec(&["family"]),

@@ -1,6 +1,7 @@
 //! `ome drain`: which pods move, in which order, and what blocks them.
 
 use super::answer::Answer;
+use super::cell::{Cell, Meaning, row};
 use super::fill::fill;
 use super::losses::owners;
 use super::phrases::{first_of, plural};
@@ -49,7 +50,8 @@ impl View<'_> {
         if !self.drain.stages.is_empty() {
             page.table(&STAGES, self.stages());
         }
-        for message in self.left_out().into_iter().chain(self.sentences()).chain([self.last()]) {
+        let last = self.last().text;
+        for message in self.left_out().into_iter().chain(self.sentences()).chain([last]) {
             page.paragraph(message);
         }
         page
@@ -91,7 +93,7 @@ impl View<'_> {
     }
 
     /// The answer in a sentence.
-    fn last(&self) -> String {
+    fn last(&self) -> Cell {
         let drain = self.drain;
         let moves = match drain.moves.len() {
             0 => "no pod moves".to_owned(),
@@ -99,14 +101,14 @@ impl View<'_> {
             many => format!("{many} pods move"),
         };
         if let Some(blocked) = &drain.blocked {
-            return format!(
-                "✗ blocked at {} after {} of {}: {}: {}",
+            return Cell::bad(format_args!(
+                "blocked at {} after {} of {}: {}: {}",
                 blocked.node,
                 drain.done,
                 plural(drain.nodes.len(), "node"),
                 blocked.pod,
                 blocked.message
-            );
+            ));
         }
         let count = plural(drain.nodes.len(), "node");
         let waiting = drain.waiting[1].len();
@@ -137,8 +139,9 @@ impl View<'_> {
             }
             Drained::Count(_) | Drained::Most => format!("{count} can go{}; {moves}", self.bound()),
         };
-        let mark = if self.fails || !drain.is_complete() { "✗" } else { "✓" };
-        format!("{mark} {sentence}{waits}")
+        let is_done = drain.is_complete() && !self.fails;
+        let meaning = if is_done { Meaning::Good } else { Meaning::Bad };
+        Cell::marked(meaning, format_args!("{sentence}{waits}"))
     }
 
     /// The sentences between the tables and the last one.
@@ -182,16 +185,15 @@ impl View<'_> {
     }
 
     // Both tables are cut: a drain of a rack moves thousands of pods.
-    fn moves(&self) -> impl Iterator<Item = Vec<String>> + '_ {
-        let cells =
-            |step: &Move| vec![step.pod.to_string(), step.from.to_string(), step.to.to_string()];
+    fn moves(&self) -> impl Iterator<Item = Vec<Cell>> + '_ {
+        let cells = |step: &Move| row![&step.pod, &step.from, &step.to];
         self.drain.moves.iter().take(SHOWN).map(cells)
     }
 
-    fn stages(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+    fn stages(&self) -> impl Iterator<Item = Vec<Cell>> + '_ {
         self.drain.stages.iter().take(SHOWN).map(|stage| {
             let refused = stage.refused.iter().map(|(pod, _)| pod);
-            vec![
+            row![
                 stage.tick.to_string(),
                 stage.node.to_string(),
                 counted(stage.evicted.iter()),
@@ -288,7 +290,7 @@ impl Answer for View<'_> {
         let data = json!({
             "first": self.first(),
             "last": self.last(),
-            "said": self.left_out().into_iter().chain(self.sentences()).collect::<Vec<_>>(),
+            "said": self.left_out().into_iter().chain(self.sentences()).map(Cell::from).collect::<Vec<_>>(),
             "moveTitles": MOVES.map(str::to_lowercase),
             "moves": self.moves().collect::<Vec<_>>(),
             "stageTitles": STAGES.map(str::to_lowercase),

@@ -1,10 +1,10 @@
 //! `ome drift`: compares the cluster with the objects that the operator would write.
 
 use super::answer::Answer;
+use super::cell::Meaning;
 use super::diff::values;
 use super::fill::fill;
 use super::markdown;
-use super::meaning::Meaning;
 use super::phrases::plural;
 use super::screen::{Page, line, printable, put};
 use super::table::{Style, wrapped};
@@ -149,7 +149,7 @@ impl Answer for View<'_> {
     }
 
     fn text(&self, style: Style) -> String {
-        let paint = |sign: &str, text: &str| {
+        let paint = |sign: &'static str, text: &str| {
             if style.color { Meaning::of_sign(sign).painted(text) } else { text.to_owned() }
         };
         let mut out = Page::default();

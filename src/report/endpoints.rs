@@ -1,6 +1,7 @@
 //! The endpoints of services, as JSON and as text.
 
 use super::SCHEMA_VERSION;
+use super::cell::row;
 use super::findings;
 use super::screen::{Page, line};
 use super::table::{Style, table};
@@ -102,7 +103,7 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
             let rows = service.endpoints.iter().map(|endpoint| {
                 // Without an external address the path is all that is known.
                 let place = endpoint.url.as_ref().unwrap_or(&endpoint.path);
-                vec![endpoint.verb.to_owned(), place.clone(), endpoint.purpose.to_owned()]
+                row![endpoint.verb, place.as_str(), endpoint.purpose]
             });
             out.draw(&table(&["VERB", "URL", "PURPOSE"], rows, style));
         }

@@ -2,6 +2,7 @@
 //! first runtimes, then classes.
 
 use super::accelerator;
+use super::cell::{Cell, row};
 use super::judged::{Detail, listing, steps, verdict};
 use super::phrases::inline;
 use super::sheet::Sheet;
@@ -109,7 +110,8 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
             }
         }
         None if planned.service.inline => {
-            out.fact("model", format!("{}, described by the service", inline(&planned.service)));
+            let model = inline(&planned.service).unwrap_or_else(|| "-".to_owned());
+            out.fact("model", format!("{model}, described by the service"));
         }
         None => match &planned.service.described {
             Some(model) => out.fact("model", format!("{model}, described by the service")),
@@ -295,7 +297,7 @@ fn row(
     candidate: &Candidate<'_>,
     decision: &RuntimeDecision<'_>,
     sources: &SourceMap,
-) -> Vec<String> {
+) -> Vec<Cell> {
     let object = &candidate.runtime.object;
     let notes = || candidate.notes.iter().map(ToString::to_string);
     let (rule, detail, place) = if let Some(rejection) = candidate.reasons.first() {
@@ -318,10 +320,10 @@ fn row(
         let rule = candidate.notes.last().map_or("eligible", |note| note.code().as_str());
         (rule.to_owned(), notes().collect::<Vec<_>>().join("; "), None)
     };
-    vec![
-        object.shown_name().to_string(),
-        object.id.scope.namespace().map_or("cluster".to_owned(), ToString::to_string),
-        verdict(candidate.verdict),
+    row![
+        object.shown_name(),
+        object.id.scope.namespace().map_or("cluster", |namespace| namespace.as_str()),
+        verdict(candidate.verdict, candidate.verdict.as_str()),
         rule,
         detail,
         sources.locate(place.unwrap_or_else(|| object.name_span())).to_string(),
@@ -339,19 +341,19 @@ fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, out: &mut Sheet) 
     ));
     let side = |side: &Option<(ecow::EcoString, crate::yaml::Origin)>| match side {
         Some((text, origin)) => match super::places::origin(*origin, sources) {
-            Some(place) => format!("{text} ({place})"),
-            None => text.to_string(),
+            Some(place) => format!("{text} ({place})").into(),
+            None => Cell::from(text),
         },
-        None => "-".to_owned(),
+        None => Cell::none(),
     };
     let rows = candidate.entries.iter().flat_map(|entry| {
         entry.checks.iter().map(move |check| {
-            vec![
+            row![
                 format!("[{}]", entry.index),
-                check.attribute.as_str().to_owned(),
+                check.attribute.as_str(),
                 side(&check.model),
                 side(&check.runtime),
-                check.result.as_str().to_owned(),
+                check.result.as_str(),
             ]
         })
     });

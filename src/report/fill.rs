@@ -5,7 +5,6 @@
 //! `page/layout.html`: one design, one stylesheet, one script, no external resources.
 
 use super::markdown;
-use super::meaning::Meaning;
 use super::screen::printable;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
@@ -41,7 +40,6 @@ pub(super) fn fill(
     environment.add_filter("code", |text: &str| markdown::code(text));
     environment.add_filter("cell", |text: &str| markdown::code_cell(text));
     environment.add_filter("text", |text: &str| markdown::text(text));
-    environment.add_filter("meaning", |text: &str| Meaning::of(text).map_or("", Meaning::class));
     environment.add_template(name, template).map_err(failed)?;
     let mut text = environment
         .get_template(name)

@@ -2,9 +2,9 @@
 //!
 //! In: settled findings. Out: a page. This module makes no decisions.
 
+use super::cell::Meaning;
 use super::fill::fill;
 use super::findings;
-use super::meaning::Meaning;
 use super::phrases::plural;
 use super::table::Style;
 use crate::diag::{Diagnostic, Severity};
@@ -40,10 +40,10 @@ pub fn html(
         if is_drawn {
             drawing.draw(finding, &mut drawn);
         }
-        let (sign, class) = sign(finding.severity);
+        let meaning = meaning(finding.severity);
         by_file.entry(file).or_default().push(json!({
-            "sign": sign,
-            "class": class,
+            "sign": meaning.symbol(),
+            "class": meaning.class(),
             "severity": finding.severity.as_str(),
             "code": finding.code.as_str(),
             "message": finding.message,
@@ -55,14 +55,14 @@ pub fn html(
     }
     // The page opens with the sign of its worst finding.
     let worst = found.iter().map(|finding| finding.severity).max();
-    let (sign, class) = worst.map_or(("✓", Meaning::Good.class()), sign);
+    let meaning = worst.map_or(Meaning::Good, meaning);
     let files_shown = by_file.into_iter().map(|(name, findings)| {
         json!({ "name": name, "count": plural(findings.len(), "finding"), "findings": findings })
     });
     let data = json!({
         "summary": if summary.is_empty() { "nothing found" } else { summary },
-        "sign": sign,
-        "class": class,
+        "sign": meaning.symbol(),
+        "class": meaning.class(),
         "read": plural(files, "file"),
         "open": found.len() <= MOST_OPEN,
         "files": files_shown.collect::<Vec<_>>(),
@@ -70,10 +70,10 @@ pub fn html(
     fill("validate.html", include_str!("page/validate.html"), &data)
 }
 
-fn sign(severity: Severity) -> (&'static str, &'static str) {
+fn meaning(severity: Severity) -> Meaning {
     match severity {
-        Severity::Error => ("✗", Meaning::Bad.class()),
-        Severity::Warning => ("!", Meaning::Attention.class()),
-        Severity::Info => ("·", Meaning::Faint.class()),
+        Severity::Error => Meaning::Bad,
+        Severity::Warning => Meaning::Attention,
+        Severity::Info => Meaning::Faint,
     }
 }

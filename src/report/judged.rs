@@ -4,6 +4,7 @@
 //! In: rows of finished text. Out: tables on a [`Sheet`]. The candidates may be runtimes or
 //! classes.
 
+use super::cell::{Cell, row};
 use super::sheet::Sheet;
 use crate::decision::{Step, Verdict};
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ fn dropped(number: usize) -> String {
 /// Named steps with counts.
 pub(super) fn steps(steps: &[Step], out: &mut Sheet) {
     let rows = steps.iter().map(|step| {
-        vec![
+        row![
             heading(step.id),
             step.r#in.to_string(),
             step.out.to_string(),
@@ -42,24 +43,23 @@ pub(super) fn steps(steps: &[Step], out: &mut Sheet) {
     out.table(&["STEP", "IN", "OUT", "DROPPED"], rows);
 }
 
-/// A verdict with a symbol that has the same meaning as its color.
-pub(super) fn verdict(verdict: Verdict) -> String {
-    let symbol = match verdict {
-        Verdict::Chosen => "✓",
-        Verdict::Eligible => "·",
-        Verdict::Rejected => "✗",
-    };
-    format!("{symbol} {}", verdict.as_str())
+/// A verdict with the symbol and the color of its meaning.
+pub(super) fn verdict(verdict: Verdict, word: &str) -> Cell {
+    match verdict {
+        Verdict::Chosen => Cell::good(word),
+        Verdict::Eligible => format!("· {word}").into(),
+        Verdict::Rejected => Cell::bad(word),
+    }
 }
 
 /// Rows of rejected candidates: the rows of each one, with the code that is counted if they are not
 /// shown.
-pub(super) type Rejected = Vec<(&'static str, Vec<Vec<String>>)>;
+pub(super) type Rejected = Vec<(&'static str, Vec<Vec<Cell>>)>;
 
 /// Candidates as a table: those that passed, the nearest of the rejected, and a count of the rest.
 pub(super) fn listing(
     header: &[&str],
-    passed: Vec<Vec<String>>,
+    passed: Vec<Vec<Cell>>,
     rejected: Rejected,
     nearest: usize,
     out: &mut Sheet,

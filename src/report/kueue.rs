@@ -1,5 +1,6 @@
 //! Classes from flavors, flavors from classes, and their comparison: as tables, as YAML, as JSON.
 
+use super::cell::{Cell, row};
 use super::discover::{changes, evidence, short, source, value};
 use super::screen::{Page, line, printable, put};
 use super::table::{Style, table as plain_table, wrapped};
@@ -135,21 +136,19 @@ pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> St
     if !classes.classes.is_empty() {
         let rows = classes.classes.iter().map(|one| {
             let spec = |keys: &[&str]| {
-                one.object
-                    .at(keys)
-                    .and_then(Node::scalar_text)
-                    .map_or_else(|| "-".to_owned(), |text| text.to_string())
+                let text = one.object.at(keys).and_then(Node::scalar_text);
+                Cell::or_none(text.map(|text| text.to_string()))
             };
             let from = one
                 .facts
                 .iter()
                 .find(|fact| fact.path.to_string() == "spec.capabilities.memoryGB")
                 .map_or_else(String::new, |fact| source(&fact.evidence, sources));
-            vec![
-                one.action.as_str().to_owned(),
+            row![
+                one.action.as_str(),
                 one.name.to_string(),
                 one.flavor.to_string(),
-                one.rule.as_str().to_owned(),
+                one.rule.as_str(),
                 spec(&["spec", "vendor"]),
                 spec(&["spec", "capabilities", "memoryGB"]),
                 spec(&["spec", "capabilities", "computeCapability"]),
@@ -185,8 +184,8 @@ pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
             let labels: Vec<String> = labels
                 .filter_map(|entry| Some(format!("{}={}", entry.key, entry.node.scalar_text()?)))
                 .collect();
-            vec![
-                one.action.as_str().to_owned(),
+            row![
+                one.action.as_str(),
                 one.name.to_string(),
                 one.class.to_string(),
                 if labels.is_empty() { "any node".to_owned() } else { labels.join(", ") },
@@ -209,28 +208,24 @@ pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
 /// `kueue diff` as text.
 pub fn pairs_table(diffed: &Diffed, style: Style) -> String {
     let mut out = Page::default();
-    let name =
-        |name: Option<&ecow::EcoString>| name.map_or_else(|| "-".to_owned(), ToString::to_string);
     if !diffed.pairs.is_empty() {
         let rows = diffed.pairs.iter().map(|pair| {
             // The missing side is shown by the name that it would have.
             let missing = |name: &Option<ecow::EcoString>| {
                 pair.wanted.as_ref().filter(|_| name.is_none()).map(|wanted| format!("({wanted})"))
             };
-            vec![
-                pair.state.as_str().to_owned(),
-                missing(&pair.class).unwrap_or_else(|| name(pair.class.as_ref())),
-                missing(&pair.flavor).unwrap_or_else(|| name(pair.flavor.as_ref())),
-            ]
+            let name = |name: &Option<ecow::EcoString>| match missing(name) {
+                Some(wanted) => wanted.into(),
+                None => Cell::or_none(name.as_ref()),
+            };
+            row![pair.state.as_str(), name(&pair.class), name(&pair.flavor)]
         });
         out.draw(&plain_table(&["STATE", "CLASS", "FLAVOR"], rows, style));
     }
     for pair in diffed.pairs.iter().filter(|pair| pair.state == State::Differs) {
-        let heading = format!(
-            "{} and {}: the class, the flavor",
-            name(pair.class.as_ref()),
-            name(pair.flavor.as_ref())
-        );
+        let name = |name: &Option<ecow::EcoString>| Cell::or_none(name.as_ref()).text;
+        let heading =
+            format!("{} and {}: the class, the flavor", name(&pair.class), name(&pair.flavor));
         listed(&mut out, &heading, &pair.changes);
     }
     put!(out, "\npairs: {}\n", counted(diffed.pairs.iter().map(|pair| pair.state.as_str())));

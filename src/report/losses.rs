@@ -1,6 +1,7 @@
 //! Nodes that are lost: the lines of `ome plan --without`, the page of `ome plan --each`, and both as
 //! JSON.
 
+use super::cell::{Cell, Meaning, row};
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line};
 use super::sheet::Sheet;
@@ -101,8 +102,8 @@ pub(super) fn json(losses: &Losses) -> Value {
     losses.rows.iter().map(row).collect()
 }
 
-fn cells(row: &LossRow) -> Vec<String> {
-    vec![
+fn cells(row: &LossRow) -> Vec<Cell> {
+    row![
         row.without.to_string(),
         row.nodes.to_string(),
         row.pods.to_string(),
@@ -149,7 +150,7 @@ impl View<'_> {
     }
 
     /// The answer in a sentence.
-    fn last(&self) -> String {
+    fn last(&self) -> Cell {
         let Losses { each, tried, rows, .. } = self.losses;
         let each = each.as_str();
         let unknown = self.together.is_some_and(|placement| !placement.not_judged.is_empty());
@@ -165,7 +166,7 @@ impl View<'_> {
         };
         let sentence = match rows.len() {
             // Nothing was tried, and neither answer would be true.
-            _ if *tried == 0 => return format!("! no {each} to lose{more_fields}"),
+            _ if *tried == 0 => return Cell::warn(format!("no {each} to lose{more_fields}")),
             0 => format!("the fleet survives the loss of any {each} ({tried} tried)"),
             count if count == *tried => {
                 format!("the fleet survives the loss of no {each} ({tried} tried)")
@@ -175,14 +176,14 @@ impl View<'_> {
                 first_of(rows.iter().map(named), LISTED)
             ),
         };
-        let mark = match rows.is_empty() {
+        let meaning = match rows.is_empty() {
             // An input that was not read as a whole proves no survival.
-            false => "✗",
-            true if self.fails => "✗",
-            true if unknown => "!",
-            true => "✓",
+            false => Meaning::Bad,
+            true if self.fails => Meaning::Bad,
+            true if unknown => Meaning::Attention,
+            true => Meaning::Good,
         };
-        format!("{mark} {sentence}{waits}{more_fields}")
+        Cell::marked(meaning, format!("{sentence}{waits}{more_fields}"))
     }
 
     fn spared(&self) -> Option<String> {
@@ -205,7 +206,7 @@ impl View<'_> {
                 page.below(spared);
             }
         }
-        page.paragraph(self.last());
+        page.paragraph(self.last().text);
         page
     }
 

@@ -3,6 +3,7 @@
 //! In: names, messages and values. Out: text in which they cannot form a cell, a link, a tag, a
 //! mention or an emphasis.
 
+use super::cell::Cell;
 use super::screen::{Page, line, printable};
 
 /// Escapes a text so that it is not read as Markdown, HTML or a mention. `|` is always escaped,
@@ -73,19 +74,19 @@ fn longest_run(text: &str) -> usize {
 }
 
 /// A table.
-pub(super) fn table<R: AsRef<[String]>>(
+pub(super) fn table<R: AsRef<[Cell]>>(
     out: &mut Page,
     titles: &[&str],
     rows: impl IntoIterator<Item = R>,
 ) {
-    let row = |out: &mut Page, cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| text(cell)).collect();
+    let row = |out: &mut Page, cells: &mut dyn Iterator<Item = &str>| {
+        let cells: Vec<String> = cells.map(text).collect();
         line!(out, "| {} |", cells.join(" | "));
     };
-    row(out, &titles.iter().map(ToString::to_string).collect::<Vec<_>>());
+    row(out, &mut titles.iter().copied());
     line!(out, "|{}", "---|".repeat(titles.len()));
     for cells in rows {
-        row(out, cells.as_ref());
+        row(out, &mut cells.as_ref().iter().map(|cell| cell.text.as_str()));
     }
 }
 
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn cell_text_cannot_add_table_columns() {
         let mut page = Page::default();
-        table(&mut page, &["a", "b"], [["x|y".to_owned(), "z\nw".to_owned()]]);
+        table(&mut page, &["a", "b"], [["x|y".into(), "z\nw".into()]]);
         assert_eq!(page.finish(), "| a | b |\n|---|---|\n| x\\|y | z\\\\nw |\n");
     }
 }

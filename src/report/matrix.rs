@@ -2,13 +2,14 @@
 //! and HTML.
 
 use super::answer::Answer;
+use super::cell::Cell;
 use super::fill::fill;
 use super::markdown;
 use super::phrases::plural;
 use super::screen::{Page, line};
 use super::table::{Style, grid};
 use super::{SCHEMA_VERSION, kv_cache};
-use crate::pipeline::{Cell, Matrix, MatrixOutcome};
+use crate::pipeline::{Cell as Pair, Matrix, MatrixOutcome};
 use crate::source::SourceMap;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
@@ -79,7 +80,7 @@ impl Answer for View<'_> {
                 }
             }] += 1;
         }
-        let shown = |cell: &Cell| {
+        let shown = |cell: &Pair| {
             let (class, reason) = match &cell.outcome {
                 MatrixOutcome::Winner(_) => ("win", None),
                 MatrixOutcome::Tie(_) => ("tie", Some("age or name would decide")),
@@ -87,9 +88,9 @@ impl Answer for View<'_> {
                     ("hole", Some(reason.as_str()))
                 }
             };
-            json!({ "class": class, "reason": reason, "text": word(cell) })
+            json!({ "class": class, "reason": reason, "text": word(cell).text })
         };
-        let row = |(model, cells): (&str, &[Cell])| json!({ "model": model, "cells": cells.iter().map(shown).collect::<Vec<_>>() });
+        let row = |(model, cells): (&str, &[Pair])| json!({ "model": model, "cells": cells.iter().map(shown).collect::<Vec<_>>() });
         let [wins, ties, none, misfits] = counts;
         let misfits = match misfits {
             0 => String::new(),
@@ -116,7 +117,7 @@ impl Answer for View<'_> {
     }
 }
 
-fn cell(cell: &Cell, sources: &SourceMap) -> Value {
+fn cell(cell: &Pair, sources: &SourceMap) -> Value {
     let (runtime, state, tied, reason) = match &cell.outcome {
         MatrixOutcome::Winner(runtime) => (Some(runtime.as_str()), "winner", Vec::new(), None),
         MatrixOutcome::Tie(tied) => (
@@ -140,16 +141,14 @@ fn cell(cell: &Cell, sources: &SourceMap) -> Value {
     out
 }
 
-fn word(cell: &Cell) -> String {
-    let runtime = match &cell.outcome {
-        MatrixOutcome::Winner(runtime) => format!("✓ {runtime}"),
-        MatrixOutcome::Tie(tied) => format!("! tie: {}", tied.join(", ")),
-        MatrixOutcome::Misfit(runtime, _) => return format!("✗ {runtime}"),
-        MatrixOutcome::Hole(_) => return "-".to_owned(),
-    };
-    match cell.cache.as_deref().and_then(kv_cache::words) {
-        Some(words) => format!("{runtime} ({words})"),
-        None => runtime,
+fn word(cell: &Pair) -> Cell {
+    let cache = cell.cache.as_deref().and_then(kv_cache::words);
+    let cache = cache.map_or(String::new(), |words| format!(" ({words})"));
+    match &cell.outcome {
+        MatrixOutcome::Winner(runtime) => Cell::good(format_args!("{runtime}{cache}")),
+        MatrixOutcome::Tie(tied) => Cell::warn(format_args!("tie: {}{cache}", tied.join(", "))),
+        MatrixOutcome::Misfit(runtime, _) => Cell::bad(runtime),
+        MatrixOutcome::Hole(_) => Cell::none(),
     }
 }
 
@@ -159,13 +158,12 @@ fn titles<'a>(matrix: &'a Matrix, first: &'a str) -> Vec<&'a str> {
 }
 
 /// The cells of the table: the name of the model, and a word per class.
-fn words(matrix: &Matrix) -> impl Iterator<Item = Vec<String>> {
-    rows(matrix).map(|(model, cells)| {
-        std::iter::once(model.to_owned()).chain(cells.iter().map(word)).collect()
-    })
+fn words(matrix: &Matrix) -> impl Iterator<Item = Vec<Cell>> {
+    rows(matrix)
+        .map(|(model, cells)| std::iter::once(model.into()).chain(cells.iter().map(word)).collect())
 }
 
-fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
+fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Pair])> {
     // The cells are in rows; without a class there are none, and `chunks` takes no 0.
     let width = matrix.classes.len().max(1);
     matrix.models.iter().map(ecow::EcoString::as_str).zip(matrix.cells.chunks(width))

@@ -42,14 +42,11 @@ where
 }
 
 /// The format of an inline model.
-pub(super) fn inline(service: &PlannedService) -> String {
-    service.format.as_ref().map_or_else(
-        || "-".to_owned(),
-        |format| match &format.version {
-            Some(version) => format!("{} {}", format.name.value, version.value.text()),
-            None => format.name.value.to_string(),
-        },
-    )
+pub(super) fn inline(service: &PlannedService) -> Option<String> {
+    service.format.as_ref().map(|format| match &format.version {
+        Some(version) => format!("{} {}", format.name.value, version.value.text()),
+        None => format.name.value.to_string(),
+    })
 }
 
 /// The criterion that ranked the chosen runtime before the next one.

@@ -2,6 +2,7 @@
 //! cause; pods that do not fit; the verdict as the last sentence.
 
 use super::accelerator;
+use super::cell::{Cell, row};
 use super::columns::{folded, small, taken};
 use super::kv_cache;
 use super::markdown;
@@ -330,9 +331,9 @@ impl<'a> Plan<'a> {
         apis.any(|api| Some(api) != first)
     }
 
-    fn rows<'s>(&'s self, shown: &'s [&Planned<'_>]) -> impl Iterator<Item = Vec<String>> + 's {
+    fn rows<'s>(&'s self, shown: &'s [&Planned<'_>]) -> impl Iterator<Item = Vec<Cell>> + 's {
         let (is_mixed, shows_fits) = (self.is_mixed(), self.shows_fits());
-        let wide = move |planned: &Planned<'_>, rows: &mut [Vec<String>]| {
+        let wide = move |planned: &Planned<'_>, rows: &mut [Vec<Cell>]| {
             let Extent::Wide(costs) = self.extent else { return };
             for (index, row) in rows.iter_mut().enumerate() {
                 let [size, cost] =
@@ -342,8 +343,8 @@ impl<'a> Plan<'a> {
                     planned.components.get(index).filter(|component| component.gpus() != 0.into());
                 row.push(size);
                 row.extend(component.map_or_else(
-                    || std::array::from_fn(|_| "-".to_owned()),
-                    |component| kv_cache::cells(component.cache.as_deref()),
+                    || std::array::from_fn(|_| Cell::none()),
+                    |component| kv_cache::cells(component.cache.as_deref()).map(Cell::from),
                 ));
                 row.push(cost);
             }
@@ -364,16 +365,17 @@ impl<'a> Plan<'a> {
             let text = format!("  {name:<10} {text}");
             out.draw(&wrapped(&printable(&text), style.width, "             "));
         };
-        attribute("model", &model(planned));
+        attribute("model", &model(planned).text);
         if planned.unplanned.is_some() {
-            attribute("plan", &decided_by(planned));
+            attribute("plan", &decided_by(planned).text);
             return out.finish();
         }
         if planned.error.is_some() {
-            attribute("error", &decided_by(planned));
+            attribute("error", &decided_by(planned).text);
             return out.finish();
         }
-        attribute("runtime", &format!("{} ({})", runtime(planned), decided_by(planned)));
+        let (runtime, by) = (runtime(planned), decided_by(planned));
+        attribute("runtime", &format!("{} ({})", runtime.text, by.text));
         for component in &planned.components {
             let class = planned
                 .class(component.kind)
@@ -435,14 +437,11 @@ fn waits(planned: &Planned<'_>) -> bool {
 }
 
 /// The cells of `-o wide` about a service: the size of the model, and the cost.
-fn further(planned: &Planned<'_>, costs: Option<&Costs>) -> [String; 2] {
+fn further(planned: &Planned<'_>, costs: Option<&Costs>) -> [Cell; 2] {
     let size = planned.resolution.model.and_then(Model::parameters);
     let service = &planned.service;
     let cost = costs.and_then(|costs| costs.of(&service.namespace, &service.name));
-    [
-        size.map_or("-".to_owned(), ParamCount::short),
-        cost.map_or("-".to_owned(), |cost| cost.to_string()),
-    ]
+    [Cell::or_none(size.map(ParamCount::short)), Cell::or_none(cost.map(|cost| cost.to_string()))]
 }
 
 /// Columns to leave out of a table that does not fit with shortened names; `explain` has them.
@@ -453,9 +452,9 @@ static LEAVE_OUT: [&str; 3] = ["BY", "PODS", "MODEL"];
 /// that does not fit. Further, the line that says what was left out.
 fn shortened(
     titles: &[&str],
-    rows: Vec<Vec<String>>,
+    rows: Vec<Vec<Cell>>,
     style: Style,
-) -> Option<(Vec<String>, Vec<Vec<String>>, String)> {
+) -> Option<(Vec<String>, Vec<Vec<Cell>>, String)> {
     let (mut titles, mut rows, mode) = in_few_words(titles, rows);
     let mut lines = Vec::new();
     lines.extend(mode.map(|mode| format!("mode {mode} unless the component names another")));
@@ -481,8 +480,8 @@ fn shortened(
 /// A table with shorter titles and cells, and the mode that its rows leave out.
 fn in_few_words(
     titles: &[&str],
-    mut rows: Vec<Vec<String>>,
-) -> (Vec<String>, Vec<Vec<String>>, Option<String>) {
+    mut rows: Vec<Vec<Cell>>,
+) -> (Vec<String>, Vec<Vec<Cell>>, Option<String>) {
     let column = |title: &str| titles.iter().position(|name| *name == title);
     let mut titles: Vec<String> = titles
         .iter()
@@ -496,13 +495,13 @@ fn in_few_words(
     if let Some(by) = column("DECIDED BY") {
         for row in &mut rows {
             // A service in error has no runtime.
-            if let Some(runtime) = column("RUNTIME").filter(|_| row[by].starts_with('✗')) {
+            if let Some(runtime) = column("RUNTIME").filter(|_| row[by].is_bad()) {
                 // Its code stays on one line.
-                row[runtime] = row[by].replace(' ', "\u{a0}");
-                "-".clone_into(&mut row[by]);
+                row[runtime] = row[by].with(row[by].text.replace(' ', "\u{a0}"));
+                row[by] = Cell::none();
             } else {
-                let word = super::phrases::in_one_word(&row[by]).to_owned();
-                row[by] = word;
+                let word = super::phrases::in_one_word(&row[by].text).to_owned();
+                row[by].text = word;
             }
         }
     }
@@ -510,20 +509,20 @@ fn in_few_words(
         return (titles, rows, None);
     };
     let mut counts: IndexMap<String, usize> = IndexMap::new();
-    for row in rows.iter().filter(|row| row[mode] != "-") {
-        *counts.entry(row[mode].clone()).or_default() += 1;
+    for row in rows.iter().filter(|row| !row[mode].is_none()) {
+        *counts.entry(row[mode].text.clone()).or_default() += 1;
     }
     // Of modes that are as common, the first.
     let most = counts.values().max().copied();
     let commonest = counts.into_iter().find(|(_, count)| Some(*count) == most);
     let commonest = commonest.map(|(mode, _)| mode);
     for row in &mut rows {
-        let text = row.remove(mode);
+        let removed = row.remove(mode);
         // The mode of others goes to the component, whose mode it is.
-        if text != "-" && commonest.as_ref() != Some(&text) {
+        if !removed.is_none() && commonest.as_ref() != Some(&removed.text) {
             let cell = &mut row[component - usize::from(mode < component)];
-            cell.push(' ');
-            cell.push_str(&text);
+            cell.text.push(' ');
+            cell.text.push_str(&removed.text);
         }
     }
     // After the rows, whose cells were found by the place of the column.
@@ -532,15 +531,11 @@ fn in_few_words(
 }
 
 /// The rows with names that are as long as fits the terminal; `None` if the shortest do not fit.
-fn with_short_names(
-    titles: &[String],
-    rows: &[Vec<String>],
-    style: Style,
-) -> Option<Vec<Vec<String>>> {
+fn with_short_names(titles: &[String], rows: &[Vec<Cell>], style: Style) -> Option<Vec<Vec<Cell>>> {
     let headed: Vec<&str> = titles.iter().map(String::as_str).collect();
     let names: Vec<usize> =
         NAMES.iter().filter_map(|title| titles.iter().position(|name| name == title)).collect();
-    let lengths = rows.iter().flat_map(|row| names.iter().map(|at| row[*at].width()));
+    let lengths = rows.iter().flat_map(|row| names.iter().map(|at| row[*at].text.width()));
     let longest = lengths.max().unwrap_or(SHORTEST).max(SHORTEST);
     // From the longest: most tables need a few characters less.
     (SHORTEST..=longest).rev().find_map(|most| {
@@ -548,13 +543,13 @@ fn with_short_names(
             let mut row = row.clone();
             for at in &names {
                 // The code of an error is what a reader looks for, and is not cut.
-                if !row[*at].starts_with('✗') {
-                    row[*at] = without_middle(&row[*at], most);
+                if !row[*at].is_bad() {
+                    row[*at].text = without_middle(&row[*at].text, most);
                 }
             }
             row
         });
-        let cut: Vec<Vec<String>> = cut.collect();
+        let cut: Vec<Vec<Cell>> = cut.collect();
         table::fits_unwrapped(&headed, cut.iter().cloned(), style).then_some(cut)
     })
 }
@@ -605,10 +600,10 @@ fn mode(component: &PlannedComponent) -> String {
 }
 
 /// A row per component; only the first row names the service.
-fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<String>> {
+fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<Cell>> {
     let lead = [
-        planned.service.namespace.to_string(),
-        name(planned, is_mixed),
+        Cell::from(&planned.service.namespace),
+        name(planned, is_mixed).into(),
         model(planned),
         runtime(planned),
         decided_by(planned),
@@ -617,17 +612,16 @@ fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<S
     let is_shown = planned.error.is_none() || planned.refused;
     if planned.components.is_empty() || !is_shown {
         let rest = TITLES.len() - lead.len() - usize::from(!shows_fits);
-        let mut row = [lead.to_vec(), vec!["-".to_owned(); rest]].concat();
+        let mut row = [lead.to_vec(), vec![Cell::none(); rest]].concat();
         if let Some(Unplanned::ModelMesh(_)) = planned.unplanned {
-            row[MODE].clear();
-            row[MODE].push_str("ModelMesh");
+            row[MODE] = "ModelMesh".into();
         }
         return vec![row];
     }
     let row = |(index, component): (usize, &PlannedComponent)| {
-        let mut row = if index == 0 { lead.to_vec() } else { vec![String::new(); lead.len()] };
-        row.extend([
-            component.kind.as_str().to_owned(),
+        let mut row = if index == 0 { lead.to_vec() } else { vec![Cell::default(); lead.len()] };
+        row.extend(row![
+            component.kind.as_str(),
             mode(component),
             replicas(component),
             component.pods_per_replica.to_string(),
@@ -644,32 +638,34 @@ fn named(planned: &Planned<'_>) -> String {
     planned.service.to_string()
 }
 
-pub(super) fn model(planned: &Planned<'_>) -> String {
-    let model = planned.resolution.model;
-    model.map_or_else(|| inline(&planned.service), |model| model.object.id.name.to_string())
+pub(super) fn model(planned: &Planned<'_>) -> Cell {
+    match planned.resolution.model {
+        Some(model) => (&model.object.id.name).into(),
+        None => Cell::or_none(inline(&planned.service)),
+    }
 }
 
-pub(super) fn runtime(planned: &Planned<'_>) -> String {
+pub(super) fn runtime(planned: &Planned<'_>) -> Cell {
     // ModelMesh is named by the service, and selects nothing.
     if let Some(Unplanned::ModelMesh(Some(named))) = &planned.unplanned {
-        return named.to_string();
+        return named.clone().into();
     }
     let chosen = planned.resolution.chosen();
-    chosen.map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string())
+    Cell::or_none(chosen.map(|runtime| runtime.object.shown_name()))
 }
 
 /// The deciding criterion, or the code of the error.
-pub(super) fn decided_by(planned: &Planned<'_>) -> String {
+pub(super) fn decided_by(planned: &Planned<'_>) -> Cell {
     if let Some(error) = &planned.error {
-        return format!("✗ {}", error.code.as_str());
+        return Cell::bad(error.code.as_str());
     }
     match &planned.unplanned {
-        Some(Unplanned::Placeholders) => return "not planned: placeholders".to_owned(),
-        Some(Unplanned::ModelMesh(_)) => return "not planned".to_owned(),
+        Some(Unplanned::Placeholders) => return "not planned: placeholders".into(),
+        Some(Unplanned::ModelMesh(_)) => return "not planned".into(),
         None => {}
     }
     let by = planned.resolution.runtime.decided_by;
-    by.map_or("", super::phrases::decided_by).to_owned()
+    by.map_or("", super::phrases::decided_by).into()
 }
 
 /// The chosen runtime in a few words, for the margin of an editor: the deciding criterion, and the
@@ -677,7 +673,7 @@ pub(super) fn decided_by(planned: &Planned<'_>) -> String {
 pub fn hint(planned: &Planned<'_>) -> Option<String> {
     let decision = &planned.resolution.runtime;
     let name = decision.chosen?.object.shown_name();
-    let by = decided_by(planned);
+    let by = decided_by(planned).text;
     let by = if by.is_empty() { by } else { format!(" · {by}") };
     Some(match decision.eligible {
         // A runtime that is named by the service was not chosen among others.
@@ -687,9 +683,9 @@ pub fn hint(planned: &Planned<'_>) -> Option<String> {
 }
 
 /// The accelerator class of a component.
-fn class(planned: &Planned<'_>, component: &PlannedComponent) -> String {
+fn class(planned: &Planned<'_>, component: &PlannedComponent) -> Cell {
     let chosen = planned.class(component.kind);
-    chosen.map_or("-".to_owned(), |class| class.object.shown_name().to_string())
+    Cell::or_none(chosen.map(|class| class.object.shown_name()))
 }
 
 pub(super) fn replicas(component: &PlannedComponent) -> String {
@@ -739,8 +735,9 @@ fn notices(planned: &Planned<'_>) -> Vec<String> {
         let lines = accelerator::missing(component);
         if let Some(fits) = accelerator::fitting(component).filter(|_| !lines.is_empty()) {
             out.push(format!(
-                "{name}: {} fits: {fits}: {}",
+                "{name}: {} fits: {}: {}",
                 component.kind.as_str(),
+                fits.text,
                 lines.join("; ")
             ));
         }

@@ -1,5 +1,6 @@
 //! The releases of operators as a list.
 
+use super::cell::{Cell, row};
 use super::table::{Style, table};
 use crate::api::{Knowledge, Release};
 use crate::quantity::grouped;
@@ -54,13 +55,13 @@ fn evidence(row: &ReleaseRow) -> String {
 /// The list as text.
 pub fn text(rows: &[ReleaseRow], style: Style) -> String {
     let cells = rows.iter().map(|row| {
-        vec![
+        row![
             format!("{}={}", row.operator, row.release.tag),
-            row.release.date.to_owned(),
-            row.release.commit.to_owned(),
+            row.release.date,
+            row.release.commit,
             row.runtimes.map_or_else(|| "unknown".to_owned(), |count| count.to_string()),
             evidence(row),
-            if row.default { "default" } else { "" }.to_owned(),
+            if row.default { Cell::faint("default") } else { Cell::default() },
         ]
     });
     table(

@@ -1,10 +1,11 @@
 //! The simulated rollout of a service's workloads: its stages, its end, and the edits that complete
 //! a stuck update (docs/rollout.md).
 
+use super::cell::{Cell, row};
+use super::markdown;
 use super::phrases::plural;
 use super::screen::{Page, put};
 use super::table::{self, Style};
-use super::{markdown, meaning};
 use crate::decision::Edit;
 use crate::pipeline::{AddedNodes, Amounts, ComponentRollout, Fix, RollEnd, RollStage, Stuck};
 use crate::source::SourceMap;
@@ -119,32 +120,29 @@ pub fn stuck_group(components: &[ComponentRollout], serving: &str) -> Option<i64
 }
 
 /// A sentence without ✓ where a part of the input was not read.
-pub(super) fn unconfirmed(sentence: String, incomplete: bool) -> String {
-    match sentence.strip_prefix("✓ ") {
-        // What was not read could take the nodes that this update needs.
-        Some(rest) if incomplete => rest.to_owned(),
-        _ => sentence,
-    }
+pub(super) fn unconfirmed(sentence: Cell, incomplete: bool) -> Cell {
+    // What was not read could take the nodes that this update needs.
+    if incomplete { sentence.unconfirmed() } else { sentence }
 }
 
 /// `✓ complete`, `✗ stuck`, `nothing to do`.
-pub(super) fn end(end: RollEnd) -> String {
-    let symbol = match end {
-        RollEnd::Complete => "✓ ",
-        RollEnd::Stuck | RollEnd::Displaced => "✗ ",
-        RollEnd::Waits | RollEnd::Depends => "! ",
-        RollEnd::NothingToDo => "",
-    };
-    format!("{symbol}{}", end.as_str())
+pub(super) fn end(end: RollEnd) -> Cell {
+    let word = end.as_str();
+    match end {
+        RollEnd::Complete => Cell::good(word),
+        RollEnd::Stuck | RollEnd::Displaced => Cell::bad(word),
+        RollEnd::Waits | RollEnd::Depends => Cell::warn(word),
+        RollEnd::NothingToDo => word.into(),
+    }
 }
 
 /// `2 of 2 ready`, `! 1 of 2 ready, 1 pending`.
-fn amounts(amounts: &Amounts) -> String {
+fn amounts(amounts: &Amounts) -> Cell {
     match amounts {
-        Amounts { total: 0, .. } => "-".to_owned(),
-        Amounts { ready, pending: 0, total } => format!("{ready} of {total} ready"),
+        Amounts { total: 0, .. } => Cell::none(),
+        Amounts { ready, pending: 0, total } => format!("{ready} of {total} ready").into(),
         Amounts { ready, pending, total } => {
-            format!("! {ready} of {total} ready, {pending} pending")
+            Cell::warn(format_args!("{ready} of {total} ready, {pending} pending"))
         }
     }
 }
@@ -155,15 +153,15 @@ pub(super) fn none_or(count: i64) -> String {
 }
 
 /// The stages as rows of a table.
-pub(super) fn rows(component: &ComponentRollout) -> Vec<Vec<String>> {
+pub(super) fn rows(component: &ComponentRollout) -> Vec<Vec<Cell>> {
     let row = |(at, stage): (usize, &RollStage)| {
-        vec![
+        row![
             at.to_string(),
             amounts(&stage.old),
             amounts(&stage.new),
             stage.terminating.to_string(),
             stage.gpus.to_string(),
-            stage.event.clone(),
+            stage.event.as_str(),
         ]
     };
     component.stages.iter().enumerate().map(row).collect()
@@ -184,11 +182,7 @@ pub(super) fn title(component: &ComponentRollout) -> String {
 
 /// How it ends, and the edits that would complete it, one sentence each. Nothing is confirmed where a
 /// part of the input was not read.
-pub fn sentences(
-    component: &ComponentRollout,
-    sources: &SourceMap,
-    incomplete: bool,
-) -> Vec<String> {
+pub fn sentences(component: &ComponentRollout, sources: &SourceMap, incomplete: bool) -> Vec<Cell> {
     // Both kinds replace groups, whose pods are ready together or not at all.
     let groups = matches!(component.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
@@ -201,18 +195,16 @@ pub fn sentences(
             plural(peak, "GPU")
         )
     };
+    let meanwhile = || format!("meanwhile {}", cost(component.lowest_ready, component.peak_gpus));
     let why = |stuck: &Option<Stuck>| {
         stuck.as_ref().map_or(String::new(), |stuck| format!(": {}: {}", stuck.pod, stuck.message))
     };
     let mut out = Vec::new();
     match (component.end, &component.stuck) {
         (RollEnd::Complete, _) => {
-            out.push(format!(
-                "✓ complete; meanwhile {}",
-                cost(component.lowest_ready, component.peak_gpus)
-            ));
+            out.push(Cell::good(format_args!("complete; {}", meanwhile())));
         }
-        (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".to_owned()),
+        (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".into()),
         (RollEnd::Waits, stuck) => {
             let pending = component.pending();
             let waits = if pending == 1 { "waits" } else { "wait" };
@@ -220,42 +212,44 @@ pub fn sentences(
                 Some(waited) => format!(", {} before", none_or(waited)),
                 None => " as before".to_owned(),
             };
-            out.push(format!(
-                "! no pod is replaced; {} {waits}{before}{}",
+            out.push(Cell::warn(format_args!(
+                "no pod is replaced; {} {waits}{before}{}",
                 plural(pending, what),
                 why(stuck)
-            ));
+            )));
         }
         (RollEnd::Displaced, stuck) => {
             let pending = component.pending();
             let (has, had) = if pending == 1 { ("has", "one") } else { ("have", "nodes") };
-            out.push(format!(
-                "✗ no longer fits: {} {has} no node and had {had} before{}",
+            out.push(Cell::bad(format_args!(
+                "no longer fits: {} {has} no node and had {had} before{}",
                 plural(pending, what),
                 why(stuck)
-            ));
+            )));
         }
         (RollEnd::Depends, stuck) => {
             let why = why(stuck);
-            out.push(format!("! may get stuck: the choice among equal pods or nodes decides{why}"));
-            out.push(format!("meanwhile {}", cost(component.lowest_ready, component.peak_gpus)));
+            out.push(Cell::warn(format_args!(
+                "may get stuck: the choice among equal pods or nodes decides{why}"
+            )));
+            out.push(meanwhile().into());
         }
         (RollEnd::Stuck, stuck) => {
             let why = why(stuck);
-            out.push(format!("✗ stuck{why}"));
-            out.push(format!("meanwhile {}", cost(component.lowest_ready, component.peak_gpus)));
+            out.push(Cell::bad(format_args!("stuck{why}")));
+            out.push(meanwhile().into());
         }
     }
     out.extend(component.fix.iter().map(|fix| {
         let cost = cost(fix.lowest_ready, fix.peak_gpus);
         // A fix that only decides a choice is certain, and the other one would help.
         let would = if component.end == RollEnd::Depends { "completes" } else { "would complete" };
-        format!("{would} with {}: {cost}", words(fix, sources))
+        format!("{would} with {}: {cost}", words(fix, sources)).into()
     }));
     if component.end == RollEnd::Stuck && component.fix.is_empty() {
         out.push(
             "none of the edits that were tried completes it: other limits of the update, Recreate, fewer replicas, more nodes"
-                .to_owned(),
+                .into(),
         );
     }
     out.into_iter().map(|sentence| unconfirmed(sentence, incomplete)).collect()
@@ -311,7 +305,7 @@ pub(super) fn text(
             out.end_line();
         }
         for sentence in sentences(component, sources, incomplete) {
-            out.draw(&meaning::shown(&sentence, style.color));
+            out.draw(&sentence.shown(style.color));
             out.end_line();
         }
     }

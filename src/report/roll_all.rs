@@ -2,12 +2,13 @@
 //! complete stuck updates.
 
 use super::answer::Answer;
+use super::cell::{Cell, Meaning, row};
 use super::fill::fill;
+use super::markdown;
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
-use super::{markdown, meaning};
 use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{ComponentRollout, RollEnd, ServiceRollout, peak_gpus};
@@ -72,17 +73,17 @@ pub fn displaced<'a>(services: impl IntoIterator<Item = &'a ServiceRollout>) -> 
 
 impl Displaced {
     /// As a sentence.
-    pub fn sentence(&self) -> String {
+    pub(super) fn sentence(&self) -> Cell {
         let component = self.component.map_or(String::new(), |component| format!(" {component}"));
         let name = &self.name;
         match self.waited {
-            Some(waited) => format!(
-                "! more pods wait: {name}{component}: {}, {} before: {}",
+            Some(waited) => Cell::warn(format_args!(
+                "more pods wait: {name}{component}: {}, {} before: {}",
                 plural(self.pods, "pod"),
                 roll::none_or(waited),
                 self.message
-            ),
-            None => format!("✗ no longer fits: {name}{component}: {}", self.message),
+            )),
+            None => Cell::bad(format_args!("no longer fits: {name}{component}: {}", self.message)),
         }
     }
 
@@ -104,7 +105,7 @@ impl Displaced {
 }
 
 impl All<'_> {
-    fn displaced(&self) -> Vec<String> {
+    fn displaced(&self) -> Vec<Cell> {
         displaced(self.services).iter().map(Displaced::sentence).collect()
     }
 
@@ -162,7 +163,7 @@ impl All<'_> {
         self.services.iter().filter(|service| roll::is_stuck(&service.components)).count()
     }
 
-    fn summary(&self) -> String {
+    fn summary(&self) -> Cell {
         let changed = self.services.iter().filter(|service| Self::is_changed(service)).count();
         let failed = self.services.iter().filter(|service| service.error.is_some()).count();
         let verb = if changed == 1 { "changes" } else { "change" };
@@ -173,15 +174,15 @@ impl All<'_> {
         };
         let depends =
             self.services.iter().filter(|service| roll::depends(&service.components)).count();
-        let symbol = match depends {
+        let meaning = match depends {
             // Errors outweigh everything: no ✓ may stand in one line with them.
-            _ if failed > 0 || self.failed || self.stuck() > 0 || self.lost() > 0 => "✗",
+            _ if failed > 0 || self.failed || self.stuck() > 0 || self.lost() > 0 => Meaning::Bad,
             // Pods without a node are not confirmed, although nothing of them changes.
-            0 if !self.services.iter().any(Self::waits) => "✓",
-            _ => "!",
+            0 if !self.services.iter().any(Self::waits) => Meaning::Good,
+            _ => Meaning::Attention,
         };
         let mut out = format!(
-            "{symbol} {changed} of {} {verb}; {stuck}; at most {} in use",
+            "{changed} of {} {verb}; {stuck}; at most {} in use",
             plural(self.of_operators().count(), "service"),
             plural(peak_gpus(self.services), "GPU")
         );
@@ -203,21 +204,21 @@ impl All<'_> {
             let is = if failed == 1 { "is" } else { "are" };
             let _ = write!(out, "; {} in error {is} left unchanged", plural(failed, "service"));
         }
-        out
+        Cell::marked(meaning, out)
     }
 
     /// A sentence without its sign where nothing is confirmed.
-    fn unconfirmed(&self, sentence: String) -> String {
+    fn unconfirmed(&self, sentence: Cell) -> Cell {
         roll::unconfirmed(sentence, self.incomplete)
     }
 
-    fn rows(&self) -> Vec<Vec<String>> {
+    fn rows(&self) -> Vec<Vec<Cell>> {
         let row = |(service, component): (&ServiceRollout, &ComponentRollout)| {
-            vec![
+            row![
                 service.full_name(),
-                component.component.to_owned(),
-                component.kind.to_owned(),
-                component.strategy.to_owned(),
+                component.component,
+                component.kind,
+                component.strategy,
                 component.stages.len().to_string(),
                 component.lowest_ready.to_string(),
                 component.peak_gpus.to_string(),
@@ -227,12 +228,12 @@ impl All<'_> {
         self.changed().map(row).collect()
     }
 
-    fn sentences(&self, component: &ComponentRollout) -> Vec<String> {
+    fn sentences(&self, component: &ComponentRollout) -> Vec<Cell> {
         roll::sentences(component, self.sources, self.incomplete)
     }
 
     /// The stuck components: their names, and the sentences about each.
-    fn sentences_of_each(&self) -> Vec<(String, Vec<String>)> {
+    fn sentences_of_each(&self) -> Vec<(String, Vec<Cell>)> {
         let is_said = |end| matches!(end, RollEnd::Stuck | RollEnd::Depends);
         let stuck = self.changed().filter(|(_, component)| is_said(component.end));
         let sentences = |(service, component): (&ServiceRollout, &ComponentRollout)| {
@@ -304,26 +305,26 @@ impl Answer for All<'_> {
             line!(out, "{component}");
             for sentence in sentences {
                 out.push_str("  ");
-                out.draw(&meaning::shown(&sentence, style.color));
+                out.draw(&sentence.shown(style.color));
                 out.end_line();
             }
             out.end_line();
         }
         for lost in self.displaced() {
-            out.draw(&meaning::shown(&lost, style.color));
+            out.draw(&lost.shown(style.color));
             out.end_line();
         }
         if let Some(waiting) = self.waiting() {
             line!(out, "{waiting}");
         }
-        out.draw(&meaning::shown(&self.summary(), style.color));
+        out.draw(&self.summary().shown(style.color));
         out.end_line();
         out.finish()
     }
 
     fn markdown(&self) -> Result<String, String> {
         let mut out = Page::default();
-        put!(out, "**ome rollout** {}\n", self.summary());
+        put!(out, "**ome rollout** {}\n", self.summary().text);
         let rows = self.rows();
         if !rows.is_empty() {
             out.end_line();

@@ -1,5 +1,6 @@
 //! The fields of a kind, as text.
 
+use super::cell::row;
 use super::sheet::Sheet;
 use crate::schema::{Field, Schema, Type};
 use crate::yaml::{FieldPath, Segment};
@@ -23,7 +24,7 @@ pub fn page(schema: &Schema, path: &FieldPath) -> Option<Sheet> {
     if let (Type::Object(definition), Some(object)) = (inner, inner.object()) {
         let rows = object.fields.iter().map(|field| {
             let sentence = definition.describe(field).unwrap_or_default();
-            vec![field.name.to_owned(), summary(field), sentence.to_owned()]
+            row![field.name, summary(field), sentence]
         });
         sheet.table(&["FIELD", "TYPE", "DESCRIPTION"], rows);
     }

@@ -1,5 +1,6 @@
 //! ModelServings in `plan` and `explain`: groups, roles, gangs, fit.
 
+use super::cell::{Cell, row};
 use super::markdown;
 use super::phrases::plural;
 use super::screen::{Page, line};
@@ -126,7 +127,7 @@ fn fitting(planned: &PlannedServing<'_>) -> Option<(usize, usize)> {
     planned.fits.as_ref().map(|fits| (fits.iter().filter(|fits| **fits).count(), fits.len()))
 }
 
-pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
+pub(super) fn cells(planned: &PlannedServing<'_>) -> Vec<Cell> {
     let serving = planned.serving;
     let roles: Vec<String> = serving
         .roles
@@ -139,21 +140,19 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
     let variant = planned.variant.as_ref().map_or(String::new(), |variant| format!(" ({variant})"));
     let name = format!("{}/{}{variant}", serving.namespace, serving.name());
     if let Some(code) = planned.refused {
-        let none = || "-".to_owned();
-        let error = format!("✗ {}", code.as_str());
-        return [name, none(), none(), none(), none(), none(), error];
+        let none = Cell::none;
+        return row![name, none(), none(), none(), none(), none(), Cell::bad(code.as_str())];
     }
-    [
+    row![
         name,
         serving.replicas.value.to_string(),
         roles.join(", "),
         serving.pods().to_string(),
         planned.gpus().to_string(),
-        planned.gang.as_ref().map_or_else(
-            || "-".to_owned(),
-            |gang| format!("{} of {}", gang.min_member, plural(serving.pods_per_group(), "pod")),
-        ),
-        fitting(planned).map_or_else(|| "-".to_owned(), |(fit, all)| format!("{fit} of {all}")),
+        Cell::or_none(planned.gang.as_ref().map(|gang| {
+            format!("{} of {}", gang.min_member, plural(serving.pods_per_group(), "pod"))
+        })),
+        Cell::or_none(fitting(planned).map(|(fit, all)| format!("{fit} of {all}"))),
     ]
 }
 
@@ -211,15 +210,15 @@ pub fn explain(
     let titles = ["ROLE", "REPLICAS", "PODS/REPLICA", "PODS/GROUP", "GANG MINIMUM", "WHERE"];
     let rows = serving.roles.iter().enumerate().map(|(index, role)| {
         let minimum = match &planned.gang {
-            None => "-".to_owned(),
+            None => Cell::none(),
             // A role without a minimum takes no part in the gang.
             Some(gang) => match gang.roles.get(index).copied().flatten() {
-                Some(minimum) => format!("{minimum} of {}", role.replicas.value),
-                None => "none".to_owned(),
+                Some(minimum) => format!("{minimum} of {}", role.replicas.value).into(),
+                None => "none".into(),
             },
         };
         let place = role.name.span().map_or(String::new(), |span| sources.locate(span).to_string());
-        vec![
+        row![
             role.name.value.to_string(),
             role.replicas.value.to_string(),
             match role.workers.value {
@@ -291,7 +290,7 @@ pub fn text(
     style: Style,
 ) -> String {
     let mut out = Page::default();
-    out.draw(&table(&TITLES, planned.iter().map(|planned| cells(planned).to_vec()), style));
+    out.draw(&table(&TITLES, planned.iter().map(cells), style));
     for planned in planned {
         if let (Some(fits), Some(gang)) = (&planned.fits, &planned.gang) {
             let pods = format!("{} pods", gang.min_member);

@@ -1,5 +1,6 @@
 //! The settings of a run, each with its origin.
 
+use super::cell::{Cell, row};
 use super::table::{Style, table};
 use serde_json::{Value, json};
 
@@ -31,11 +32,11 @@ impl SettingOrigin {
     }
 
     /// As it is shown: the flag, the variable, or the file with its line.
-    fn text(&self) -> String {
+    fn cell(&self) -> Cell {
         match self {
-            Self::Flag(name) | Self::Variable(name) => name.clone(),
-            Self::File(file, line) | Self::User(file, line) => format!("{file}:{line}"),
-            Self::Default => "default".to_owned(),
+            Self::Flag(name) | Self::Variable(name) => name.as_str().into(),
+            Self::File(file, line) | Self::User(file, line) => format!("{file}:{line}").into(),
+            Self::Default => Cell::faint("default"),
         }
     }
 }
@@ -73,9 +74,8 @@ impl SettingRow {
 
 /// The settings as a table.
 pub fn text(rows: &[SettingRow], style: Style) -> String {
-    let cells = rows.iter().map(|row| {
-        let value = row.value.clone().unwrap_or_else(|| "-".to_owned());
-        vec![row.name.clone(), value, row.origin.text()]
-    });
+    let cells = rows
+        .iter()
+        .map(|row| row![row.name.as_str(), Cell::or_none(row.value.as_deref()), row.origin.cell()]);
     table(&["SETTING", "VALUE", "FROM"], cells, style)
 }

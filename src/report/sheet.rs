@@ -2,6 +2,7 @@
 //!
 //! In: parts in order. Out: the same content in either format.
 
+use super::cell::Cell;
 use super::markdown;
 use super::screen::{Page, line, printable};
 use super::table::{Style, table, wrapped};
@@ -25,7 +26,7 @@ enum Part {
     /// A name and its lines; the first line is next to the name.
     Fact(String, Vec<String>),
     /// A table.
-    Table(Vec<String>, Vec<Vec<String>>),
+    Table(Vec<String>, Vec<Vec<Cell>>),
     /// Sentences, one line each.
     Lines(Vec<String>),
     /// An empty line between parts of a text.
@@ -69,7 +70,7 @@ impl Sheet {
         }
     }
 
-    pub(super) fn table(&mut self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+    pub(super) fn table(&mut self, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) {
         // A table stands apart from what is above it, as in each other page.
         self.gap();
         let header = header.iter().map(ToString::to_string).collect();
@@ -195,6 +196,7 @@ impl Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::cell::row;
 
     fn sheet() -> Sheet {
         let mut sheet = Sheet::default();
@@ -202,7 +204,7 @@ mod tests {
         sheet.answer(["sglang (only eligible runtime)".to_owned()]);
         sheet.fact("model", "llama");
         sheet.more("8B");
-        sheet.table(&["RUNTIME", "VERDICT"], [vec!["sglang".to_owned(), "✓ chosen".to_owned()]]);
+        sheet.table(&["RUNTIME", "VERDICT"], [row!["sglang", Cell::good("chosen")]]);
         sheet.gap();
         sheet.lines(["a | sentence".to_owned()]);
         sheet

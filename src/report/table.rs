@@ -1,8 +1,8 @@
 //! Tables of text.
 
-use super::meaning::Meaning;
+use super::cell::Cell;
 use super::screen::printable;
-use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use comfy_table::{Attribute, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -28,14 +28,14 @@ const PIECE: usize = 1000;
 /// that the others leave. If the table does not fit, it has as many of the first columns as fit,
 /// and the other cells follow each row as lines. If not even the first column fits, each row is a
 /// block.
-pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> String {
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>, style: Style) -> String {
     laid_out(header, rows, style, true)
 }
 
 /// A table with columns of one kind: if they do not fit, each row is a block.
 pub(super) fn grid(
     header: &[&str],
-    rows: impl IntoIterator<Item = Vec<String>>,
+    rows: impl IntoIterator<Item = Vec<Cell>>,
     style: Style,
 ) -> String {
     laid_out(header, rows, style, false)
@@ -44,7 +44,7 @@ pub(super) fn grid(
 /// A table. If it does not fit, it has as many columns as fit, or a block per row.
 fn laid_out(
     header: &[&str],
-    rows: impl IntoIterator<Item = Vec<String>>,
+    rows: impl IntoIterator<Item = Vec<Cell>>,
     style: Style,
     keeps_columns: bool,
 ) -> String {
@@ -55,7 +55,7 @@ fn laid_out(
         cells
     });
     // All rows are needed before the first is drawn, since the widest decides.
-    let rows: Vec<Vec<String>> = widened.collect();
+    let rows: Vec<Vec<Cell>> = widened.collect();
     if !fit(&widths, style) {
         return match fitting(&widths, style) {
             // Blocks part the cells of one row, which a matrix does not need to have together.
@@ -84,7 +84,7 @@ fn laid_out(
 /// Whether the lines of a table fit the terminal without broken words.
 pub(super) fn fits(
     header: &[&str],
-    rows: impl IntoIterator<Item = Vec<String>>,
+    rows: impl IntoIterator<Item = Vec<Cell>>,
     style: Style,
 ) -> bool {
     let mut widths = extents(header);
@@ -97,7 +97,7 @@ pub(super) fn fits(
 /// Whether a table fits the terminal with every cell on one line.
 pub(super) fn fits_unwrapped(
     header: &[&str],
-    rows: impl IntoIterator<Item = Vec<String>>,
+    rows: impl IntoIterator<Item = Vec<Cell>>,
     style: Style,
 ) -> bool {
     let mut widths = extents(header);
@@ -130,7 +130,7 @@ fn fitting(widths: &[(usize, usize)], style: Style) -> usize {
 
 /// A table of the first columns. The other cells follow below each row, each after its title, as
 /// many per line as fit.
-fn stacked(header: &[&str], rows: &[Vec<String>], columns: usize, style: Style) -> String {
+fn stacked(header: &[&str], rows: &[Vec<Cell>], columns: usize, style: Style) -> String {
     let first = rows.iter().map(|cells| cells[..columns].to_vec());
     let drawn = table(&header[..columns], first, style);
     // The drawing is a line for each row, since every cell is on one line.
@@ -144,7 +144,7 @@ fn stacked(header: &[&str], rows: &[Vec<String>], columns: usize, style: Style) 
     for (line, cells) in lines.zip(rows) {
         put(line);
         let cells = header.iter().zip(cells).skip(columns);
-        let cells = cells.filter(|(_, cell)| !cell.is_empty());
+        let cells = cells.filter(|(_, cell)| !cell.text.is_empty());
         for line in packed(cells.map(|(title, cell)| (printable(title), cell)), style) {
             put(&line);
         }
@@ -153,29 +153,27 @@ fn stacked(header: &[&str], rows: &[Vec<String>], columns: usize, style: Style) 
 }
 
 /// Cells after their titles, indented, as many per line as fit; a longer cell is wrapped.
-fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -> Vec<String> {
+fn packed<'a>(cells: impl Iterator<Item = (String, &'a Cell)>, style: Style) -> Vec<String> {
     const GAP: &str = "   ";
     let most = style.width.map_or(usize::MAX, usize::from);
     let mut lines: Vec<String> = Vec::new();
     let mut width = most;
     for (title, cell) in cells {
         let before = if title.is_empty() { title } else { title + " " };
-        let count = before.width() + cell.width();
-        let meaning = style.color.then(|| Meaning::of(cell)).flatten();
-        let paint =
-            // Painted last: escapes have no width, and the layout counts characters.
-            |text: &str| meaning.map_or_else(|| text.to_owned(), |meaning| meaning.painted(text));
+        let text = &cell.text;
+        let count = before.width() + text.width();
+        let paint = painter(cell, style);
         match lines.last_mut() {
             Some(line) if width + GAP.len() + count <= most => {
-                line.push_str(&(GAP.to_owned() + &before + &paint(cell)));
+                line.push_str(&(GAP.to_owned() + &before + &paint(text)));
                 width += GAP.len() + count;
             }
             _ if 2 + count <= most => {
-                lines.push(format!("  {before}{}", paint(cell)));
+                lines.push(format!("  {before}{}", paint(text)));
                 width = 2 + count;
             }
             _ => {
-                let text = wrapped(&format!("  {before}{cell}"), style.width, "    ");
+                let text = wrapped(&format!("  {before}{text}"), style.width, "    ");
                 lines.extend(text.lines().map(paint));
                 // A wrapped cell fills its last line by chance, so nothing is put behind it.
                 width = most;
@@ -186,22 +184,21 @@ fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -
 }
 
 /// A block per row: one line per non-empty cell, after its title.
-fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
+fn blocks(header: &[&str], rows: &[Vec<Cell>], style: Style) -> String {
     let longest = header.iter().map(|title| title.width()).max().unwrap_or(0);
     let mut out = String::new();
     for (place, cells) in rows.iter().enumerate() {
         if place > 0 {
             out.push('\n');
         }
-        for (title, cell) in header.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
+        for (title, cell) in header.iter().zip(cells).filter(|(_, cell)| !cell.text.is_empty()) {
             let left = style.width.map(|width| {
                 usize::from(width).saturating_sub(longest + 2).try_into().unwrap_or(u16::MAX)
             });
-            let meaning = style.color.then(|| Meaning::of(cell)).flatten();
-            for (place, line) in wrapped(cell, left, "").lines().enumerate() {
+            let paint = painter(cell, style);
+            for (place, line) in wrapped(&cell.text, left, "").lines().enumerate() {
                 let title = if place == 0 { printable(title) } else { String::new() };
-                let line = meaning.map_or_else(|| line.to_owned(), |meaning| meaning.painted(line));
-                let _ = writeln!(out, "{title:<longest$}  {line}");
+                let _ = writeln!(out, "{title:<longest$}  {}", paint(line));
             }
         }
     }
@@ -214,7 +211,7 @@ fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
 ///
 /// # Errors
 /// The error of `draw`.
-pub(super) fn pieces<R: Iterator<Item = Vec<String>>, E>(
+pub(super) fn pieces<R: Iterator<Item = Vec<Cell>>, E>(
     header: &[&str],
     rows: impl Fn() -> R,
     style: Style,
@@ -247,7 +244,7 @@ pub(super) fn pieces<R: Iterator<Item = Vec<String>>, E>(
 }
 
 /// A table with titles and rows, before the widths of its columns are set.
-fn filled(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> Table {
+fn filled(header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>, style: Style) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     match style.width {
@@ -266,7 +263,7 @@ fn filled(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: S
     }
     if !header.is_empty() {
         table.set_header(header.iter().map(|title| {
-            let cell = Cell::new(printable(title));
+            let cell = comfy_table::Cell::new(printable(title));
             if style.color { cell.add_attribute(Attribute::Bold) } else { cell }
         }));
     }
@@ -283,8 +280,8 @@ const LONGEST: usize = 4096;
 /// Width of a table that is drawn as one; a wider one is drawn as blocks.
 const WIDEST: usize = 60_000;
 
-fn printed(row: &[String]) -> Vec<String> {
-    row.iter().map(|cell| capped(printable(cell))).collect()
+fn printed(row: &[Cell]) -> Vec<Cell> {
+    row.iter().map(|cell| cell.with(capped(printable(&cell.text)))).collect()
 }
 
 /// The beginning of a long text, and its length.
@@ -313,9 +310,9 @@ fn extents(header: &[&str]) -> Vec<(usize, usize)> {
 }
 
 /// Extends the widths by the cells of one more row.
-fn widen(widths: &mut [(usize, usize)], cells: &[String]) {
+fn widen(widths: &mut [(usize, usize)], cells: &[Cell]) {
     for ((word, whole), cell) in widths.iter_mut().zip(cells) {
-        let (own_word, own_whole) = extent(cell);
+        let (own_word, own_whole) = extent(&cell.text);
         (*word, *whole) = ((*word).max(own_word), (*whole).max(own_whole));
     }
 }
@@ -325,10 +322,17 @@ fn extent(cell: &str) -> (usize, usize) {
     (cell.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0), cell.width())
 }
 
-/// A cell in the color of its symbol.
-fn colored(text: String, style: Style) -> Cell {
-    let meaning = style.color.then(|| Meaning::of(&text)).flatten();
-    let cell = Cell::new(text);
+/// What paints the lines of a cell: escapes have no width, and the layout counts characters, so that
+/// they come last.
+fn painter(cell: &Cell, style: Style) -> impl Fn(&str) -> String {
+    let meaning = cell.meaning.filter(|_| style.color);
+    move |line| meaning.map_or_else(|| line.to_owned(), |meaning| meaning.painted(line))
+}
+
+/// A cell in the color of its meaning.
+fn colored(cell: Cell, style: Style) -> comfy_table::Cell {
+    let meaning = cell.meaning.filter(|_| style.color);
+    let cell = comfy_table::Cell::new(cell.text);
     match meaning {
         Some(meaning) => cell.fg(meaning.color()),
         None => cell,
@@ -351,16 +355,17 @@ pub fn wrapped(text: &str, columns: Option<u16>, indent: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::cell::row;
 
     fn drawn(width: u16, color: bool) -> String {
         let rows = vec![
-            vec![
-                "a-name-of-a-service".to_owned(),
-                "✓ yes".to_owned(),
-                "because of a reason in words that is long".to_owned(),
-                "testdata/quickstart/runtimes.yaml:134".to_owned(),
+            row![
+                "a-name-of-a-service",
+                Cell::good("yes"),
+                "because of a reason in words that is long",
+                "testdata/quickstart/runtimes.yaml:134",
             ],
-            vec!["b".to_owned(), "✗ no".to_owned(), "-".to_owned(), "x.yaml:1".to_owned()],
+            row!["b", Cell::bad("no"), Cell::none(), "x.yaml:1"],
         ];
         table(&["SERVICE", "FITS", "DETAIL", "WHERE"], rows, Style { color, width: Some(width) })
     }
@@ -384,7 +389,7 @@ mod tests {
     fn a_table_fits_where_no_line_is_longer_than_the_terminal() {
         let header = ["SERVICE", "DETAIL", "WHERE"];
         let row = ["a-name", "because of a reason in words", "runtimes.yaml:134"];
-        let rows = [row.map(ToOwned::to_owned).to_vec()];
+        let rows = [row.map(Cell::from).to_vec()];
         let fitting: Vec<u16> = (1..80)
             .filter(|width| {
                 fits(&header, rows.clone(), Style { color: false, width: Some(*width) })
@@ -436,18 +441,18 @@ mod tests {
         let style = |width| Style { color: false, width };
         for width in [None, Some(80)] {
             let text =
-                table(&["A", "B"], [vec!["x".repeat(70_000), "é ".repeat(40_000)]], style(width));
+                table(&["A", "B"], [row!["x".repeat(70_000), "é ".repeat(40_000)]], style(width));
             assert!(text.contains("(70000") && text.len() < 30_000, "{width:?}");
         }
         let titles: Vec<String> =
             (0..4000).map(|at| format!("a-column-with-a-name-{at}")).collect();
         let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-        let text = grid(&titles, [vec!["cell".to_owned(); 4000]], style(None));
+        let text = grid(&titles, [vec![Cell::from("cell"); 4000]], style(None));
         assert_eq!(text.lines().count(), 4000);
     }
 
     #[test]
-    fn cell_color_matches_the_symbol() {
+    fn a_cell_has_the_color_of_its_meaning() {
         let text = drawn(200, true);
         assert!(text.contains("\u{1b}[38;5;10m✓ yes"), "{text:?}");
         assert!(text.contains("\u{1b}[38;5;9m✗ no"), "{text:?}");
@@ -455,12 +460,29 @@ mod tests {
     }
 
     #[test]
+    fn a_name_has_no_color_in_any_layout() {
+        let names = ["default", "fits", "none", "-", "✗ no"];
+        for width in [None, Some(200), Some(24), Some(8)] {
+            let style = Style { color: true, width };
+            let rows = names.map(|name| row!["a-long-first-column", name]);
+            let text = table(&["A", "B"], rows.to_vec(), style);
+            let rows = names.map(|name| row!["a-long-first-column", Cell::faint(name)]);
+            let gray = table(&["A", "B"], rows.to_vec(), style);
+            for name in names {
+                let is_painted = |text: &str| text.contains(&format!("m{name}"));
+                assert!(text.contains(name) && !is_painted(&text), "{width:?}: {text:?}");
+                assert!(is_painted(&gray), "{width:?}: {gray:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_long_table_is_the_same_in_pieces() {
         for (color, rows) in [(false, PIECE), (true, PIECE + 1), (false, 3 * PIECE + 7)] {
             let row = |at: usize| {
-                let word = if at.is_multiple_of(7) { "✗ no" } else { "✓ yes" };
+                let word = if at.is_multiple_of(7) { Cell::bad("no") } else { Cell::good("yes") };
                 let prose = "because of a reason in words ".repeat(at * 3 / rows);
-                vec![format!("name-{at}"), word.to_owned(), prose, String::new(), "日本".to_owned()]
+                row![format!("name-{at}"), word, prose, "", "日本"]
             };
             let style = Style { color, width: None };
             let titles = ["SERVICE", "FITS", "DETAIL", "EMPTY", "W"];

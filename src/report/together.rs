@@ -1,6 +1,7 @@
 //! The placement of the whole fleet on its nodes: JSON, and the sentences below the table
 //! (docs/together.md).
 
+use super::cell::{Cell, row};
 use super::phrases::{self, first_of, plural};
 use super::screen::{Page, line, put};
 use super::sheet::Sheet;
@@ -307,7 +308,7 @@ pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
     let rows = look.filters.iter().filter(|filtered| filtered.r#in > 0).map(|filtered| {
         let lost = filtered.r#in - filtered.out;
         let lost = if lost == 0 { String::new() } else { format!("-{lost}") };
-        vec![filtered.filter.to_owned(), filtered.r#in.to_string(), filtered.out.to_string(), lost]
+        row![filtered.filter, filtered.r#in.to_string(), filtered.out.to_string(), lost]
     });
     if !is_filtered && look.nearest.is_empty() {
         return;
@@ -320,7 +321,7 @@ pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
     }
     if !look.nearest.is_empty() {
         let rows = look.nearest.iter().map(|example| {
-            vec![example.node.to_string(), example.code.to_owned(), example.detail.to_string()]
+            row![example.node.to_string(), example.code, example.detail.to_string()]
         });
         out.table(&["NEAREST NODE", "RULE", "WHAT IS MISSING"], rows);
     }
@@ -518,26 +519,26 @@ const SCALED_TO_ZERO: &str = "scaled to zero";
 
 /// The same behind other facts.
 pub(super) fn behind(component: &PlannedComponent) -> Option<String> {
-    Some(match cell(component)? {
+    Some(match cell(component)?.text {
         cell if cell == SCALED_TO_ZERO => format!(", {cell}"),
         cell => format!(", fits: {cell}"),
     })
 }
 
 /// The cell of a component: how many of its pods have a node.
-pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
+pub(super) fn cell(component: &PlannedComponent) -> Option<Cell> {
     let placement = component.placement.as_ref()?;
     if placement.wanted == 0 {
         // Nothing was placed, so nothing is confirmed.
-        return Some(SCALED_TO_ZERO.to_owned());
+        return Some(SCALED_TO_ZERO.into());
     }
-    let sign = match component.fits() {
+    let placed = format!("{} of {}", placement.placed, placement.wanted);
+    Some(match component.fits() {
         // What could not be judged has neither sign.
-        None => return Some("?".to_owned()),
-        Some(true) => "✓",
-        Some(false) => "✗",
-    };
-    Some(format!("{sign} {} of {}", placement.placed, placement.wanted))
+        None => "?".into(),
+        Some(true) => Cell::good(placed),
+        Some(false) => Cell::bad(placed),
+    })
 }
 
 /// Why pods of a component have no node.

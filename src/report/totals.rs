@@ -1,5 +1,6 @@
 //! The total requests of a plan: the table of classes, and the last sentence.
 
+use super::cell::{Cell, Meaning, row};
 use super::markdown;
 use super::phrases::{at, first_of, plural};
 use super::screen::{Page, put};
@@ -63,9 +64,9 @@ pub fn classes_markdown(totals: &Totals) -> String {
     out.finish()
 }
 
-fn total(total: &ClassTotal) -> Vec<String> {
-    let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
-    vec![
+fn total(total: &ClassTotal) -> Vec<Cell> {
+    let number = |value: Option<i64>| Cell::or_none(value.map(|value| value.to_string()));
+    row![
         total.name.to_string(),
         total.requested.to_string(),
         number(total.allocatable),
@@ -97,8 +98,7 @@ pub fn verdict(
     servings: &[PlannedServing<'_>],
     together: Option<&Together>,
     Read { whole, is_partly_read, fails, warnings, stopped: workloads }: Read<'_>,
-    style: Style,
-) -> Option<String> {
+) -> Option<Cell> {
     let unknown = together.filter(|placement| !placement.not_judged.is_empty());
     let is_empty = planned.is_empty() && servings.is_empty() && totals.others.pods == 0;
     // Without services a sign stands for what went wrong, and confirms nothing.
@@ -122,15 +122,19 @@ pub fn verdict(
     let stopped = stopped(planned, workloads);
     let settings = unread_settings(planned);
     // A ✓ needs every part to be known: what is assumed or not judged takes it away.
-    let mark = match mark(totals, pending, is_partly_read || fails) {
-        "✓" if unknown.is_some() || is_assumed || !(stopped.is_empty() && settings.is_empty()) => {
-            "!"
+    let meaning = match meaning(totals, pending, is_partly_read || fails) {
+        Meaning::Good
+            if unknown.is_some()
+                || is_assumed
+                || warnings > 0
+                || !(stopped.is_empty() && settings.is_empty()) =>
+        {
+            Meaning::Attention
         }
-        "✓" if warnings > 0 => "!",
-        mark => mark,
+        meaning => meaning,
     };
-    let warned = match (mark, warnings) {
-        ("!", 1..) => format!("; {}", plural(warnings, "warning")),
+    let warned = match (meaning, warnings) {
+        (Meaning::Attention, 1..) => format!("; {}", plural(warnings, "warning")),
         _ => String::new(),
     };
     let summary = match summary(totals) {
@@ -140,11 +144,7 @@ pub fn verdict(
         Some(summary) => summary,
     };
     let unread = unread(is_partly_read);
-    Some(wrapped(
-        &format!("{mark} {summary}{fits}{unread}{stopped}{settings}{warned}"),
-        style.width,
-        "  ",
-    ))
+    Some(Cell::marked(meaning, format_args!("{summary}{fits}{unread}{stopped}{settings}{warned}")))
 }
 
 /// The services and plain workloads whose server does not start, with the reason of the first.
@@ -193,17 +193,17 @@ fn services_with<'p, T>(
     Some((first.to_string(), existing, 1 + found.count()))
 }
 
-/// The symbol of a plan: whether the command fails, any pod is pending, or a part of the input was
+/// The meaning of a plan: whether the command fails, any pod is pending, or a part of the input was
 /// not read; `!` where a part of the answer is not known, or services that do not make the command
 /// fail are in error.
-fn mark(totals: &Totals, pending: usize, fails: bool) -> &'static str {
+fn meaning(totals: &Totals, pending: usize, fails: bool) -> Meaning {
     let open = totals.unplanned + totals.components_not_counted + totals.servings_not_counted;
     if pending > 0 || fails {
-        "✗"
+        Meaning::Bad
     } else if totals.failed + open > 0 {
-        "!"
+        Meaning::Attention
     } else {
-        "✓"
+        Meaning::Good
     }
 }
 

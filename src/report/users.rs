@@ -1,8 +1,9 @@
 //! `ome explain` for a runtime or a model: the services that use it, those that could, and why the
 //! others cannot.
 
+use super::cell::{Cell, row};
 use super::explain;
-use super::judged::Detail;
+use super::judged::{self, Detail};
 use super::sheet::Sheet;
 use super::{SCHEMA_VERSION, json};
 use crate::api::{Failure, Model, Object, Runtime};
@@ -14,9 +15,9 @@ use serde_json::{Value, json};
 /// The relation of a service to a runtime, in words.
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Chosen => "✓ uses it",
-        Verdict::Eligible => "· could use it",
-        Verdict::Rejected => "✗ cannot use it",
+        Verdict::Chosen => "uses it",
+        Verdict::Eligible => "could use it",
+        Verdict::Rejected => "cannot use it",
     }
 }
 
@@ -58,9 +59,9 @@ fn name(planned: &Planned<'_>) -> String {
     planned.service.to_string()
 }
 
-fn model_of(planned: &Planned<'_>) -> String {
+fn model_of(planned: &Planned<'_>) -> Cell {
     let model = planned.resolution.model;
-    model.map_or("-".to_owned(), |model| model.object.id.name.to_string())
+    Cell::or_none(model.map(|model| &model.object.id.name))
 }
 
 /// `2 services`, `1 service`, `no service`.
@@ -89,8 +90,8 @@ pub fn runtime(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Sh
     if !users.is_empty() {
         let rows = users.iter().map(|user| {
             let [rule, detail, place] = rule(user, sources);
-            let verdict = word(user.verdict).to_owned();
-            vec![name(&user.planned), model_of(&user.planned), verdict, rule, detail, place]
+            let verdict = judged::verdict(user.verdict, word(user.verdict));
+            row![name(&user.planned), model_of(&user.planned), verdict, rule, detail, place]
         });
         out.table(&["SERVICE", "MODEL", "VERDICT", "RULE", "DETAIL", "WHERE"], rows);
     }
@@ -150,9 +151,9 @@ pub fn model(
     if !users.is_empty() {
         let rows = users.iter().map(|planned| {
             let chosen = planned.resolution.chosen();
-            vec![
+            row![
                 name(planned),
-                chosen.map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string()),
+                Cell::or_none(chosen.map(|runtime| runtime.object.shown_name())),
                 super::plan::decided_by(planned),
                 sources.locate(planned.service.place).to_string(),
             ]
@@ -177,7 +178,7 @@ pub(crate) fn config(config: &Object, users: &[Planned<'_>], sources: &SourceMap
             // The first one that applies it is the one that counts.
             let configs = configs.filter(|applied_config| applied_config.name == config.id.name);
             let by = configs.map(explain::applied_by).next().unwrap_or_default();
-            vec![name(planned), by, sources.locate(planned.service.place).to_string()]
+            row![name(planned), by, sources.locate(planned.service.place).to_string()]
         });
         out.table(&["SERVICE", "APPLIED BY", "WHERE"], rows);
     }

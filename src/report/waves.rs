@@ -5,12 +5,13 @@
 //! makes no decisions.
 
 use super::answer::Answer;
+use super::cell::{Cell, row};
 use super::fill::fill;
 use super::phrases::plural;
 use super::roll_all::Displaced;
 use super::screen::{Page, line, printable, put};
 use super::table::{self, Style};
-use super::{SCHEMA_VERSION, findings, markdown, meaning, roll};
+use super::{SCHEMA_VERSION, findings, markdown, roll};
 use crate::api::{Follow, Service};
 use crate::diag::Diagnostic;
 use crate::diff::waves::{WAVES, WorkloadRollout};
@@ -89,7 +90,7 @@ impl Answer for Waves<'_> {
         out.draw(&roll::text(self.components, self.sources, self.incomplete, style));
         for other in self.displaced {
             out.end_line();
-            out.draw(&meaning::shown(&other.sentence(), style.color));
+            out.draw(&other.sentence().shown(style.color));
         }
         if !self.displaced.is_empty() {
             out.end_line();
@@ -117,7 +118,7 @@ impl Answer for Waves<'_> {
 
     fn html(&self) -> Result<String, String> {
         let component = |component: &ComponentRollout| json!({ "title": roll::title(component), "titles": roll::TITLES, "rows": roll::rows(component), "said": roll::sentences(component, self.sources, self.incomplete) });
-        let rows: Vec<Vec<String>> = self.workloads.iter().map(row).collect();
+        let rows: Vec<Vec<Cell>> = self.workloads.iter().map(row).collect();
         fill(
             "waves.html",
             include_str!("page/waves.html"),
@@ -181,13 +182,7 @@ fn listed(objects: &[String]) -> String {
     if objects.is_empty() { "-".to_owned() } else { objects.join(", ") }
 }
 
-fn row(workload: &WorkloadRollout) -> Vec<String> {
+fn row(workload: &WorkloadRollout) -> Vec<Cell> {
     let WorkloadRollout { name, kind, max_unavailable, max_surge, pods_restarted } = workload;
-    vec![
-        kind.to_string(),
-        name.to_string(),
-        max_unavailable.clone(),
-        max_surge.clone(),
-        pods_restarted.to_string(),
-    ]
+    row![kind, name, max_unavailable.as_str(), max_surge.as_str(), pods_restarted.to_string()]
 }

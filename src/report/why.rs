@@ -4,6 +4,7 @@
 //! next to the field. This module makes no decisions.
 
 use super::SCHEMA_VERSION;
+use super::cell::{Cell, row};
 use super::sheet::Sheet;
 use super::table::{Style, table, wrapped};
 use crate::api::ObjectRef;
@@ -111,7 +112,7 @@ pub fn leaves(found: &[MergedLeaf], sources: &SourceMap, out: &mut Sheet) {
         rows(found.path.clone(), &found.leaf, sources, LONGEST).into_iter().enumerate().map(
             |(index, mut row)| {
                 // A component is named once, above its fields.
-                row.insert(0, if index == 0 { component(found) } else { String::new() });
+                row.insert(0, if index == 0 { component(found).into() } else { Cell::default() });
                 row
             },
         )
@@ -169,12 +170,13 @@ fn beginning(text: String, longest: usize) -> String {
     format!("{}… ({} characters)", &text[..end], text.chars().count())
 }
 
-fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<Vec<String>> {
+fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<Vec<Cell>> {
     let value = |statement: &Said| {
         let value = value(leaf, statement);
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         printable(&beginning(text, longest))
     };
+    let layer = |statement: &Said| Cell::layer(statement.layer.as_str());
     let place = |span| sources.locate(span).with_column();
     let by = |statement: &Said| match (statement.span, statement.rule) {
         (Some(span), _) => place(span),
@@ -187,10 +189,10 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<V
         // The action as it is in the template, which a reader searches for.
         let value = shown(leaf, filled);
         let action = format!("  {{{{ {} }}}}", filled.action);
-        vec![
+        row![
             printable(&beginning(action, longest)),
             printable(&beginning(value.as_str().unwrap_or_default().to_owned(), longest)),
-            String::new(),
+            "",
             match (filled.from.span(), filled.from.rule()) {
                 (Some(span), _) => place(span),
                 (None, Some(rule)) => format!("rule {}", rule.id),
@@ -198,21 +200,12 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap, longest: usize) -> Vec<V
             },
         ]
     });
-    let filled: Vec<Vec<String>> = filled.collect();
-    let path = vec![
-        path,
-        value(&leaf.statement),
-        leaf.statement.layer.as_str().to_owned(),
-        by(&leaf.statement),
-    ];
-    let lost = leaf.overrides.iter().map(|statement| {
-        vec![
-            "  over".to_owned(),
-            value(statement),
-            statement.layer.as_str().to_owned(),
-            by(statement),
-        ]
-    });
+    let filled: Vec<Vec<Cell>> = filled.collect();
+    let path = row![path, value(&leaf.statement), layer(&leaf.statement), by(&leaf.statement),];
+    let lost = leaf
+        .overrides
+        .iter()
+        .map(|statement| row!["  over", value(statement), layer(statement), by(statement),]);
     std::iter::once(path).chain(filled).chain(lost).collect()
 }
 

@@ -5,7 +5,7 @@ use crate::process::{Done, Folder};
 use ome::internals::api::Semantics;
 use ome::internals::load::{self, Request};
 use ome::internals::report::plan::{Extent, Plan};
-use ome::internals::report::table::Style;
+use ome::internals::report::table::{Style, wrapped};
 use ome::internals::report::totals::{Read, classes, verdict};
 use ome::internals::yaml::Limits;
 use ome::pipeline::{Depth, Planner, together};
@@ -188,8 +188,9 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
     let read = Read { whole: true, is_partly_read: false, fails: false, warnings: 0, stopped: &[] };
     for width in [None, Some(40), Some(80), Some(100), Some(120), Some(200)] {
         let style = Style { color: false, width };
-        let last = verdict(&totals, &planned, &[], together.as_ref(), read, style);
-        let page = plan.text(style) + &classes(&totals, style) + &last.expect("there are services");
+        let last = verdict(&totals, &planned, &[], together.as_ref(), read);
+        let last = wrapped(&last.expect("there are services").text, width, "  ");
+        let page = plan.text(style) + &classes(&totals, style) + &last;
         for word in ["RawDeployment", "nvidia-h100-80gb", "minReplicas"] {
             assert!(page.contains(word), "{width:?}: {word}\n{page}");
         }

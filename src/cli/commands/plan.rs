@@ -213,9 +213,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     // Of a path that could not be read there is no answer, and the finding names it.
     let is_answered = !session.is_missing() || !planned.is_empty() || !servings.is_empty();
-    let last = |style| {
-        is_answered.then(|| verdict(&totals, &planned, &servings, together, read, style)).flatten()
-    };
+    let last = is_answered.then(|| verdict(&totals, &planned, &servings, together, read)).flatten();
+    // Wrapped as it is printed: a page for a browser breaks its own lines.
+    let last_line =
+        last.as_ref().map(|last| format!("\n{}", table::wrapped(&last.text, style.width, "  ")));
     let passed_over = accounting::line(&session.world.input);
     let extent = match args.output {
         Format::Wide => plan::Extent::Wide(costs.as_ref()),
@@ -312,13 +313,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if let Some(line) = &passed_over {
                 io.print(&format!("\n{}", table::wrapped(line, style.width, "  ")))?;
             }
-            if let Some(verdict) = last(style) {
-                io.print(&format!("\n{verdict}"))?;
+            if let Some(last) = &last_line {
+                io.print(last)?;
             }
         }
         Format::Html => {
             session.say(&beside_page(&found, &planned), io);
-            let last = last(table::Style { color: false, width: None });
             let lines = [message.as_deref(), passed_over.as_deref()].map(Option::unwrap_or_default);
             let lines = lines.join("\n");
             let page = page::View {
@@ -328,7 +328,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 servings: &servings,
                 serving_rules: session.serving_rules(),
                 totals: &totals,
-                last: last.as_deref(),
+                last: last.as_ref(),
                 lines: &lines,
                 together,
                 losses: answer,
@@ -356,8 +356,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if let Some(line) = &passed_over {
                 io.print(&format!("\n{}", markdown::lines(line)))?;
             }
-            if let Some(verdict) = last(style) {
-                io.print(&format!("\n{verdict}"))?;
+            if let Some(last) = &last_line {
+                io.print(last)?;
             }
         }
     }

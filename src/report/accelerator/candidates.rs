@@ -4,12 +4,13 @@ use crate::decision::{
     AcceleratorDecision, ClassCandidate, ClassDecidedBy, CostTerm, ScoreTerms, Verdict,
 };
 use crate::report::accelerator::value;
+use crate::report::cell::{Cell, row};
 use crate::report::judged;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
 
 /// Class, accelerators, price and verdict of a candidate.
-pub(super) fn lead(candidate: &ClassCandidate<'_>) -> Vec<String> {
+pub(super) fn lead(candidate: &ClassCandidate<'_>) -> Vec<Cell> {
     // A class without known memory needs an unknown number.
     let gpus = candidate.gpus.map_or("?".to_owned(), |gpus| gpus.to_string());
     let gpus = if candidate.nodes_needed > 1 {
@@ -17,15 +18,11 @@ pub(super) fn lead(candidate: &ClassCandidate<'_>) -> Vec<String> {
     } else {
         gpus
     };
-    let cost = candidate.cost_per_hour.map_or("-".to_owned(), |cost| cost.to_string());
-    vec![
-        candidate
-            .class
-            .map_or_else(|| candidate.name.clone(), |class| class.object.shown_name())
-            .to_string(),
+    row![
+        candidate.class.map_or_else(|| candidate.name.clone(), |class| class.object.shown_name()),
         gpus,
-        cost,
-        judged::verdict(candidate.verdict),
+        Cell::or_none(candidate.cost_per_hour.map(|cost| cost.to_string())),
+        judged::verdict(candidate.verdict, candidate.verdict.as_str()),
     ]
 }
 
@@ -36,13 +33,13 @@ pub(super) fn own_place(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> 
 }
 
 /// One row per failed check; only the first row names the class.
-pub(super) fn refused(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Vec<Vec<String>> {
+pub(super) fn refused(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Vec<Vec<Cell>> {
     let rows = candidate.reasons.iter().enumerate().map(|(index, reason)| {
-        let mut row = if index == 0 { lead(candidate) } else { vec![String::new(); 4] };
+        let mut row = if index == 0 { lead(candidate) } else { vec![Cell::default(); 4] };
         let bound =
             reason.bound.and_then(Origin::span).map(|span| sources.locate(span).to_string());
-        row.extend([
-            reason.code.as_str().to_owned(),
+        row.extend(row![
+            reason.code.as_str(),
             reason.detail.to_string(),
             // The requirement that it fails is the place to look at; the class is the other.
             bound.unwrap_or_else(|| own_place(candidate, sources)),
@@ -57,7 +54,7 @@ pub(super) fn eligible(
     first: Option<&ClassCandidate<'_>>,
     decision: &AcceleratorDecision<'_>,
     sources: &SourceMap,
-) -> Vec<String> {
+) -> Vec<Cell> {
     let mut row = lead(candidate);
     row.push(
         match candidate.verdict {
@@ -66,7 +63,7 @@ pub(super) fn eligible(
             }
             _ => candidate.behind.map_or("", ClassDecidedBy::as_str),
         }
-        .to_owned(),
+        .into(),
     );
     let threshold = decision
         .requirements
@@ -89,8 +86,10 @@ pub(super) fn eligible(
             }
             _ => format!("score {}", short(score)),
         });
-    row.push([compared, preference, score].into_iter().flatten().collect::<Vec<_>>().join("; "));
-    row.push(own_place(candidate, sources));
+    row.push(
+        [compared, preference, score].into_iter().flatten().collect::<Vec<_>>().join("; ").into(),
+    );
+    row.push(own_place(candidate, sources).into());
     row
 }
 

@@ -1,7 +1,7 @@
 //! The answer as text on a terminal.
 
 use super::shown::{NAMES, Shown, ShownCause, ShownGroup, ShownObject};
-use crate::report::meaning::{self, Meaning};
+use crate::report::cell::Meaning;
 use crate::report::screen::{Page, line, printable};
 use crate::report::table::{Style, wrapped};
 use unicode_width::UnicodeWidthStr;
@@ -24,7 +24,7 @@ struct Text {
 }
 
 impl Text {
-    fn paint(&mut self, marker: &str) {
+    fn paint(&mut self, marker: &'static str) {
         let text = printable(marker);
         let painted = if self.style.color { Meaning::of_sign(marker).painted(&text) } else { text };
         self.out.draw(&painted);
@@ -77,7 +77,7 @@ impl Text {
             if group.more == 0 { String::new() } else { format!(" and {} more", group.more) };
         self.prose("  ", &format!("{}{more}", group.services.join(", ")));
         if let Some(error) = &group.error {
-            let text = format!("  {}", meaning::shown(error, self.style.color));
+            let text = format!("  {}", error.shown(self.style.color));
             self.out.draw(&wrapped(&text, self.style.width, "    "));
         }
         for choice in &group.choices {
@@ -172,7 +172,7 @@ impl Text {
             self.out.end_line();
         }
         for line in &shown.capacity {
-            let text = meaning::shown(line, self.style.color);
+            let text = line.shown(self.style.color);
             self.out.draw(&wrapped(&text, self.style.width, "  "));
         }
         if !shown.capacity.is_empty() {

@@ -3,6 +3,7 @@
 //! other commands fill in the other pages of this folder.
 
 use super::accelerator;
+use super::cell::{Cell, row};
 use super::fill::fill;
 use super::phrases::plural;
 use super::{judged, losses, map, plan, serving};
@@ -31,8 +32,8 @@ pub struct View<'a> {
     pub serving_rules: &'static ServingRules,
     /// Their total requests.
     pub totals: &'a Totals,
-    /// The last sentence of the text, with its symbol.
-    pub last: Option<&'a str>,
+    /// The last sentence of the text.
+    pub last: Option<&'a Cell>,
     /// The lines between the tables and the last sentence of the text.
     pub lines: &'a str,
     /// Notes on ModelServings.
@@ -59,7 +60,7 @@ impl View<'_> {
             .max()
             .unwrap_or(0);
         let data = json!({
-            "summary": self.last.map_or("no services", str::trim_end),
+            "summary": self.last.unwrap_or(&"no services".into()),
             "said": self.lines.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(),
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
@@ -72,7 +73,7 @@ impl View<'_> {
             "namespaces": namespaces(self.planned, self.sources),
             "profile": self.serving_rules.profile.to_string(),
             "titles": serving::TITLES,
-            "servings": self.servings.iter().map(|planned| serving::cells(planned).to_vec()).collect::<Vec<_>>(),
+            "servings": self.servings.iter().map(|planned| serving::cells(planned)).collect::<Vec<_>>(),
             "notes": serving::remarks(self.servings, self.notes, self.sources).collect::<Vec<_>>(),
         });
         fill("plan.html", include_str!("plan.html"), &data)
@@ -153,10 +154,10 @@ fn is_short(planned: &Planned<'_>) -> bool {
 
 /// A row per component; a single row for a service in error.
 fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
-    let lead = vec![planned.service.name.to_string(), plan::model(planned), plan::runtime(planned)];
+    let lead = row![&planned.service.name, plan::model(planned), plan::runtime(planned)];
     if let Some(error) = &planned.error {
         let message = accelerator::message(error, planned, sources);
-        let error = format!("✗ {}: {message}", error.code.as_str());
+        let error = Cell::bad(format_args!("{}: {message}", error.code.as_str()));
         return vec![json!({ "cells": ([lead, vec![error]].concat()), "error": true })];
     }
     let components = planned.components.iter();
@@ -165,9 +166,9 @@ fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
         .collect()
 }
 
-/// Whether a cell of the table has a name in it.
-fn is_named(cell: &str) -> bool {
-    !matches!(cell, "" | "-")
+/// The name in a cell of the table, if it has one.
+fn named(cell: Cell) -> Option<String> {
+    (!cell.text.is_empty() && !cell.is_none()).then_some(cell.text)
 }
 
 fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
@@ -176,9 +177,9 @@ fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
     json!({
         "name": planned.service.to_string(),
         "api": planned.service.api.as_str(),
-        "model": Some(plan::model(planned)).filter(|cell| is_named(cell)),
-        "runtime": Some(plan::runtime(planned)).filter(|cell| is_named(cell)),
-        "by": planned.error.is_none().then(|| plan::decided_by(planned)).filter(|cell| is_named(cell)),
+        "model": named(plan::model(planned)),
+        "runtime": named(plan::runtime(planned)),
+        "by": planned.error.is_none().then(|| plan::decided_by(planned)).and_then(named),
         "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), accelerator::message(error, planned, sources))),
         "steps": resolution.runtime.steps.iter().map(|one| step(one, first)).collect::<Vec<_>>(),
         // What was composed of a failed service is not what runs.
@@ -193,17 +194,14 @@ fn step(step: &Step, first: usize) -> Value {
 }
 
 /// The cells of a component, for the last [`COLUMNS`].
-fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Vec<String> {
-    vec![
-        component.kind.as_str().to_owned(),
-        component.mode.as_str().to_owned(),
+fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Vec<Cell> {
+    row![
+        component.kind.as_str(),
+        component.mode.as_str(),
         plan::replicas(component),
         component.pods_per_replica.to_string(),
         component.gpus().to_string(),
-        planned
-            .class(component.kind)
-            .map_or("-".into(), |class| class.object.shown_name())
-            .to_string(),
+        Cell::or_none(planned.class(component.kind).map(|class| class.object.shown_name())),
         accelerator::fits(component),
     ]
 }

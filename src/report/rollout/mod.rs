@@ -3,17 +3,20 @@
 mod json;
 
 use super::answer::Answer;
+use super::cell::{Cell, row, with_signs};
 use super::fill::fill;
 use super::phrases::plural;
 use super::roll_all::Displaced;
 use super::screen::{Page, line, put};
 use super::table::{Style, table};
 use super::wording::{Wording, lettered, ordinals};
-use super::{markdown, meaning, roll};
+use super::{markdown, roll};
 use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::servings::Profile;
-use crate::operators::servings::rollout::{Capacity, Cell, GroupStatus, Kind, Outcome, Row, Trace};
+use crate::operators::servings::rollout::{
+    Capacity, Cell as GroupCell, GroupStatus, Kind, Outcome, Row, Trace,
+};
 use crate::pipeline::{ComponentRollout, RollEnd};
 use crate::quantity::Count;
 use crate::source::SourceMap;
@@ -81,14 +84,14 @@ impl Rollout<'_> {
         let Some(previous) = position.checked_sub(1).map(|before| &rows[before]) else {
             return "before the change".to_owned();
         };
-        let named = |wanted: &dyn Fn(Cell, Cell) -> bool| {
+        let named = |wanted: &dyn Fn(GroupCell, GroupCell) -> bool| {
             let places = row.groups.changed(&previous.groups, wanted);
             let all: Vec<i64> =
                 places.into_iter().map(|place| self.trace().columns[place]).collect();
             (words.ordinals)(&all)
         };
-        let done = named(&|was, is| is == Cell::Updated && was != Cell::Updated);
-        let rolling = named(&|_, is| is == Cell::Rolling);
+        let done = named(&|was, is| is == GroupCell::Updated && was != GroupCell::Updated);
+        let rolling = named(&|_, is| is == GroupCell::Rolling);
         match (done.is_empty(), rolling.is_empty()) {
             (true, true) => words.unchanged.to_owned(),
             // The row after the last stage is where it ends.
@@ -251,7 +254,7 @@ impl Rollout<'_> {
     }
 
     /// The row as cells of a table: stage, groups, running, roles, GPUs, event.
-    fn line(&self, position: usize) -> Vec<String> {
+    fn line(&self, position: usize) -> Vec<Cell> {
         let row = &self.trace().rows[position];
         let capacity = self.capacity_of(row);
         // A stuck stage is the last one.
@@ -273,23 +276,26 @@ impl Rollout<'_> {
             || if position == 0 { self.outcome.gpus_before } else { self.gpus_after() },
             |capacity| capacity.gpus,
         );
-        let fits = self
-            .fits
-            .and_then(|fits| fits.get(row.stage? as usize))
-            .map_or("", |fits| if *fits { "" } else { "✗ does not fit the nodes: " });
-        vec![
+        let is_short = self.fits.and_then(|fits| fits.get(row.stage? as usize)) == Some(&false);
+        let note = self.note(position, &self.plain());
+        let note = if is_short {
+            Cell::bad(format_args!("does not fit the nodes: {note}"))
+        } else {
+            note.into()
+        };
+        row![
             stage,
             strip(row),
             row.available.to_string(),
             roles,
             self.shown(gpus).to_string(),
-            format!("{fits}{}", self.note(position, &self.plain())),
+            note,
         ]
     }
 
     /// The summary, one sentence each; `most` is the highest severity of the notes in it.
-    fn summary(&self, most: Severity) -> Vec<String> {
-        let mut out = Vec::new();
+    fn summary(&self, most: Severity) -> Vec<Cell> {
+        let mut out: Vec<Cell> = Vec::new();
         let restarted = self.outcome.restarted;
         if let Some(lowest) = self.lowest() {
             // Before the change there may be more groups than after it.
@@ -297,35 +303,38 @@ impl Rollout<'_> {
             out.push(format!(
                 "groups running: at least {} of {total}, in stage {}; pods restarted: {restarted}",
                 lowest.groups, lowest.stage
-            ));
+            ).into());
             if let Some(groups) = self.since_v0_4 {
                 out.push(format!(
                     "kthena v0.4.0 and later update several groups at once: at least {groups} of {total} run"
-                ));
+                ).into());
             }
             let surge = match self.shown(self.gpus_extra()) {
                 extra if extra == Count::from(0) => "no surge".to_owned(),
                 extra => format!("a surge of {extra}"),
             };
-            out.push(format!(
-                "GPUs: {} before, {} peak ({surge}), {} after",
-                self.shown(self.outcome.gpus_before),
-                self.shown(self.gpus_at_peak()),
-                self.shown(self.gpus_after())
-            ));
+            out.push(
+                format!(
+                    "GPUs: {} before, {} peak ({surge}), {} after",
+                    self.shown(self.outcome.gpus_before),
+                    self.shown(self.gpus_at_peak()),
+                    self.shown(self.gpus_after())
+                )
+                .into(),
+            );
         } else {
             let nothing = if self.outcome.templates_changed {
                 "no pod is recreated although the templates changed"
             } else {
                 "nothing to do"
             };
-            out.push(nothing.to_owned());
+            out.push(nothing.into());
         }
         // More severe ones are printed as findings beside the text.
         let notes = self.notes.iter().filter(|note| note.severity <= most);
-        out.extend(notes.map(|note| note.message.clone()));
+        out.extend(notes.map(|note| note.message.as_str().into()));
         if let Some((from, to)) = self.ratio().filter(|(from, to)| from != to) {
-            out.push(format!("prefill:decode per group: {from} to {to}"));
+            out.push(format!("prefill:decode per group: {from} to {to}").into());
         }
         if let Some(recovery) = &self.outcome.recovery {
             let lost: Vec<String> = recovery
@@ -337,27 +346,30 @@ impl Rollout<'_> {
                 })
                 .collect();
             let lost = if lost.is_empty() { "no pod".to_owned() } else { lost.join(", ") };
-            out.push(format!("recovery by {}: {lost} restarted", recovery.policy.as_str()));
+            out.push(format!("recovery by {}: {lost} restarted", recovery.policy.as_str()).into());
             // Without a grace period, the restart follows at once, and there is no condition.
             if recovery.escalation.is_none() && recovery.grace_seconds > 0 {
-                out.push(format!(
-                    "this happens if the pod is not ready within restartGracePeriodSeconds={}",
-                    recovery.grace_seconds
-                ));
+                out.push(
+                    format!(
+                        "this happens if the pod is not ready within restartGracePeriodSeconds={}",
+                        recovery.grace_seconds
+                    )
+                    .into(),
+                );
             }
             if let Some((seconds, count)) = recovery.escalation {
-                out.push(format!("after restartGracePeriodSeconds={seconds} the whole group restarts, {} (the document names no period)", plural(count, "pod")));
+                out.push(format!("after restartGracePeriodSeconds={seconds} the whole group restarts, {} (the document names no period)", plural(count, "pod")).into());
             }
         }
         if let Some(stuck) = self.outcome.stuck {
-            out.push(format!("✗ stuck: {} does not run", self.group(stuck)));
+            out.push(Cell::bad(format_args!("stuck: {} does not run", self.group(stuck))));
         }
-        out.extend(self.proof());
+        out.extend(self.proof().map(Cell::from));
         out
     }
 
     /// What does not complete, and what else loses its nodes.
-    fn end(&self) -> impl Iterator<Item = String> {
+    fn end(&self) -> impl Iterator<Item = Cell> {
         roll::unfinished(self.components.unwrap_or_default())
             .flat_map(|component| roll::sentences(component, self.sources, self.incomplete))
             .chain(self.displaced.iter().map(Displaced::sentence))
@@ -386,26 +398,33 @@ impl Rollout<'_> {
     }
 
     /// How it ends, in one sentence.
-    fn verdict(&self) -> String {
+    fn verdict(&self) -> Cell {
         let name = self.to.name();
         let short = self.fits.is_some_and(|fits| fits.contains(&false));
         match self.outcome.stuck {
-            Some(stuck) => format!("✗ {name} is stuck: {} does not run", self.group(stuck)),
-            None if short => format!("✗ {name}: not all stages fit the nodes"),
-            None if self.trace().rows.is_empty() => format!("{name}: nothing to do"),
+            Some(stuck) => {
+                let group = self.group(stuck);
+                Cell::bad(format_args!("{name} is stuck: {group} does not run"))
+            }
+            None if short => Cell::bad(format_args!("{name}: not all stages fit the nodes")),
+            None if self.trace().rows.is_empty() => format!("{name}: nothing to do").into(),
             // A placement with everything else may end otherwise than the groups alone.
             None => match self.unfinished() {
-                Some(RollEnd::Stuck) => format!("✗ {name} is stuck: a pod has no node"),
-                Some(RollEnd::Displaced) => format!("✗ {name} no longer fits its nodes"),
-                Some(RollEnd::Waits) => format!("! {name}: pods wait as before"),
-                Some(RollEnd::Depends) => {
-                    format!("! {name}: whether it completes hangs on a choice among equals")
+                Some(RollEnd::Stuck) => {
+                    Cell::bad(format_args!("{name} is stuck: a pod has no node"))
                 }
-                _ if self.incomplete => {
-                    format!("! {name}: the update completes; a part of the input was not read")
+                Some(RollEnd::Displaced) => {
+                    Cell::bad(format_args!("{name} no longer fits its nodes"))
                 }
+                Some(RollEnd::Waits) => Cell::warn(format_args!("{name}: pods wait as before")),
+                Some(RollEnd::Depends) => Cell::warn(format_args!(
+                    "{name}: whether it completes hangs on a choice among equals"
+                )),
+                _ if self.incomplete => Cell::warn(format_args!(
+                    "{name}: the update completes; a part of the input was not read"
+                )),
                 Some(RollEnd::Complete | RollEnd::NothingToDo) | None => {
-                    format!("✓ {name}: the update completes")
+                    Cell::good(format_args!("{name}: the update completes"))
                 }
             },
         }
@@ -428,15 +447,15 @@ impl Answer for Rollout<'_> {
             let mut drawn = table(&titles, lines, style);
             drawn.push_str(if self.has_absent() { "· absent  " } else { "" });
             drawn.push_str("○ old  ◐ updating  ● updated");
-            out.draw(&meaning::with_signs(&drawn, style.color));
+            out.draw(&with_signs(&drawn, style.color));
             put!(out, "; {}\n\n", self.columns());
         }
         for line in self.summary(Severity::Info) {
-            out.draw(&meaning::shown(&line, style.color));
+            out.draw(&line.shown(style.color));
             out.end_line();
         }
         for sentence in self.end() {
-            out.draw(&sentence);
+            out.draw(&sentence.text);
             out.end_line();
         }
         if self.lists_steps {
@@ -459,7 +478,7 @@ impl Answer for Rollout<'_> {
         }
         markdown::list(&mut out, self.summary(Severity::Warning));
         for sentence in self.end() {
-            out.draw(&markdown::lines(&sentence));
+            out.draw(&markdown::lines(&sentence.text));
         }
         Ok(out.finish())
     }
@@ -494,12 +513,12 @@ impl Answer for Rollout<'_> {
 const LONG: usize = 48;
 
 /// The sign of a group, as explained in the legend.
-fn sign(group: (Cell, GroupStatus)) -> char {
+fn sign(group: (GroupCell, GroupStatus)) -> char {
     match group {
         (_, GroupStatus::Absent) => '·',
-        (Cell::Old, _) => '○',
-        (Cell::Rolling, _) => '◐',
-        (Cell::Updated, _) => '●',
+        (GroupCell::Old, _) => '○',
+        (GroupCell::Rolling, _) => '◐',
+        (GroupCell::Updated, _) => '●',
     }
 }
 

@@ -1,9 +1,9 @@
 //! Causes, objects and fields as a page shows them.
 
 use crate::diff::{Action, By, Cause, Change, ObjectChange, Turned};
+use crate::report::cell::Meaning;
 use crate::report::diff::shown::{Line, ShownCause, ShownObject, left_behind};
 use crate::report::diff::{field, values};
-use crate::report::meaning::Meaning;
 use crate::report::phrases::class_decided_by;
 use crate::report::screen::printable;
 use serde_json::Value;

@@ -3,13 +3,13 @@
 use crate::diff::{Direction, Fate, Group};
 use crate::pipeline::ServingUpgrade;
 use crate::quantity::Count;
+use crate::report::cell::{Cell, Meaning};
 use crate::report::diff::shown::fields::{FIELDS, cause, object};
 use crate::report::diff::shown::{
     CAUSES, Choice, NAMES, ShownGroup, ShownObject, ShownRule, bars, gpus,
 };
 use crate::report::diff::{View, edit};
 use crate::report::markdown::fence;
-use crate::report::meaning::Meaning;
 use crate::report::phrases::plural;
 use crate::report::screen::printable;
 use std::collections::BTreeSet;
@@ -115,15 +115,15 @@ fn choices(group: &Group) -> Vec<Choice> {
 }
 
 /// That the operator refuses the services, or no longer does.
-fn error(group: &Group, view: &View<'_>) -> Option<String> {
+fn error(group: &Group, view: &View<'_>) -> Option<Cell> {
     let before = group.error.as_ref().and_then(|pair| pair.from.as_ref());
     match (&group.fails, before) {
-        (Some(error), _) if error.is_unread() => Some(format!(
-            "! its objects are not compared: {} ({}); `{}` prints how to read it",
+        (Some(error), _) if error.is_unread() => Some(Cell::warn(format_args!(
+            "its objects are not compared: {} ({}); `{}` prints how to read it",
             printable(&error.message),
             error.code.as_str(),
             view.plan
-        )),
+        ))),
         (Some(error), _) => {
             // A service that was refused before has lost nothing.
             let refused = if group.error.is_some() { "refused" } else { "refused as before" };
@@ -133,14 +133,14 @@ fn error(group: &Group, view: &View<'_>) -> Option<String> {
                 "the objects below are written before it fails"
             };
             let (message, code) = (printable(&error.message), error.code.as_str());
-            Some(format!("✗ {refused}: {message} ({code}); {rest}"))
+            Some(Cell::bad(format_args!("{refused}: {message} ({code}); {rest}")))
         }
         (None, Some(error)) if error.is_unread() => None,
-        (None, Some(error)) => Some(format!(
-            "✓ no longer refused: {} ({})",
+        (None, Some(error)) => Some(Cell::good(format_args!(
+            "no longer refused: {} ({})",
             printable(&error.message),
             error.code.as_str()
-        )),
+        ))),
         (None, None) => None,
     }
 }

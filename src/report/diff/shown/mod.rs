@@ -9,6 +9,7 @@ use crate::diff::{
 };
 use crate::quantity::Count;
 use crate::report::accounting;
+use crate::report::cell::{Cell, Meaning};
 use crate::report::phrases::{first_of, plural};
 use crate::report::screen::printable;
 use ecow::EcoString;
@@ -42,7 +43,7 @@ pub(super) struct Shown {
     pub(super) headline: String,
     /// The headline of a page, which is read without the lines below it: with its symbol, and with
     /// the restarts that get stuck and the pods that wait.
-    title: String,
+    title: Cell,
     pub(super) semantics: String,
     pub(super) base: String,
     pub(super) compared: String,
@@ -53,7 +54,7 @@ pub(super) struct Shown {
     pub(super) served: Option<Served>,
     /// The effect on the capacity of the nodes, and the services that are refused before and after,
     /// one sentence each.
-    pub(super) capacity: Vec<String>,
+    pub(super) capacity: Vec<Cell>,
     /// The rules of an upgrade that change no objects.
     pub(super) notes: Vec<ShownNote>,
     /// The basis of the rules of the releases.
@@ -100,7 +101,7 @@ pub(super) struct ShownGroup {
     pub(super) facts: String,
     pub(super) services: Vec<String>,
     pub(super) more: usize,
-    pub(super) error: Option<String>,
+    pub(super) error: Option<Cell>,
     pub(super) choices: Vec<Choice>,
     gpus: Bars,
     /// The rollout of a ModelServing by an upgrade, one sentence each.
@@ -181,39 +182,47 @@ fn once<'a>(reported: &mut Vec<&'a str>, message: &'a str) -> Cow<'a, str> {
 
 /// The effect of the change on the capacity of the nodes. Of services that are `refused` now and were
 /// not before, the pods that run stay and are not counted, so that nothing is confirmed then.
-fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -> Vec<String> {
-    let mut out = Vec::new();
+fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -> Vec<Cell> {
+    let mut out: Vec<Cell> = Vec::new();
     let (confirmed, but) = match refused {
-        0 if capacity.after.verdict == "unknown" => ("!", "; not everything was judged".to_owned()),
-        0 => ("✓", String::new()),
+        0 if capacity.after.verdict == "unknown" => {
+            (Meaning::Attention, "; not everything was judged".to_owned())
+        }
+        0 => (Meaning::Good, String::new()),
         count => {
             let services = plural(count, "service");
-            ("!", format!("; not counted: running pods of {services} in error, which stay"))
+            let but = format!("; not counted: running pods of {services} in error, which stay");
+            (Meaning::Attention, but)
         }
     };
     let mut reported: Vec<&str> = Vec::new();
-    let mut listed = |what: &str, all: &'c [Waits]| {
+    let mut listed = |meaning: Meaning, what: &str, all: &'c [Waits]| {
         let lines = all.iter().take(NAMES).map(|component| {
             let why = once(&mut reported, &component.message);
-            printable(&format!("{what}: {} {}: {why}", component.service, component.component))
+            let (service, component) = (&component.service, &component.component);
+            Cell::marked(meaning, printable(&format!("{what}: {service} {component}: {why}")))
         });
         out.extend(lines);
         if all.len() > NAMES {
-            out.push(format!("{what}: {} more", all.len() - NAMES));
+            out.push(Cell::marked(meaning, format_args!("{what}: {} more", all.len() - NAMES)));
         }
     };
-    listed("✗ no longer fits", &capacity.lost);
-    listed("✗ does not fit", &capacity.new);
-    listed("! waits as before", &capacity.same);
-    listed("✗ restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
-    listed("✗ no longer fits after the restarts", &capacity.displaced);
+    listed(Meaning::Bad, "no longer fits", &capacity.lost);
+    listed(Meaning::Bad, "does not fit", &capacity.new);
+    listed(Meaning::Attention, "waits as before", &capacity.same);
+    listed(Meaning::Bad, "restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
+    listed(Meaning::Bad, "no longer fits after the restarts", &capacity.displaced);
     for judged in capacity.not_judged.iter().take(NAMES) {
         let pods =
             judged.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
-        out.push(printable(&format!("! not judged: {pods}{}: {}", judged.what, judged.message)));
+        let what = printable(&format!("not judged: {pods}{}: {}", judged.what, judged.message));
+        out.push(Cell::warn(what));
     }
     if capacity.not_judged.len() > NAMES {
-        out.push(format!("! not judged: {} more", capacity.not_judged.len() - NAMES));
+        out.push(Cell::warn(format_args!(
+            "not judged: {} more",
+            capacity.not_judged.len() - NAMES
+        )));
     }
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);
@@ -222,7 +231,8 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -
         (None, 0) => {}
         (Some(before), 0) => {
             let before = pods(before);
-            out.push(format!("{confirmed} everything fits; before, {before} were pending{but}"));
+            let fits = format!("everything fits; before, {before} were pending{but}");
+            out.push(Cell::marked(confirmed, fits));
         }
         (before, _) => {
             let before = before.map_or("none".to_owned(), pods);
@@ -231,11 +241,11 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -
             } else {
                 String::new()
             };
-            out.push(format!("! pending: {}{before}", pods(&capacity.after)));
+            out.push(Cell::warn(format_args!("pending: {}{before}", pods(&capacity.after))));
         }
     }
     if capacity.stuck.is_none() {
-        out.push("the restarts were not simulated: there are more than 2000 services".to_owned());
+        out.push("the restarts were not simulated: there are more than 2000 services".into());
     } else if let Some(stuck) = capacity.stuck.as_ref().filter(|stuck| !stuck.is_empty()) {
         if !capacity.order.is_empty() {
             let names = capacity.order.iter().map(|name| printable(name));
@@ -243,7 +253,7 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -
                 stuck.iter().map(|component| &component.service).collect();
             let rest = rest.into_iter().filter(|name| !capacity.order.contains(name));
             let rest: Vec<String> = rest.map(|name| printable(name)).collect();
-            out.push(format!(
+            let order = format!(
                 "restarted one after the other, {} complete in this order: {}{}",
                 if rest.is_empty() { "all" } else { "these" },
                 first_of(names, ORDER),
@@ -252,17 +262,19 @@ fn capacity<'c>(capacity: &'c Capacity, rollout: Option<&str>, refused: usize) -
                 } else {
                     format!("; stuck first and last: {}", first_of(rest, ORDER))
                 }
-            ));
+            );
+            out.push(order.into());
         }
         if let (Some(first), Some(command)) = (stuck.first(), rollout) {
-            out.push(format!(
-                "for the stages, and what would complete them, run: {}",
-                command.replace("{}", &printable(&first.service))
-            ));
+            let command = command.replace("{}", &printable(&first.service));
+            out.push(
+                format!("for the stages, and what would complete them, run: {command}").into(),
+            );
         }
     } else if capacity.restarts {
-        out.push(format!(
-            "{confirmed} all restarts complete at the same time on the nodes that were read{but}"
+        out.push(Cell::marked(
+            confirmed,
+            format_args!("all restarts complete at the same time on the nodes that were read{but}"),
         ));
     }
     out
@@ -277,7 +289,7 @@ impl Shown {
             capacity.map(|capacity| self::capacity(capacity, view.rollout, summary.broken));
         let mut capacity = capacity.unwrap_or_default();
         capacity.extend(still_refused(view));
-        capacity.extend(accounting::not_compared(view.input));
+        capacity.extend(accounting::not_compared(view.input).map(Cell::from));
         let mut seen = BTreeSet::new();
         // An upgrade may serve hundreds of new services, which need one list and no groups.
         let brief = view.diff.between_releases.is_some() && !view.all;
@@ -306,7 +318,7 @@ impl Shown {
 
 /// The services that are refused on both sides for the same reason, as a sentence; no group shows
 /// them.
-fn still_refused(view: &View<'_>) -> Option<String> {
+fn still_refused(view: &View<'_>) -> Option<Cell> {
     // Those that are refused and have a group are shown there.
     let is_refused = |group: &&Group| group.fails.as_ref().is_some_and(|error| !error.is_unread());
     let shown: usize =
@@ -317,7 +329,8 @@ fn still_refused(view: &View<'_>) -> Option<String> {
         count => (count, "are"),
     };
     let (services, plan) = (plural(count, "service"), view.plan);
-    Some(format!("✗ {services} {verb} refused before and after; `{plan}` prints why"))
+    let why = format!("{services} {verb} refused before and after; `{plan}` prints why");
+    Some(Cell::bad(why))
 }
 
 /// Whether services are refused before and served afterwards: they have no existing objects that a
@@ -386,7 +399,7 @@ fn headline(view: &View<'_>) -> String {
 }
 
 /// "✗ Plan: 3 services to change, GPUs 16 → 24; 1 restart gets stuck, 2 of 9 pods pending".
-fn title(view: &View<'_>) -> String {
+fn title(view: &View<'_>) -> Cell {
     let summary = &view.diff.summary;
     let mut is_worse = summary.fails > 0 || summary.refused > 0;
     let (mut ends, mut waits) = (Vec::new(), false);
@@ -405,14 +418,14 @@ fn title(view: &View<'_>) -> String {
             ends.push(format!("{} of {wanted} pending", capacity.after.pending));
         }
     }
-    let mark = match (is_worse, waits) {
-        (true, _) => "✗ ",
-        (false, true) => "! ",
-        // No ✓: a page of a diff confirms nothing about the rest.
-        (false, false) => "",
-    };
     let ends = if ends.is_empty() { String::new() } else { format!("; {}", ends.join(", ")) };
-    format!("{mark}{}{ends}", headline(view))
+    let title = format!("{}{ends}", headline(view));
+    match (is_worse, waits) {
+        (true, _) => Cell::bad(title),
+        (false, true) => Cell::warn(title),
+        // No ✓: a page of a diff confirms nothing about the rest.
+        (false, false) => title.into(),
+    }
 }
 
 fn gpus(gpus: &Pair<Count>) -> String {
