@@ -206,6 +206,9 @@ fn yaml_findings_have_the_right_span() {
         ("a: 1\nb: 2\n\"a\": 3\n", vec![("duplicate-key", "\"a\"")]),
         ("x: {a: 1, a: 2}\n", vec![("duplicate-key", "a")]),
         ("a: &a {x: 1}\nb: {<<: *a, x: 2}\n", vec![]),
+        ("a: &a {x: 1}\nb: {c: {!!merge <<: *a, x: 2}}\n", vec![]),
+        // A last line without a line feed is a last line.
+        ("a: |\n  x\n  y", vec![]),
         ("a: &a {x: 1}\nb: {x: 2, <<: *a}\n", vec![("ambiguous-scalar", "<<")]),
         // Words.
         ("disabled: on\n", vec![("ambiguous-scalar", "on")]),

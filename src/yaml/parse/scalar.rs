@@ -136,7 +136,9 @@ impl Reader<'_> {
         let others = self.kustomize_key(written);
         let text = match found {
             Found::Text(text) => {
-                if others != KeyType::Text && tree.is_nested() {
+                // `!!merge <<`, as yq writes it, merges in both.
+                let is_merge = others == KeyType::Merge && text == "<<";
+                if others != KeyType::Text && !is_merge && tree.is_nested() {
                     self.no_key_to_kustomize(tree, written, span);
                 }
                 text
@@ -326,20 +328,6 @@ impl Reader<'_> {
     fn styled(&self, tree: &mut Tree<'_>, written: &Written<'_>) {
         let text = &*written.text;
         let span = tree.span(written.start, written.end);
-        let rest = self.text.get(written.end as usize - self.base..).unwrap_or("");
-        if matches!(written.style, Style::Literal | Style::Folded)
-            && text.ends_with('\n')
-            // kubectl adds a line feed to the last line before it parses, and kustomize does not.
-            && !self.text.ends_with('\n')
-            && rest.trim().is_empty()
-        {
-            let finding =
-                Diagnostic::new(Code::AmbiguousScalar, "the file ends without a line feed: this text has one at its end to kubectl and none to kustomize")
-                    .at(span)
-                    .path(tree.path().to_string())
-                    .help("end the file with a line feed");
-            tree.finding(finding);
-        }
         if written.style == Style::Folded {
             // Lines that are indented further are not folded, in two different ways.
             let indented = text.lines().skip(1).any(|line| line.starts_with([' ', '\t']));
