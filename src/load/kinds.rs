@@ -225,6 +225,11 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
     if name.is_empty() && !is_version {
         return Whose::NoObject;
     }
+    // The core group has no version but `v1`. Documents of other programs have others, such as
+    // `v1alpha1` of Talos Linux; a kind of Kubernetes or of an operator there is a mistake.
+    if name.is_empty() && !version.eq_ignore_ascii_case("v1") && !is_nearly_of_a_group(kind) {
+        return Whose::NoObject;
+    }
     if api_version == "v1" && OF_CLIENTS.contains(&kind) {
         return Whose::NoObject;
     }
@@ -251,6 +256,12 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
     } else {
         Whose::Foreign
     }
+}
+
+/// Whether a kind is one of a group with a complete list, or a misspelling of one.
+fn is_nearly_of_a_group(kind: &str) -> bool {
+    let kinds = || GROUPS.iter().flat_map(|group| group.kinds).copied();
+    kinds().any(|known| known == kind) || nearest(kind, kinds()).is_some()
 }
 
 /// The group of an operator that an unknown group of a document with this kind may be a misspelling
@@ -390,6 +401,34 @@ pub fn changes_answers(group: &str, kind: &str) -> bool {
 pub fn is_read(api_version: &str, kind: &str) -> bool {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     runs_pods(group, kind) || changes_answers(group, kind)
+}
+
+/// Whether nothing is known of a kind: neither its group nor what reads it.
+pub fn is_stranger(api_version: &str, kind: &str) -> bool {
+    matches!(whose(api_version, kind), Whose::Foreign)
+        && misspelled(api_version, kind).is_none()
+        && !is_read(api_version, kind)
+        && !is_older(api_version, kind)
+}
+
+/// Whether documents of this version are files of a program that are never applied to a cluster:
+/// `kind` and `eksctl` create one from theirs, and components of Kubernetes are configured with
+/// those of `*.config.k8s.io`.
+pub fn is_of_client(api_version: &str) -> bool {
+    const GROUPS: [&str; 10] = [
+        "audit.k8s.io",
+        "backstage.io",
+        "eksctl.io",
+        "install.istio.io",
+        "k3d.io",
+        "kind.sigs.k8s.io",
+        "kind.x-k8s.io",
+        "kops.k8s.io",
+        "kubeadm.k8s.io",
+        "skaffold",
+    ];
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    GROUPS.contains(&group) || group.ends_with(".config.k8s.io")
 }
 
 /// Whether an object is a service of a group that had another name, which `ome convert` rewrites.
@@ -666,6 +705,13 @@ mod tests {
             ("v1", "Configs", "UnknownKind"),
             ("v1", "Policy", "NoObject"),
             ("v1", "Template", "Foreign"),
+            // Documents of Talos Linux.
+            ("v1alpha1", "HostnameConfig", "NoObject"),
+            ("v1alpha1", "OOMConfig", "NoObject"),
+            ("v1alpha1", "InferenceService", "UnknownKind"),
+            ("v1beta1", "ServingRuntimes", "UnknownKind"),
+            ("v2", "Node", "UnknownVersion"),
+            ("V1", "Widget", "UnknownKind"),
         ] {
             let found = format!("{:?}", whose(api_version, kind));
             assert!(found.starts_with(expected), "{api_version} {kind}: {found}");

@@ -46,5 +46,5 @@ pub use model_files::{
     ModelFiles, certificates, default_cache, hub_endpoint, hub_token, is_offline,
 };
 pub use peek::{is_resource_list, peek};
-pub use placeholders::Placeholder;
+pub use placeholders::{has_sign, of as placeholders_of};
 pub use verbatim::{DocumentText, Item, parts};

@@ -6,7 +6,7 @@
 //! runtimes, and shell text.
 
 use super::{encrypted, kinds, ytt};
-use crate::diag::quoted;
+use crate::diag::{Diagnostic, Severity, quoted};
 use crate::source::{Source, Span};
 use crate::yaml::{Node, Value};
 use std::ops::Range;
@@ -22,6 +22,23 @@ pub struct Placeholder {
     pub span: Span,
     /// The placeholder in it.
     pub text: String,
+}
+
+impl Placeholder {
+    /// Whether a finding is about the value that is not filled in yet, or about what holds it.
+    pub fn causes(&self, finding: &Diagnostic) -> bool {
+        let Some(span) = finding.span() else { return false };
+        span.source == self.span.source
+            // An error about a whole may come from the value in it; a warning hardly does.
+            && (self.span.contains(span)
+                || (finding.severity == Severity::Error && span.contains(self.span)))
+    }
+}
+
+/// Whether a value holds a placeholder that is written with signs, wherever it stands; not one of
+/// Go templates, which controllers fill in, too.
+pub fn has_sign(value: &str) -> bool {
+    within(value).any(|(_, style)| matches!(style, Style::Dollar | Style::Word))
 }
 
 /// How a placeholder is written.
@@ -188,11 +205,33 @@ fn shouts_a_name(text: &str) -> bool {
     })
 }
 
+/// Whether a text is a sentence in upper case, as `FILLED BY THE OPERATOR`: no name has blanks.
+fn is_shouted_sentence(text: &str) -> bool {
+    text.contains(' ') && text.split(' ').all(is_upper)
+}
+
+/// Whether a text is a word such as `service_name`, which a script replaces in a template and which
+/// no name may be.
+fn is_snake(text: &str) -> bool {
+    text.contains('_')
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// Whether a file is a template by its name.
+pub(super) fn is_template_file(file: &str) -> bool {
+    let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    stem.split(['-', '_', '.']).any(|word| matches!(word, "template" | "tmpl" | "tpl"))
+}
+
 /// Whether a name of an object, or a number, is written so.
 fn may_shout(text: &str) -> bool {
     let begins = |after: &str| {
-        let value = after.split(['\n', ' ', ',', '}']).next().unwrap_or_default();
+        let line = after.split(['\n', ',', '}']).next().unwrap_or_default();
+        let value = line.split(' ').next().unwrap_or_default();
         shouts_a_name(value.trim_matches(['"', '\'']))
+            || is_shouted_sentence(line.trim().trim_matches(['"', '\'']))
     };
     let shouts_number = |after: &str| after.starts_with(|c: char| c.is_ascii_uppercase());
     let has = |keys: &[&str], shouts: &dyn Fn(&str) -> bool| {
@@ -200,7 +239,7 @@ fn may_shout(text: &str) -> bool {
             .any(|key| text.match_indices(key).any(|(at, _)| shouts(&text[at + key.len()..])))
     };
     let is_variable = |after: &str| after.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
-    has(&["  name: ", "  namespace: ", "{name: "], &begins)
+    has(&["  name: ", "  namespace: ", "{name: ", "claimName: ", "secretName: "], &begins)
         || has(&[": $", ": \"$", ": '$"], &is_variable)
         || has(&["ort: ", "eplicas: ", "Quota: ", "Limit: "], &shouts_number)
 }
@@ -254,7 +293,7 @@ pub(super) fn may_hold(text: &str) -> bool {
 
 /// Fields whose value is a name, a place or a number, so that a placeholder within it is no part of
 /// its text.
-const STRICT: [&str; 17] = [
+const STRICT: [&str; 23] = [
     "name",
     "namespace",
     "image",
@@ -262,6 +301,12 @@ const STRICT: [&str; 17] = [
     "uri",
     "url",
     "host",
+    "hostname",
+    "hostnames",
+    "hosts",
+    "clusterIP",
+    "externalName",
+    "loadBalancerIP",
     "claimName",
     "secretName",
     "serviceAccountName",
@@ -290,6 +335,18 @@ const NUMBERS: [&str; 12] = [
     "sizeLimit",
 ];
 
+/// Fields in which `name` is the name of an object or of a volume.
+const NAMED_BY: [&str; 8] = [
+    "configMap",
+    "configMapKeyRef",
+    "configMapRef",
+    "imagePullSecrets",
+    "secretKeyRef",
+    "secretRef",
+    "volumeMounts",
+    "volumes",
+];
+
 /// Maps whose values are such.
 const STRICT_MAPS: [&str; 7] =
     ["labels", "matchLabels", "nodeSelector", "requests", "limits", "capacity", "hard"];
@@ -314,10 +371,17 @@ fn is_of_helm(text: &str) -> bool {
 }
 
 /// The placeholders of an object.
-pub(super) fn of(node: &Node, kind: &str, source: &Source) -> Vec<Placeholder> {
+pub fn of(node: &Node, kind: &str, source: &Source) -> Vec<Placeholder> {
     let templated = is_templated(kind);
     let mut found = Vec::new();
-    let mut walk = Walk { templated, source, found: &mut found, path: Vec::new() };
+    let mut walk = Walk {
+        templated,
+        is_secret: kind == "Secret",
+        is_template: is_template_file(&source.name),
+        source,
+        found: &mut found,
+        path: Vec::new(),
+    };
     walk.node(node);
     found
 }
@@ -325,6 +389,10 @@ pub(super) fn of(node: &Node, kind: &str, source: &Source) -> Vec<Placeholder> {
 struct Walk<'a, 'n> {
     /// Go templates of the object are filled in by its controller.
     templated: bool,
+    /// The values below `data` are base64.
+    is_secret: bool,
+    /// The file is a template by its name.
+    is_template: bool,
     source: &'a Source,
     found: &'a mut Vec<Placeholder>,
     path: Vec<&'n str>,
@@ -375,8 +443,12 @@ impl<'n> Walk<'_, 'n> {
         // The API server expands `$(VAR)` and the controller `{{.Field}}` in variables alone.
         let is_variable = last == "value" && self.path.contains(&"env");
         let is_number = NUMBERS.contains(&last) && !is_value;
+        let is_base64 = self.is_secret && matches!(self.path[..], ["data", _]);
         let is_strict = !is_code
-            && (is_number || (STRICT.contains(&last) && !is_value) || STRICT_MAPS.contains(&above));
+            && (is_number
+                || is_base64
+                || (STRICT.contains(&last) && !is_value)
+                || STRICT_MAPS.contains(&above));
         if text.starts_with("#@ ") {
             // As a comment it is code, and as a text of its own it is a text.
             let start = node.origin.span().map(|span| span.start as usize);
@@ -407,11 +479,16 @@ impl<'n> Walk<'_, 'n> {
             }
         }
         let is_of_object = matches!(self.path[..], ["metadata", "name" | "namespace"]);
+        let names_object = is_of_object
+            || matches!(last, "claimName" | "secretName")
+            || (last == "name" && NAMED_BY.contains(&above));
         let asks = |text: &str| {
             asks_for_value(text)
                 || (is_strict && is_left_open(text))
                 || (is_strict && stands_for_value(text))
-                || (is_of_object && shouts_a_name(text))
+                || (names_object && shouts_a_name(text))
+                || (matches!(last, "name" | "namespace") && is_shouted_sentence(text))
+                || (is_strict && self.is_template && is_snake(text))
                 || (is_number && is_upper(text))
         };
         if !is_code && asks(text.trim()) {
@@ -552,7 +629,11 @@ mod tests {
     use crate::yaml::{Limits, parse};
 
     fn found(kind: &str, text: &str) -> Vec<String> {
-        let source = Source::new("a.yaml", SourceKind::File, text);
+        found_in("a.yaml", kind, text)
+    }
+
+    fn found_in(file: &str, kind: &str, text: &str) -> Vec<String> {
+        let source = Source::new(file, SourceKind::File, text);
         let tree = parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap();
         of(&tree, kind, &source).into_iter().map(|own| own.text).collect()
     }
@@ -582,6 +663,19 @@ mod tests {
             ("a: {serviceAccountName: $SA_NAME}\nb: {value: $X}\nargs: [$HOME]", &["$SA_NAME"]),
             ("data: {port: PORT, hostPort: \"a${B}\"}\nargs: [{port: PORT}]", &[]),
             (
+                "hostnames: [\"a.${DOMAIN}\", b.org]\nclusterIP: \"{PREFIX}.16\"",
+                &["${DOMAIN}", "{PREFIX}"],
+            ),
+            (
+                "metadata: {namespace: FILLED BY THE OPERATOR, name: A B c}",
+                &["FILLED BY THE OPERATOR"],
+            ),
+            (
+                "volumes: [{name: VOLUME_NAME, x: {claimName: CLAIM_NAME}}]\nenv: [{name: A_B}]",
+                &["VOLUME_NAME", "CLAIM_NAME"],
+            ),
+            ("metadata: {name: service_name}", &[]),
+            (
                 "metadata: {name: \"pod-n{}\", namespace: ..., labels: {}}\ndata: {a: ..., b: \"{}\"}",
                 &["pod-n{}", "..."],
             ),
@@ -589,6 +683,18 @@ mod tests {
             assert_eq!(found("InferenceService", text), expected, "{text}");
         }
         assert!(found("ServingRuntime", "args: [\"{{.Name}}\"]").is_empty());
+        assert_eq!(found("Secret", "data: {token: $HF_TOKEN, b: x$Y}"), ["$HF_TOKEN"]);
+        assert!(found("ConfigMap", "data: {token: $HF_TOKEN}").is_empty());
+    }
+
+    #[test]
+    fn a_template_has_words_in_place_of_names() {
+        let text = "metadata: {name: service_name, labels: {app: a-b}}\nhostnames: [a_domain]\nargs: [some_word]";
+        for (file, expected) in
+            [("x/template.yaml", &["service_name", "a_domain"][..]), ("x/templates.yaml", &[])]
+        {
+            assert_eq!(found_in(file, "Service", text), expected, "{file}");
+        }
     }
 
     #[test]

@@ -156,7 +156,8 @@ impl<'a> Reading<'a> {
             parts.clone().into_par_iter().enumerate().map(parse).collect()
         };
         self.covered(&parts, &mut parsed, is_code);
-        self.may_hold = placeholders::may_hold(text);
+        self.may_hold =
+            placeholders::may_hold(text) || placeholders::is_template_file(&self.source.name);
         self.has_patches = self.input.is_some() && text.contains("$patch");
         let mut broken = false;
         for (index, document) in parsed.into_iter().enumerate() {
@@ -182,7 +183,7 @@ impl<'a> Reading<'a> {
                     // A document that is not an object has no findings, such as `on:` of a
                     // workflow.
                     if !verbatim::items(node.clone()).all(|item| item.is_plain()) {
-                        self.outcome.diagnostics.extend(found);
+                        self.outcome.diagnostics.extend(of_strangers(found, &node));
                     }
                     self.document(node, false);
                 }
@@ -650,6 +651,29 @@ fn instead_of(file: &str) -> String {
         }
         _ => "name files that hold Kubernetes objects".to_owned(),
     }
+}
+
+/// The findings about a document; a key that is set twice in kinds that nothing here reads is no
+/// error: whether a server ever gets them is not known, and each program reads its own files in its
+/// own way.
+fn of_strangers(mut found: Vec<Diagnostic>, node: &Node) -> Vec<Diagnostic> {
+    let is_twice = |finding: &&mut Diagnostic| finding.code == Code::DuplicateKey;
+    if !found.iter().any(|finding| finding.code == Code::DuplicateKey) {
+        return found;
+    }
+    let mut least = Severity::Info;
+    for item in verbatim::items(node.clone()) {
+        let (Some(api_version), Some(kind)) = (item.api_version, item.kind) else { return found };
+        if kinds::is_of_client(&api_version) {
+            continue;
+        }
+        if !kinds::is_stranger(&api_version, &kind) {
+            return found;
+        }
+        least = Severity::Warning;
+    }
+    found.iter_mut().filter(is_twice).for_each(|finding| finding.severity = least);
+    found
 }
 
 /// Whether a document without a kind may be an object of the core group: installers and packages

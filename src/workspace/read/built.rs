@@ -64,10 +64,13 @@ pub(crate) fn is_part(file: &str) -> bool {
     })
 }
 
-/// What a part of an object lacks is no mistake: it is not applied as it is.
+/// What a part of an object lacks is no mistake, and neither is its name: it is not applied as it is.
 pub(super) fn allow_parts(found: &mut [Diagnostic]) {
     let lacks = |finding: &&mut Diagnostic| {
-        finding.code == Code::RequiredField && finding.severity == Severity::Error
+        // The name of a patch with a target is any.
+        let is_name = finding.path.as_deref() == Some("metadata.name")
+            && matches!(finding.code, Code::InvalidType | Code::InvalidName);
+        finding.severity == Severity::Error && (finding.code == Code::RequiredField || is_name)
     };
     for finding in found.iter_mut().filter(lacks) {
         finding.severity = Severity::Info;

@@ -2,8 +2,8 @@
 
 use crate::api::{Api, Completion, Field, Object, PerReading, Semantics, Views};
 use crate::catalog::Item;
-use crate::diag::{Code, Diagnostic};
-use crate::load::Document;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::load::{Document, kinds};
 use crate::operator::{Operator, Services};
 use crate::operators;
 use crate::operators::kserve::read as kserve;
@@ -140,7 +140,20 @@ pub(super) fn typed(
         let rules = servings::followed(&given.releases);
         kthena::check(&document.node, rules, given.checks_fields, diagnostics);
     }
+    // Whether a server ever gets it is not known: other programs use the form of objects, too.
+    let is_stranger = schema.is_none()
+        && definition.is_none()
+        && kinds::is_stranger(&document.api_version, &document.kind);
+    let is_of_client = kinds::is_of_client(&document.api_version);
+    let before = diagnostics.len();
     let object = object(document, schema, given, sources, diagnostics)?;
+    if is_of_client {
+        diagnostics.truncate(before);
+    } else if is_stranger {
+        for finding in &mut diagnostics[before..] {
+            finding.severity = finding.severity.min(Severity::Warning);
+        }
+    }
     // A release before or after the known ones writes other objects for the kind.
     let shape = definition.map(|definition| definition.has("spec.backend"));
     if let Some(finding) =

@@ -20,7 +20,7 @@ mod tests;
 use crate::api::{Api, Follow, Object, OperatorConfig, Semantics, Views};
 use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, Standing, View};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::load::{Document, Loaded, Placeholder, kinds};
+use crate::load::{Document, Loaded, has_sign, kinds};
 use crate::operators;
 use crate::operators::kserve::read as kserve;
 use crate::operators::ome::rules::Rules as _;
@@ -221,6 +221,8 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             let completed = || completed.get(&index).cloned().unwrap_or_default();
             // The document is moved, and its placeholders are needed after its check.
             let holes = std::mem::take(&mut document.placeholders);
+            let is_decided = kinds::is_rendered_kind(&document.kind)
+                || kinds::runs_pods(document.group(), &document.kind);
             let source = sources.get(document.source);
             let (in_tree, kustomized) = (source.root.is_some(), source.kustomized.clone());
             let is_part = in_tree && built::is_part(&source.name);
@@ -255,7 +257,14 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
             template_numbers(&mut found, &sources);
             // Values that are not there yet cannot be wrong.
             if !holes.is_empty() {
-                found.retain(|finding| !is_of_placeholder(finding, &holes));
+                found.retain(|finding| !holes.iter().any(|hole| hole.causes(finding)));
+            }
+            if !is_live && !is_decided {
+                let unfilled = |finding: &&mut Diagnostic| is_about_sign(finding, &sources);
+                found
+                    .iter_mut()
+                    .filter(unfilled)
+                    .for_each(|finding| finding.severity = Severity::Info);
             }
             ReadDocument { typed, builtin, found }
         })
@@ -503,15 +512,15 @@ fn template_numbers(found: &mut [Diagnostic], sources: &SourceMap) {
     }
 }
 
-/// Whether a finding is about a value that is not filled in yet, or about what holds it.
-fn is_of_placeholder(finding: &Diagnostic, holes: &[Placeholder]) -> bool {
-    let Some(span) = finding.span() else { return false };
-    holes.iter().any(|hole| {
-        span.source == hole.span.source
-            // An error about a whole may come from the value in it; a warning hardly does.
-            && (hole.span.contains(span)
-                || (finding.severity == Severity::Error && span.contains(hole.span)))
-    })
+/// Whether a finding is about the form of a value with a placeholder that is written with signs,
+/// where nothing else shows that it is one.
+fn is_about_sign(finding: &Diagnostic, sources: &SourceMap) -> bool {
+    let is_of_form = matches!(
+        finding.code,
+        Code::InvalidValue | Code::InvalidName | Code::InvalidQuantity | Code::InvalidType
+    );
+    let is_value = |text: &str| !text.contains('\n') && has_sign(text);
+    is_of_form && finding.span().is_some_and(|span| is_value(sources.text(span)))
 }
 
 /// Whether a finding of loading means that a file or a document was not read.
