@@ -536,3 +536,22 @@ fn a_refused_workload_is_reported_once() {
         assert_eq!(ran.code, 2, "{semantics}: {}", ran.out);
     }
 }
+
+/// A service is rendered with the runtime of its own directory, as it is planned.
+#[test]
+fn a_service_is_rendered_with_the_objects_of_its_directory() {
+    let text = |service: &str, image: &str| {
+        format!(
+            "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {{name: r}}\nspec:\n  supportedModelFormats: [{{name: sklearn, version: '1', autoSelect: true}}]\n  containers: [{{name: kserve-container, image: {image}}}]\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: {service}}}\nspec: {{predictor: {{model: {{modelFormat: {{name: sklearn}}, runtime: r, storageUri: 's3://b/m'}}}}}}\n"
+        )
+    };
+    let (one, two) = (text("one", "image-one"), text("two", "image-two"));
+    let files = [("x/a.yaml", one.as_str()), ("y/a.yaml", two.as_str())];
+    for (service, image, other) in
+        [("one", "image-one", "image-two"), ("two", "image-two", "image-one")]
+    {
+        let ran = ome_on(&format!("render {service} -f {{.}}"), &files);
+        let has = |image: &str| ran.out.contains(image);
+        assert!(has(image) && !has(other), "{service}: {}{}", ran.out, ran.err);
+    }
+}

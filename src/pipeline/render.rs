@@ -8,7 +8,8 @@ use super::plan::Planner;
 use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
 use super::refusals::Server;
-use crate::api::{Failure, Follow, Service, Views};
+use crate::api::{Api, Failure, Follow, Service, Views};
+use crate::catalog::Catalog;
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Recorder;
@@ -18,9 +19,11 @@ use crate::operators::Selector;
 use crate::operators::ome::objects::workload::Workload;
 use crate::pods::built::{Built, Unfinished};
 use crate::policy::{Policy, ServingFeatures};
+use crate::source::Span;
 use crate::workspace::World;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 /// Services per thread and window.
 pub(crate) const WINDOW: usize = 32;
@@ -59,13 +62,38 @@ impl Rendered<'_> {
     }
 }
 
+/// What services are decided on.
+struct Ground<'a> {
+    catalog: &'a Catalog,
+    selectors: BTreeMap<Api, Selector<'a>>,
+}
+
+impl<'a> Ground<'a> {
+    /// `ruled` decides the services of its operator instead of the catalog's policy.
+    fn new(catalog: &'a Catalog, semantics: Follow, ruled: Option<&'static Policy>) -> Self {
+        let mut selectors: BTreeMap<Api, Selector<'a>> = crate::operators::deciding()
+            .filter_map(|api| Some((api, Selector::new(catalog.policy(api, semantics)?, catalog))))
+            .collect();
+        if let Some(policy) = ruled {
+            selectors.insert(policy.api, Selector::new(policy, catalog));
+        }
+        Self { catalog, selectors }
+    }
+}
+
 /// Renders services in one mode.
 pub struct Renderer<'a> {
     world: &'a World,
     semantics: Follow,
     cluster_domain: String,
     workload: (Workload, ServingFeatures),
-    selectors: BTreeMap<crate::api::Api, Selector<'a>>,
+    ruled: Option<&'static Policy>,
+    ground: Ground<'a>,
+    /// The views of the world, made when one of their services is asked for.
+    views: Vec<OnceLock<Ground<'a>>>,
+    /// The view that a service is decided on, by the place of its name: it sees other objects than the
+    /// catalog of the input has.
+    seen_by: HashMap<Span, usize>,
     server: Server<'a>,
     pub(crate) autoscalers: Autoscalers,
 }
@@ -73,20 +101,41 @@ pub struct Renderer<'a> {
 impl<'a> Renderer<'a> {
     /// A renderer for a world.
     pub fn new(world: &'a World, semantics: impl Into<Follow>, cluster_domain: &str) -> Self {
-        let semantics = semantics.into();
+        Self::ruled(world, semantics.into(), cluster_domain, None)
+    }
+
+    fn ruled(
+        world: &'a World,
+        semantics: Follow,
+        cluster_domain: &str,
+        ruled: Option<&'static Policy>,
+    ) -> Self {
         let catalog = &world.catalog;
-        let selectors = crate::operators::deciding()
-            .filter_map(|api| Some((api, Selector::new(catalog.policy(api, semantics)?, catalog))))
-            .collect();
+        let views = world.views.iter().enumerate();
+        let seen = views.flat_map(|(at, view)| {
+            let services = view.catalog.services().map(|views| &views.documented.object);
+            services.map(move |object| (object.name_span(), at))
+        });
         Self {
             world,
             semantics,
             cluster_domain: cluster_domain.to_owned(),
             workload: (Workload::Auto, ServingFeatures::default()),
-            selectors,
+            ruled,
+            ground: Ground::new(catalog, semantics, ruled),
+            views: world.views.iter().map(|_| OnceLock::new()).collect(),
+            seen_by: seen.collect(),
             server: Server::new(world, semantics),
             autoscalers: Autoscalers::of(catalog),
         }
+    }
+
+    /// What a service is decided on: the objects of its own directory come first.
+    fn ground(&self, service: &Service) -> &Ground<'a> {
+        let Some(at) = self.seen_by.get(&service.object.name_span()) else { return &self.ground };
+        let world = self.world;
+        self.views[*at]
+            .get_or_init(|| Ground::new(&world.views[*at].catalog, self.semantics, self.ruled))
     }
 
     /// A renderer that decides the services of one operator with `policy` instead of the catalog's
@@ -97,9 +146,7 @@ impl<'a> Renderer<'a> {
         cluster_domain: &str,
         policy: &'static Policy,
     ) -> Self {
-        let mut renderer = Self::new(world, semantics, cluster_domain);
-        renderer.selectors.insert(policy.api, Selector::new(policy, &world.catalog));
-        renderer
+        Self::ruled(world, semantics, cluster_domain, Some(policy))
     }
 
     /// The world that is rendered.
@@ -136,7 +183,7 @@ impl<'a> Renderer<'a> {
     /// A service in the followed mode, and its selector.
     pub(crate) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
         let service = views.of(self.semantics);
-        (&self.selectors[&service.object.api], service)
+        (&self.ground(service).selectors[&service.object.api], service)
     }
 
     /// Renders one service and records overridden values in `record`.
@@ -146,7 +193,7 @@ impl<'a> Renderer<'a> {
 
     /// Decides a service; cheap if another service of its model was decided before.
     pub(crate) fn decide(&self, service: &'a Service) -> Resolution<'a> {
-        self.selectors[&service.object.api].resolve(service)
+        self.ground(service).selectors[&service.object.api].resolve(service)
     }
 
     /// Renders a service that is already read in the followed mode.
@@ -202,9 +249,10 @@ impl<'a> Renderer<'a> {
 
     /// The context in which the operator of a service builds it.
     pub(crate) fn ask(&self, service: &Service) -> BuildContext<'a, '_> {
+        let ground = self.ground(service);
         BuildContext {
-            catalog: &self.world.catalog,
-            policy: self.selectors[&service.object.api].policy(),
+            catalog: ground.catalog,
+            policy: ground.selectors[&service.object.api].policy(),
             cluster_domain: &self.cluster_domain,
         }
     }
