@@ -72,6 +72,8 @@ pub(crate) fn ome_on(arguments: &str, files: &[(&str, &str)]) -> Ran {
     }
     for (name, text) in files {
         let path = directory.join(name);
+        let above = path.parent().expect("it is in the directory");
+        std::fs::create_dir_all(above).expect("a directory for the file");
         std::fs::write(&path, text).expect("the input is written");
         let place = format!("{{{name}}}");
         for word in &mut words {

@@ -5,8 +5,15 @@
 
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::report::phrases::plural;
+use crate::source::Span;
 use crate::workspace::World;
 use std::collections::BTreeMap;
+
+/// Whether an error of what is at a place fails the run. Copies are not what the owner applies, unless
+/// they are asked for: `whole` where nothing is.
+pub(super) fn fails(world: &World, place: Span, whole: bool) -> bool {
+    !whole || world.copies(place).is_none()
+}
 
 /// Leaves out errors and warnings of directories with copies. A file that cannot be read is always
 /// reported.

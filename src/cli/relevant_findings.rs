@@ -161,6 +161,12 @@ impl About {
         about
     }
 
+    /// The question is about no cluster: what several services share there has no part in it.
+    pub(super) fn without_shared(mut self) -> Self {
+        self.shared = false;
+        self
+    }
+
     /// No service was named, so that the question is about all of them.
     pub(super) fn every(mut self, every: bool) -> Self {
         self.every = every;
@@ -366,6 +372,32 @@ impl About {
     }
 }
 
+/// The findings of an answer about objects of some kinds: those about such objects, about texts that
+/// may hold one, and about no object of the input.
+pub(super) fn of_kinds(
+    session: &Session,
+    found: Vec<Diagnostic>,
+    is_meant: impl Fn(&str) -> bool,
+) -> Vec<Diagnostic> {
+    let catalog = &session.world.catalog;
+    let is_gap = |finding: &Diagnostic| {
+        session.gaps.iter().any(|gap| (gap.code, gap.span()) == (finding.code, finding.span()))
+    };
+    let is_told = |finding: &Diagnostic| {
+        let Some(span) = finding.span() else { return true };
+        let mut owners =
+            finding.labels.iter().filter_map(|label| catalog.owner_kind(label.span)).peekable();
+        if owners.peek().is_none() {
+            // Text that is no object of the input: notes, and files that are not part of it.
+            return finding.severity == Severity::Info
+                || !session.world.sources.get(span.source).is_input()
+                || is_gap(finding);
+        }
+        owners.any(&is_meant) || is_gap(finding)
+    };
+    found.into_iter().filter(is_told).collect()
+}
+
 /// What namespaces have that uses objects of the cluster.
 #[derive(Clone, Copy)]
 struct Used {
@@ -401,7 +433,78 @@ fn is_lost_amount(catalog: &Catalog, finding: &Diagnostic) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Ran, catalog, gpu_node, ome, plan, service};
+    use crate::testing::{Ran, catalog, gpu_node, ome, ome_on, plan, service};
+
+    /// What is wrong with an object that no answer is about is left to `validate`.
+    #[test]
+    fn objects_of_other_kinds_touch_no_catalog() {
+        let claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c}\nspec: {storageClass: s, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n";
+        let twice =
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nmetadata: {name: d}\n";
+        let files = [("claim.yaml", claim), ("twice.yaml", twice)];
+        for command in
+            ["catalog list", "convert", "matrix", "discover", "kueue diff", "kueue import", "drift"]
+        {
+            let ran = ome_on(&format!("{command} -f {{.}}"), &files);
+            assert_eq!(ran.code, 0, "{command}: {}{}", ran.out, ran.err);
+            assert!(!ran.err.contains("unknown-field"), "{command}: {}", ran.err);
+        }
+        assert_eq!(ome_on("validate {.}", &files).code, 2);
+        // Of the catalog itself they are told.
+        let runtime =
+            catalog(1).replace("modelSizeRange:", "modelSizeRagne: {}\n  modelSizeRange:");
+        let ran = ome_on("catalog list -f {.}", &[("a.yaml", runtime.as_str())]);
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    }
+
+    /// Copies in directories of tests and services whose values are not filled in fail no command.
+    #[test]
+    fn what_is_not_applied_fails_no_command() {
+        let service = |name: &str, runtime: &str| {
+            format!(
+                "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: '{name}'}}\nspec: {{predictor: {{model: {{modelFormat: {{name: sklearn}}, runtime: '{runtime}', storageUri: 's3://b/m'}}}}}}\n"
+            )
+        };
+        let (unfilled, copy) = (service("${NAME}", "${RUNTIME}"), service("c", "nobodys"));
+        for command in ["plan", "explain", "render", "endpoints"] {
+            let files = [("a.yaml", unfilled.as_str())];
+            let ran = ome_on(&format!("{command} -f {{.}}"), &files);
+            assert_eq!(ran.code, 0, "{command}: {}{}", ran.out, ran.err);
+            let all = ran.out + &ran.err;
+            assert!(all.contains(": placeholders") && !all.contains('✓'), "{command}: {all}");
+            let files = [("testdata/a.yaml", copy.as_str())];
+            let ran = ome_on(&format!("{command} -f {{.}}"), &files);
+            assert_eq!(ran.code, 0, "{command}: {}{}", ran.out, ran.err);
+            let named = ome_on(&format!("{command} c -f {{.}}"), &files);
+            assert_eq!(named.code, 1, "{command}: {}{}", named.out, named.err);
+        }
+    }
+
+    /// Files of other programs have the form of objects, and may be of no cluster.
+    #[test]
+    fn files_of_other_programs_are_no_errors() {
+        let twice = "apiVersion: GROUP/v1\nkind: Cluster\nmetadata:\n  name: My Cluster\nspec: {a: 1, a: 2}\n";
+        let beside =
+            "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 80}]}\n";
+        for (group, expected) in [
+            ("eksctl.io", ""),
+            ("kubelet.config.k8s.io", ""),
+            ("tools.example.com", "duplicate-key invalid-name"),
+        ] {
+            let text = twice.replace("GROUP", group);
+            for semantics in ["documented", "controller"] {
+                let command = format!(
+                    "validate {{.}} --min-severity warning -o json --semantics {semantics}"
+                );
+                let ran = ome_on(&command, &[("a.yaml", beside), ("b.yaml", &text)]);
+                let mut found = ran.findings();
+                found.sort();
+                assert_eq!((ran.code, found.join(" ").as_str()), (0, expected), "{group}");
+            }
+        }
+        let deployed = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, name: b}\n";
+        assert_eq!(ome("validate", deployed).code, 2);
+    }
 
     /// A node decides about every service; without one, the finding is left to `validate`.
     #[test]

@@ -4,10 +4,11 @@ use crate::builtin;
 use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
-use crate::cli::relevant_findings::About;
+use crate::cli::relevant_findings::{About, of_kinds};
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
+use crate::load::kinds;
 use crate::operators;
 use crate::report::SCHEMA_VERSION;
 use crate::report::catalog::{self, Item, ItemKind};
@@ -108,7 +109,7 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 
 fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &ask(&args.input))?;
-    let found = session.settle([]);
+    let found = of_kinds(&session, session.settle([]), kinds::is_rendered_kind);
     let mut items = catalog::items(&session.world, |object| session.is_selected(object));
     items.retain(|item| {
         args.kind.is_none_or(|kind| item.kind() == kind)
@@ -190,7 +191,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     };
     if args.output == ReportFormat::Table {
-        let about = About::these(&session.world.catalog, [item.object()]);
+        let about = About::these(&session.world.catalog, [item.object()]).without_shared();
         session.say(&about.of(&session, found), io);
         let style = io.style();
         io.print(&catalog::show(item, &session.world, style))?;

@@ -4,12 +4,14 @@
 use crate::api::{Api, Object, Runtime, Scope, Service};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::of_kinds;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic};
 use crate::emit::stream;
 use crate::exchange::accelerator_shape::{Reshaped, to_proposed, to_shipped};
 use crate::exchange::from_kserve;
+use crate::load::kinds;
 use crate::operators::kserve::read as kserve;
 use crate::operators::ome::read as ome;
 use crate::report::conversion;
@@ -92,7 +94,7 @@ impl Converted {
 /// Converts and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &SessionOptions::default())?;
-    let mut found = session.settle([]);
+    let mut found = of_kinds(&session, session.settle([]), kinds::is_rendered_kind);
     if args.to.is_none() {
         // Older versions are what is converted here, and no fault.
         let older: Vec<Span> = older(&session).map(|object| object.span).collect();

@@ -3,6 +3,7 @@
 use crate::api::Api;
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::of_kinds;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity};
@@ -15,6 +16,9 @@ use crate::source::{SourceKind, Span};
 use crate::yaml::{self, Limits, Node, Origin};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+/// What classes are discovered from.
+const KINDS: [&str; 4] = ["Node", "ResourceSlice", "Pod", "AcceleratorClass"];
 
 /// The help text after the flags.
 const HELP: &str = "\
@@ -156,7 +160,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let mut found = session.settle(checked.diagnostics);
     if args.from_values.is_none() {
-        found.retain(|finding| is_answered(finding, &session));
+        // Services and everything else are left to `validate`.
+        found = of_kinds(&session, found, |kind| KINDS.contains(&kind));
     }
     if matches!(args.output, Output::Json) {
         io.print_json(&view::json(&discovered, args.status, &found, &session.world.sources))?;
@@ -164,15 +169,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         session.say(&found, io);
     }
     Ok(session.outcome(&found, failed))
-}
-
-/// Whether a finding is about what classes are discovered from, or about a text that may hold it.
-/// Services and everything else are left to `validate`.
-fn is_answered(finding: &Diagnostic, session: &Session) -> bool {
-    const KINDS: [&str; 4] = ["Node", "ResourceSlice", "Pod", "AcceleratorClass"];
-    let Some(span) = finding.span() else { return true };
-    session.gaps.iter().any(|gap| (gap.code, gap.span()) == (finding.code, Some(span)))
-        || session.world.catalog.owner_kind(span).is_none_or(|kind| KINDS.contains(&kind))
 }
 
 /// The input: files of the flags, the values file, and classes that an earlier run wrote.

@@ -6,7 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
-use crate::cli::{Failure, Io, Outcome, complete, unfilled};
+use crate::cli::{Failure, Io, Outcome, complete, incomplete, unfilled};
 use crate::diff::drift;
 use crate::diff::ignored::Ignored;
 use crate::pipeline::{Renderer, State};
@@ -47,7 +47,12 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let ask = SessionOptions { follows_cluster: true, ..args.decision.ask()? };
     let (session, live) = if args.live.is_empty() {
-        (Session::open(&args.input, &ask)?, None)
+        let mut session = Session::open(&args.input, &ask)?;
+        // Without a service no object is compared with a rendered one.
+        if session.world.catalog.services().len() == 0 {
+            session.gaps = incomplete::gaps(&session.world, false);
+        }
+        (session, None)
     } else {
         let live = Session::open_paths(&args.input, &ask, args.live.clone())?;
         // The repository is compared by the releases of the cluster.

@@ -5,15 +5,16 @@ use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::About;
-use crate::cli::{Failure, Io, Outcome, complete};
+use crate::cli::{Failure, Io, Outcome, complete, copies, unfilled};
 use crate::diag::Diagnostic;
 use crate::engine;
 use crate::merge::history::Recorder;
 use crate::operators;
-use crate::pipeline::{Rendered, Renderer};
+use crate::pipeline::{Rendered, Renderer, is_unfilled};
 use crate::protocol::{self, Entrance, Entry, Facts, Protocol};
 use crate::report::endpoints::{self as view, ServiceEndpoints};
 use crate::yaml::Node;
+use std::collections::BTreeSet;
 
 /// Show the URLs services answer on, per protocol: inference, health and metadata.
 ///
@@ -70,15 +71,23 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut services = Vec::new();
     let mut later: Vec<Diagnostic> = Vec::new();
     let mut failed = false;
+    let mut not_filled = BTreeSet::new();
+    let whole = args.services.is_empty();
     let make = |views| renderer.render(views, &mut Recorder::off());
     renderer.in_windows(&selected, make, |rendered| {
-        failed |= rendered.refusal().is_some();
+        let service = rendered.service;
+        if is_unfilled(catalog, &service.object, &rendered.resolution) {
+            not_filled.insert(format!("{}/{}", service.namespace, service.name()));
+            return Ok(());
+        }
+        failed |= rendered.refusal().is_some()
+            && copies::fails(&session.world, service.object.span, whole);
         services.push(endpoints(args, scheme(rendered.service.object.api), &rendered));
         later.extend(rendered.diagnostics);
         Ok::<(), Failure>(())
     })?;
     let found = session.settle(later);
-    let found = About::selected(&session, &selected, &[], &found).of(&session, found);
+    let found = About::selected(&session, &selected, &[], &found).every(whole).of(&session, found);
     let proto = args.proto.then(protocol::proto);
     match args.output {
         ReportFormat::Json | ReportFormat::Yaml => {
@@ -91,6 +100,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let style = io.style();
             io.print(&view::text(&services, proto, style))?;
         }
+    }
+    if let Some(line) = unfilled::line("shown", &not_filled) {
+        io.say_line(&line);
     }
     Ok(session.outcome(&found, failed))
 }

@@ -5,18 +5,20 @@ use crate::cli::commands::subject::Subject;
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{About, beside_page};
-use crate::cli::{Failure, Io, Outcome, complete};
+use crate::cli::{Failure, Io, Outcome, complete, copies, unfilled};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::assumed_classes::classes_together;
 use crate::pipeline::refusals::knative_together;
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
-    Depth, Flip, Layers, PlacementOptions, Planned, Planner, flip, merge, named, together, totals,
+    Depth, Flip, Layers, PlacementOptions, Planned, Planner, Unplanned, flip, merge, named,
+    together, totals,
 };
 use crate::report;
 use crate::report::sheet::Sheet;
 use crate::report::together::is_short;
 use crate::report::{explain, graph, json, judged, plan, serving, why};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -264,8 +266,20 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             })?;
         }
     }
-    let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
+    let is_unfilled = |planned: &&Planned<'_>| planned.unplanned == Some(Unplanned::Placeholders);
+    let not_filled: BTreeSet<String> = planned
+        .iter()
+        .filter(is_unfilled)
+        .map(|planned| format!("{}/{}", planned.service.namespace, planned.service.name))
+        .collect();
+    if let Some(line) = unfilled::line("planned", &not_filled) {
+        io.say_line(&line);
+    }
     let whole = args.services.is_empty();
+    let is_broken = |planned: &Planned<'_>| {
+        planned.error.is_some() && copies::fails(&session.world, planned.service.place, whole)
+    };
+    let outcome = session.outcome(&found, planned.iter().any(is_broken));
     let others = placed.as_ref().is_some_and(|placement| whole && placement.others.pending > 0);
     Ok(if others || is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
 }

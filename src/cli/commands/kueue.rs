@@ -4,6 +4,7 @@ use crate::api::Api;
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
+use crate::cli::relevant_findings::of_kinds;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::emit::stream;
@@ -172,6 +173,11 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
 }
 
+/// Whether an answer depends on objects of a kind.
+fn is_meant(kind: &str) -> bool {
+    matches!(kind, "AcceleratorClass" | "ResourceFlavor" | "Node")
+}
+
 /// Calls with the options of a command.
 fn with<T>(
     session: &Session,
@@ -218,7 +224,7 @@ fn import(args: &ImportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let checked =
         with(&session, args.prefer, None, |options| kueue::import(&session.world.catalog, options));
     let (classes, sources) = (checked.value, &session.world.sources);
-    let found = session.settle(checked.diagnostics);
+    let found = of_kinds(&session, session.settle(checked.diagnostics), is_meant);
     match args.output {
         Format::Json => io.print_json(&view::classes_json(&classes, &found, sources))?,
         Format::Yaml => io.print(&yaml(&classes, &Flavors::default(), &session))?,
@@ -238,7 +244,7 @@ fn export(args: &ExportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         kueue::export(&session.world.catalog, options)
     });
     let flavors = checked.value;
-    let found = session.settle(checked.diagnostics);
+    let found = of_kinds(&session, session.settle(checked.diagnostics), is_meant);
     match args.output {
         Format::Json => {
             io.print_json(&view::flavors_json(&flavors, &found, &session.world.sources))?;
@@ -259,7 +265,7 @@ fn diff(args: &DiffArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let catalog = &session.world.catalog;
     let checked = with(&session, None, Some(&args.shape), |options| kueue::diff(catalog, options));
     let diffed = checked.value;
-    let found = session.settle(checked.diagnostics);
+    let found = of_kinds(&session, session.settle(checked.diagnostics), is_meant);
     match args.output {
         Format::Json => {
             io.print_json(&view::pairs_json(&diffed, &found, &session.world.sources))?;

@@ -7,7 +7,7 @@ use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{
     About, beside_page, charts_line, not_built_line, trees_with_services,
 };
-use crate::cli::{Failure, Io, Outcome, complete, what_if};
+use crate::cli::{Failure, Io, Outcome, complete, copies, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::assumed_classes::classes_together;
 use crate::pipeline::refusals::knative_together;
@@ -193,9 +193,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let whole = args.services.is_empty();
     let waits = report::is_short(&planned, &servings)
         || whole && together.is_some_and(|placement| placement.others.pending > 0);
-    // Copies are not what the owner applies, unless they are asked for.
     let is_broken = |planned: &Planned<'_>| {
-        planned.error.is_some() && !(whole && session.world.copies(planned.service.place).is_some())
+        planned.error.is_some() && copies::fails(&session.world, planned.service.place, whole)
     };
     let outcome = session.outcome(&found, planned.iter().any(is_broken));
     // Under `--strict`, what was not judged is not enough for a yes.

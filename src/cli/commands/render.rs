@@ -13,7 +13,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
-use crate::cli::{Failure, Io, Outcome, complete};
+use crate::cli::{Failure, Io, Outcome, complete, copies};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::diff::waves::wave;
 use crate::emit::{self, Layout, Prune, stream};
@@ -276,9 +276,10 @@ fn write(
     let mut unfilled = Vec::new();
     let mut owners = Owners::default();
     let mut done = 0;
+    let whole = args.services.is_empty();
     renderer.in_windows(&selected, make, |written: Written| -> Result<(), Failure> {
         if written.failed {
-            failed = true;
+            failed |= copies::fails(&session.world, written.span, whole);
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
         if written.is_unfilled {
@@ -298,7 +299,7 @@ fn write(
     let view = Serving { args, format, session: &session, layers: layers.as_ref() };
     let mut take = |written: Written| -> Result<(), Failure> {
         if written.failed {
-            failed = true;
+            failed |= copies::fails(&session.world, written.span, whole);
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
         found.extend(sink.take(written, io)?);

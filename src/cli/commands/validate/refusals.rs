@@ -1,21 +1,24 @@
 //! Rejections of a server: of the input, and of the objects made from it.
 //!
 //! Under controller semantics a rejected object is an error; under the documents it is a warning,
-//! and violations of the shipped definitions alone are one finding for each object. Objects of a
+//! and violations of the shipped definitions alone are one finding for each object. Objects of
+//! Kubernetes itself are errors in files that are named, and warnings in those of a directory. Objects of a
 //! service, and pods of other controllers, are warnings under both.
 
 use super::at_home;
-use crate::api::{Object, Semantics};
+use crate::api::{Api, Object, Semantics};
 use crate::check;
 use crate::cli::input::Session;
 use crate::cli::refused::Texts;
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::exchange::accelerator_shape::to_shipped;
+use crate::load::{kinds, placeholders_of};
 use crate::objects::RenderedObject;
 use crate::operators::servings::objects as servings;
 use crate::pipeline::refused_by_server;
 use crate::schema::{self, Strictness};
 use crate::source::{SourceMap, Span};
+use crate::workspace::is_part;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -59,8 +62,16 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
     let sources = &session.world.sources;
     let catalog = &session.world.catalog;
     let texts = Texts::of(catalog);
-    let objects: Vec<&Object> =
-        catalog.objects().filter(|object| !object.builtin && !texts.hold(object)).collect();
+    // Of a kind that nobody knows it is not known whether a server ever gets it.
+    let may_be_applied = |object: &&Object| {
+        let (version, kind) = (&object.api_version, &object.id.kind);
+        !kinds::is_stranger(version, kind) && !kinds::is_of_client(version)
+    };
+    let objects: Vec<&Object> = catalog
+        .objects()
+        .filter(|object| !object.builtin && !texts.hold(object))
+        .filter(may_be_applied)
+        .collect();
     let found: Vec<Vec<Diagnostic>> = objects
         .into_par_iter()
         .map(|object| {
@@ -68,6 +79,7 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
                 let is_judged = session.judges(object, &texts);
                 // The others were judged when the input was read.
                 let mut found = if is_judged { Vec::new() } else { refused_by_server(object) };
+                soften(&mut found, object, session);
                 if session.semantics.of(object.api) == Semantics::Documented {
                     // Where documents are followed, a refusal of the server is no error.
                     for finding in &mut found {
@@ -80,6 +92,39 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
         })
         .collect();
     found.into_iter().flatten().collect()
+}
+
+/// Removes refusals of what is not in the file yet, and makes those of what a kustomization or
+/// another program may complete no errors.
+fn soften(found: &mut Vec<Diagnostic>, object: &Object, session: &Session) {
+    if found.is_empty() {
+        return;
+    }
+    let source = session.world.sources.get(object.span.source);
+    if session.world.catalog.is_unfilled(object) {
+        let holes = placeholders_of(&object.node, &object.id.kind, source);
+        found.retain(|finding| !holes.iter().any(|hole| hole.causes(finding)));
+    }
+    let in_tree = source.root.is_some();
+    if in_tree && is_part(&source.name) {
+        found.retain(|finding| !finding.message.contains(": Required value"));
+    }
+    // As where the input is opened: a tree has examples whose values somebody fills in, and a file
+    // that is named is applied as it is.
+    if in_tree && object.api == Api::Cluster {
+        for finding in found.iter_mut() {
+            finding.severity = finding.severity.min(Severity::Warning);
+        }
+    }
+    let Some(kustomized) = &source.kustomized else { return };
+    let is_selector = |finding: &Diagnostic| {
+        matches!(finding.path.as_deref(), Some("spec.selector" | "spec.template.metadata.labels"))
+    };
+    found.retain(|finding| !(kustomized.selects && is_selector(finding)));
+    for finding in found.iter_mut().filter(|_| kustomized.patches) {
+        finding.severity = finding.severity.min(Severity::Warning);
+        finding.help = Some(format!("an overlay may set it: `ome plan -k {}`", kustomized.tree));
+    }
 }
 
 /// The violation of the shipped definition of an object's kind that the documents allow, with a
@@ -143,4 +188,40 @@ fn once<'a>(
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::ome_on;
+
+    /// A CronJob without an image: nothing places its pods.
+    const JOB: &str = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: d}\nspec:\n  schedule: '* * * * *'\n  jobTemplate:\n    spec:\n      template:\n        spec: {restartPolicy: Never, containers: [{name: c}]}\n";
+
+    /// What a kustomization, another program or a hand adds is not missing.
+    #[test]
+    fn what_others_complete_is_no_refusal() {
+        let selects = "resources: [d.yaml]\ncommonLabels: {a: b}\n";
+        let set = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{name: c, image: i}]}}}\n";
+        let service = |address: &str| {
+            format!(
+                "apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\nspec: {{clusterIP: '{address}', ports: [{{port: 80}}]}}\n"
+            )
+        };
+        let (wrong, open) = (service("10.0.0.300"), service("{PREFIX}.16"));
+        for (path, files, code, refused) in [
+            ("{d.yaml}", &[("d.yaml", JOB)][..], 2, true),
+            ("{.}", &[("d.yaml", JOB)], 0, true),
+            ("{.}", &[("d-patch.yaml", JOB)], 0, false),
+            ("{.}", &[("d.yaml", set)], 0, true),
+            ("{.}", &[("d.yaml", set), ("kustomization.yaml", selects)], 0, false),
+            ("{s.yaml}", &[("s.yaml", &wrong)], 2, true),
+            ("{.}", &[("s.yaml", &wrong)], 0, true),
+            ("{.}", &[("s.yaml", &open)], 0, false),
+        ] {
+            let ran = ome_on(&format!("validate {path} --semantics controller -o json"), files);
+            assert_eq!(ran.code, code, "{path} {files:?}: {}{}", ran.out, ran.err);
+            let found = ran.findings().iter().any(|code| code == "server-refuses");
+            assert_eq!(found, refused, "{path} {files:?}: {}", ran.out);
+        }
+    }
 }
