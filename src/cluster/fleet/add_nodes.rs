@@ -52,7 +52,17 @@ impl Fleet {
         let mut place = |added: &[Growth]| {
             tries = tries.checked_sub(1)?;
             let grown = self.grown(placed, added);
-            let after = grown.place(Manner::default());
+            let new = grown.machines.get(self.machines.len()..).unwrap_or_default();
+            let names: HashSet<&EcoString> = new.iter().map(|machine| &machine.name).collect();
+            // A pod of others may be said to run on a node that was not there.
+            let beginning = if self.others.iter().any(|other| names.contains(&other.node)) {
+                grown.beginning(Manner::default())
+            } else {
+                let mut beginning = self.beginning_of(placed);
+                beginning.scheduler.add_nodes(new.iter().cloned());
+                beginning
+            };
+            let after = grown.place_from(beginning, Manner::default());
             Some((grown, after))
         };
         loop {

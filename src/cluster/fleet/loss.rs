@@ -147,7 +147,7 @@ impl Standing {
     /// The pods of workloads on a node: workload, replica, place in the replica.
     pub fn wanted_on(&self, node: NodeId) -> impl Iterator<Item = [usize; 3]> + '_ {
         let pods = self.placed.scheduler.pods_on(node).iter();
-        pods.filter_map(|pod| match self.placed.holders.get(pod)? {
+        pods.filter_map(|pod| match self.placed.holders.get(*pod)? {
             Holder::Wanted(workload, replica, at) => Some([*workload, *replica, *at]),
             Holder::Other(_) => None,
         })

@@ -131,7 +131,7 @@ impl Fleet {
     /// No order can help: all pods are of one shape and mind no other pod, or one that waits fits
     /// on no node beside the pods of others.
     fn is_hopeless(&self, placed: &Placed) -> bool {
-        let mut empty = self.beginning(Manner::default());
+        let mut empty = self.beginning_of(placed);
         if self.is_of_one_shape(&mut empty) {
             return true;
         }

@@ -1,13 +1,14 @@
 //! Puts a fleet on its nodes.
 
 use super::{Fleet, Running, Workload};
+use crate::cluster::schedule::chunks::Chunks;
 use crate::cluster::schedule::{
     Eviction, NodeId, PodId, PodState, Preference, Scheduler, TemplateId,
 };
 use ecow::EcoString;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a fleet is placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,23 @@ pub enum Holder {
     Wanted(usize, usize, usize),
 }
 
+/// The owners of the pods of a scheduler.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Holders(Chunks<Option<Holder>>);
+
+impl Holders {
+    pub(super) fn get(&self, pod: PodId) -> Option<&Holder> {
+        self.0.get(pod.index())?.as_ref()
+    }
+
+    pub(super) fn insert(&mut self, pod: PodId, holder: Holder) {
+        while self.0.len() <= pod.index() {
+            self.0.push(None);
+        }
+        self.0[pod.index()] = Some(holder);
+    }
+}
+
 /// The pods of a workload by replica.
 pub type Slots = Arc<Vec<Vec<Slot>>>;
 
@@ -64,7 +82,11 @@ pub struct Placed {
     pub(super) templates: Vec<Vec<TemplateId>>,
     /// Evictions that were looked at.
     pub(super) seen: usize,
-    pub(super) holders: HashMap<PodId, Holder>,
+    /// By pod.
+    pub(super) holders: Holders,
+    /// The fleet before any pod was wanted. The lock is there for other threads: a cluster remembers
+    /// what it looked up.
+    beginning: Option<Arc<Mutex<Placed>>>,
 }
 
 impl Placed {
@@ -94,14 +116,11 @@ impl Placed {
 
     /// The pods of others, with their places in the list.
     pub fn others(&self) -> Vec<(PodId, usize)> {
-        let other = |(pod, holder): (&PodId, &Holder)| match holder {
-            Holder::Other(at) => Some((*pod, *at)),
+        let other = |pod: PodId| match self.holders.get(pod)? {
+            Holder::Other(at) => Some((pod, *at)),
             Holder::Wanted(..) => None,
         };
-        // Sorted: the order of a hash map must not reach the output.
-        let mut all: Vec<(PodId, usize)> = self.holders.iter().filter_map(other).collect();
-        all.sort_unstable();
-        all
+        self.scheduler.pods().filter_map(other).collect()
     }
 
     /// The wanted pods without a node: those that wait for one, then those that a quota refused.
@@ -295,7 +314,7 @@ impl Placed {
             for eviction in new {
                 // Grace periods are left out: the node is free at once.
                 self.scheduler.finish(eviction.victim);
-                let holder = |pod: PodId| self.holders.get(&pod).copied();
+                let holder = |pod: PodId| self.holders.get(pod).copied();
                 let (Some(victim), Some(cause)) =
                     (holder(eviction.victim), holder(eviction.preemptor))
                 else {
@@ -322,7 +341,13 @@ impl Fleet {
     /// Puts everything on the nodes: pods of others are where they are, pods that run keep their
     /// nodes while these pass the filters, the others are placed as the scheduler would.
     pub fn place(&self, manner: Manner) -> Placed {
-        let mut placed = self.beginning(manner);
+        self.place_from(self.beginning(manner), manner)
+    }
+
+    /// The same from a beginning.
+    pub(super) fn place_from(&self, beginning: Placed, manner: Manner) -> Placed {
+        let mut placed = beginning.clone();
+        placed.beginning = Some(Arc::new(Mutex::new(beginning)));
         if !manner.moves {
             placed.keep_all(self);
         }
@@ -341,6 +366,14 @@ impl Fleet {
         placed
     }
 
+    /// The beginning of a placement of this fleet.
+    pub(super) fn beginning_of(&self, placed: &Placed) -> Placed {
+        match &placed.beginning {
+            Some(beginning) => beginning.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            None => self.beginning(Manner::default()),
+        }
+    }
+
     /// The nodes with the pods of others, and no pod that is wanted.
     pub(super) fn beginning(&self, manner: Manner) -> Placed {
         let mut scheduler = Scheduler::new(self.machines.iter().cloned(), &self.options);
@@ -354,13 +387,8 @@ impl Fleet {
 
     /// The same on a cluster that exists; the pods of others are added to it.
     pub fn on(&self, mut scheduler: Scheduler) -> Placed {
-        let of_workloads =
-            self.workloads.iter().map(|workload| workload.templates.len()).sum::<usize>();
-        let replicas = self.workloads.iter().flat_map(|workload| &workload.replicas);
-        let wanted: usize = replicas.map(|replica| replica.pods.len()).sum();
-        scheduler.reserve(self.others.len() + of_workloads, self.others.len() + wanted);
         let mut by_key = HashMap::new();
-        let mut holders = HashMap::with_capacity(self.others.len() + wanted);
+        let mut holders = Holders::default();
         for (at, other) in self.others.iter().enumerate() {
             let template = *by_key
                 // By address: pods of others share their templates, and comparing pointers costs
@@ -395,6 +423,7 @@ impl Fleet {
             scheduler,
             templates,
             holders,
+            beginning: None,
         }
     }
 

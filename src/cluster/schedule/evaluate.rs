@@ -2,6 +2,7 @@
 
 use super::budget::Budgets;
 use super::choice::Scores;
+use super::chunks::Chunks;
 use super::classes::Classes;
 use super::devices::claims::Devices;
 use super::devices::prepare::PodDevices;
@@ -32,8 +33,8 @@ pub(super) struct Parts<'a> {
     pub(super) classes: &'a mut Classes,
     pub(super) index: &'a LabelIndex,
     pub(super) terms: &'a Terms,
-    pub(super) templates: &'a [Arc<Compiled>],
-    pub(super) pods: &'a [Pod],
+    pub(super) templates: &'a Chunks<Arc<Compiled>>,
+    pub(super) pods: &'a Chunks<Pod>,
     pub(super) nominated: &'a Nominated,
     pub(super) budgets: &'a Budgets,
     pub(super) storage: &'a mut Storage,
@@ -50,8 +51,8 @@ pub(super) struct Looked<'a> {
     pub(super) view: View<'a>,
     index: &'a LabelIndex,
     terms: &'a Terms,
-    templates: &'a [Arc<Compiled>],
-    pods: &'a [Pod],
+    templates: &'a Chunks<Arc<Compiled>>,
+    pods: &'a Chunks<Pod>,
     nominated: &'a Nominated,
     budgets: &'a Budgets,
 }

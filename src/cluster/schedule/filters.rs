@@ -1,5 +1,6 @@
 //! All filters for one pod, on the current nodes or on nodes with some pods added or removed.
 
+use super::chunks::Chunks;
 use super::devices::claims::Devices;
 use super::devices::prepare::PodDevices;
 use super::ids::{NodeId, PodId};
@@ -47,8 +48,8 @@ pub(super) type DeviceSearch<'a> = (&'a Devices, Rc<RefCell<PodDevices>>);
 pub(super) struct Volumes<'a> {
     pub(super) prepared: Arc<PodVolumes>,
     pub(super) storage: &'a Storage,
-    pub(super) templates: &'a [Arc<Compiled>],
-    pub(super) pods: &'a [Pod],
+    pub(super) templates: &'a Chunks<Arc<Compiled>>,
+    pub(super) pods: &'a Chunks<Pod>,
     pub(super) belongings: &'a HashMap<PodId, Belongings>,
 }
 

@@ -5,6 +5,7 @@
 //! the number of matching pods on each node. A selector is indexed by one of its equalities, the
 //! one that the fewest others share.
 
+use super::chunks::Chunks;
 use super::ids::{LabelSetId, NodeId, SelectorId};
 use super::pod::{Labels, Namespaces};
 use crate::quantity::{Selector, SelectorOperator};
@@ -135,7 +136,7 @@ pub(super) struct LabelIndex {
     /// Shared by the copies of a cluster in which pods only come and go.
     terms: Arc<Terms>,
     /// Pods by set: bound ones.
-    bound: Vec<Tally>,
+    bound: Chunks<Tally>,
     /// Pods by selector: bound ones.
     tallies: Vec<Tally>,
 }

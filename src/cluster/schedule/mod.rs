@@ -4,6 +4,7 @@ pub(crate) mod belongings;
 pub(crate) mod budget;
 pub(crate) mod capacity;
 pub(crate) mod choice;
+pub(super) mod chunks;
 pub(crate) mod classes;
 pub(crate) mod cycle;
 pub(crate) mod devices;

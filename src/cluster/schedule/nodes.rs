@@ -4,7 +4,7 @@ use super::super::{Machine, Taint};
 use super::ids::{NodeId, PodId};
 use super::pod::{HOSTNAME, HostPort, PodTemplate};
 use crate::quantity::Quantity;
-use ecow::EcoString;
+use ecow::{EcoString, EcoVec};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ pub(super) struct Nodes {
     scored: [Vec<i64>; 2],
     /// Most pods.
     slots: Vec<i64>,
-    pods: Vec<Vec<PodId>>,
+    pods: Vec<EcoVec<PodId>>,
     ports: Vec<Vec<HostPort>>,
     images: Images,
     topologies: Vec<Topology>,
@@ -152,7 +152,7 @@ impl Nodes {
             column.push(0);
         }
         self.slots.push(slots(&machine));
-        self.pods.push(Vec::new());
+        self.pods.push(EcoVec::new());
         self.ports.push(Vec::new());
         for (key, topology) in self.topology_keys.iter().zip(&mut self.topologies) {
             topology.push(machine.label(key));

@@ -5,6 +5,7 @@
 //! but not before 100 (`GetOffsetAndNumCandidates`).
 
 use super::budget::Budgets;
+use super::chunks::Chunks;
 use super::filters::{Filters, Trial, View};
 use super::ids::{NodeId, PodId};
 use super::judged::Judged;
@@ -28,8 +29,8 @@ pub(super) struct Preemption<'a> {
     pub(super) filters: &'a Filters<'a>,
     pub(super) view: &'a View<'a>,
     pub(super) judged: &'a Judged,
-    pub(super) pods: &'a [Pod],
-    pub(super) templates: &'a [Arc<Compiled>],
+    pub(super) pods: &'a Chunks<Pod>,
+    pub(super) templates: &'a Chunks<Arc<Compiled>>,
     pub(super) nominated: &'a Nominated,
     pub(super) budgets: &'a Budgets,
     /// Some bound pod has a lower priority.
@@ -81,8 +82,8 @@ impl<'a> Preemption<'a> {
     /// Pods of at least this priority whose nominated node is this one.
     pub(super) fn kept_for(
         nominated: &Nominated,
-        pods: &[Pod],
-        templates: &'a [Arc<Compiled>],
+        pods: &Chunks<Pod>,
+        templates: &'a Chunks<Arc<Compiled>>,
         node: NodeId,
         pod: Option<PodId>,
         priority: i32,

@@ -1,6 +1,7 @@
 //! Pending pods: the next one to schedule, and the events after which one is tried again
 //! (pkg/scheduler/backend/queue, and the queueing hints of the plugins).
 
+use super::chunks::Chunks;
 use super::ids::{NodeId, PodId, TemplateId};
 use super::labels::LabelIndex;
 use super::nodes::{Nodes, Resource, amount, slots};
@@ -153,7 +154,7 @@ fn attaches(pod: &Compiled) -> bool {
 pub(super) struct Hints<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) index: &'a LabelIndex,
-    pub(super) templates: &'a [Arc<Compiled>],
+    pub(super) templates: &'a Chunks<Arc<Compiled>>,
 }
 
 impl Hints<'_> {

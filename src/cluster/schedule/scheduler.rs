@@ -2,6 +2,7 @@
 
 use super::budget::{Budget, Budgets};
 use super::choice::Preference;
+use super::chunks::Chunks;
 use super::classes::Classes;
 use super::devices::claims::Devices;
 use super::ids::{GangId, NodeId, PodId, TemplateId};
@@ -105,8 +106,8 @@ pub struct Scheduler {
     pub(super) index: LabelIndex,
     pub(super) terms: Terms,
     pub(super) classes: Classes,
-    pub(super) templates: Vec<Arc<Compiled>>,
-    pub(super) pods: Vec<Pod>,
+    pub(super) templates: Chunks<Arc<Compiled>>,
+    pub(super) pods: Chunks<Pod>,
     pub(super) nominated: Nominated,
     pub(super) budgets: Budgets,
     services: Arc<Services>,
@@ -151,8 +152,8 @@ impl Scheduler {
             index,
             terms: Terms::default(),
             classes: Classes::default(),
-            templates: Vec::new(),
-            pods: Vec::new(),
+            templates: Chunks::default(),
+            pods: Chunks::default(),
             nominated: Nominated::new(),
             services: Arc::clone(&options.services),
             storage: options.storage.clone(),
@@ -184,12 +185,6 @@ impl Scheduler {
         let compiled = Compiled::new(pod, nodes, index, terms, classes, storage);
         self.templates.push(Arc::new(compiled));
         id
-    }
-
-    /// Reserves memory for templates and pods that will be added.
-    pub fn reserve(&mut self, templates: usize, pods: usize) {
-        self.templates.reserve_exact(templates);
-        self.pods.reserve_exact(pods);
     }
 
     fn tick(&mut self) -> u64 {
