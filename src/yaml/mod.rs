@@ -14,6 +14,7 @@ mod path;
 mod position;
 mod scalars;
 mod split;
+mod words;
 mod write;
 
 #[cfg(test)]
@@ -25,7 +26,7 @@ pub use list::Places;
 pub use map::Map;
 pub use node::{Entry, Node, Origin, Rule, Value};
 pub use parse::parse;
-pub use part::{Entries, Part, Unread};
+pub use part::{Part, Unread, Unwanted};
 pub use path::{FieldPath, Segment};
 pub(crate) use position::At;
 pub use split::split;

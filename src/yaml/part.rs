@@ -17,53 +17,74 @@ pub struct Part {
     pub unread: &'static [Unread],
 }
 
-/// Entries of mappings that nothing reads.
+/// Parts of collections that nothing reads.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// The keys above the mappings; lists on the way have none.
+    /// The keys above the collections; lists on the way have none.
     pub at: &'static [&'static str],
-    /// The entries.
-    pub entries: Entries,
+    /// The parts.
+    pub what: Unwanted,
 }
 
-/// Entries of a mapping, by key.
+/// Entries of a mapping, or items of a list.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Entries {
-    /// These.
-    These(&'static [&'static str]),
-    /// All but these.
-    AllBut(&'static [&'static str]),
+pub enum Unwanted {
+    /// The entries of these keys.
+    Keys(&'static [&'static str]),
+    /// All entries but those of these keys.
+    AllKeysBut(&'static [&'static str]),
+    /// The items that are mappings, but for those with this value of this key.
+    ItemsBut(&'static str, &'static str),
 }
 
-impl Entries {
-    /// Whether a key is among them.
-    pub fn hold(&self, key: &str) -> bool {
+impl Unwanted {
+    /// Whether these are entries of mappings.
+    pub(super) fn is_of_mapping(&self) -> bool {
+        !matches!(self, Self::ItemsBut(..))
+    }
+
+    /// Whether the entry of a key is among them.
+    pub(super) fn has_key(&self, key: &str) -> bool {
         match self {
-            Self::These(keys) => keys.contains(&key),
-            Self::AllBut(keys) => !keys.contains(&key),
+            Self::Keys(keys) => keys.contains(&key),
+            Self::AllKeysBut(keys) => !keys.contains(&key),
+            Self::ItemsBut(..) => false,
+        }
+    }
+
+    /// Whether an item is among them.
+    pub(super) fn has_item(&self, item: &Node) -> bool {
+        match self {
+            Self::ItemsBut(key, value) => {
+                item.as_map().is_some() && item.get(key).and_then(Node::as_str) != Some(value)
+            }
+            Self::Keys(_) | Self::AllKeysBut(_) => false,
         }
     }
 }
 
 impl Unread {
-    /// Removes the entries from a tree.
+    /// Removes the parts from a tree.
     pub fn remove(&self, from: &mut Node) {
-        remove(from, self.at, &self.entries);
+        remove(from, self.at, &self.what);
     }
 }
 
-fn remove(from: &mut Node, at: &[&str], entries: &Entries) {
+fn remove(from: &mut Node, at: &[&str], what: &Unwanted) {
     if let Some(items) = from.as_list_mut() {
-        // A list is no step of the path: the entries go from each of its elements.
-        items.make_mut().iter_mut().for_each(|item| remove(item, at, entries));
+        if at.is_empty() {
+            items.retain(|item| !what.has_item(item));
+        }
+        // A list is no step of the path: what is below goes from each of its elements.
+        items.make_mut().iter_mut().for_each(|item| remove(item, at, what));
     } else if let Some(map) = from.as_map_mut() {
         match at.split_first() {
             Some((key, below)) => {
                 if let Some(inner) = map.get_mut(key) {
-                    remove(inner, below, entries);
+                    remove(inner, below, what);
                 }
             }
-            None => map.retain(|entry| !entries.hold(&entry.key)),
+            None => map.retain(|entry| !what.has_key(&entry.key)),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! In: the text of a document. Out: a part for each item, so that each is read within the limits of
 //! a document and beside the others. A List in any other layout is read as one document.
 
-use crate::yaml::{Entries, Node, Part, Unread};
+use crate::yaml::{Node, Part, Unread, Unwanted};
 use ecow::{EcoString, EcoVec};
 use memchr::memmem;
 use std::ops::Range;
@@ -38,26 +38,37 @@ pub(super) fn items(text: &str, part: &Part) -> Option<LongList> {
 type Found = (Vec<Range<usize>>, (String, String));
 
 /// What no answer reads of the objects that a dump has most of: more than half of its memory.
-const OF_METADATA: Unread =
-    Unread { at: &["metadata"], entries: Entries::These(&["managedFields"]) };
-static OF_POD: [Unread; 4] = [
+const OF_METADATA: Unread = Unread {
+    at: &["metadata"],
+    what: Unwanted::Keys(&["generation", "managedFields", "resourceVersion", "selfLink"]),
+};
+const OF_OWNERS: Unread =
+    Unread { at: &["metadata", "ownerReferences"], what: Unwanted::Keys(&["blockOwnerDeletion"]) };
+/// Of containers.
+const OF_CONTAINERS: Unwanted = Unwanted::Keys(&[
+    "imagePullPolicy",
+    "lifecycle",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "terminationMessagePath",
+    "terminationMessagePolicy",
+    "volumeMounts",
+]);
+static OF_POD: [Unread; 10] = [
     OF_METADATA,
+    OF_OWNERS,
+    Unread { at: &["spec"], what: Unwanted::Keys(&["dnsPolicy", "terminationGracePeriodSeconds"]) },
+    Unread { at: &["spec", "containers"], what: OF_CONTAINERS },
+    Unread { at: &["spec", "initContainers"], what: OF_CONTAINERS },
+    Unread { at: &["spec", "volumes", "projected"], what: Unwanted::Keys(&["defaultMode"]) },
     Unread {
-        at: &["spec", "containers"],
-        entries: Entries::These(&[
-            "imagePullPolicy",
-            "lifecycle",
-            "livenessProbe",
-            "readinessProbe",
-            "startupProbe",
-            "terminationMessagePath",
-            "terminationMessagePolicy",
-            "volumeMounts",
-        ]),
+        at: &["spec", "volumes", "projected", "sources", "serviceAccountToken"],
+        what: Unwanted::Keys(&["expirationSeconds"]),
     },
     Unread {
         at: &["status"],
-        entries: Entries::AllBut(&[
+        what: Unwanted::AllKeysBut(&[
             "phase",
             "conditions",
             "startTime",
@@ -65,18 +76,20 @@ static OF_POD: [Unread; 4] = [
             "resourceClaimStatuses",
         ]),
     },
+    // Of a pod that is not resized only one condition is read.
+    Unread { at: &["status", "conditions"], what: Unwanted::ItemsBut("type", "Ready") },
     Unread {
         at: &["status", "conditions"],
-        entries: Entries::These(&["lastProbeTime", "lastTransitionTime", "observedGeneration"]),
+        what: Unwanted::Keys(&["lastProbeTime", "lastTransitionTime", "observedGeneration"]),
     },
 ];
 /// A pod that is resized in place holds what its status says, too.
 static OF_RESIZED_POD: [Unread; 3] = [
     OF_METADATA,
-    Unread { at: &["status", "containerStatuses"], entries: OF_STATUS },
-    Unread { at: &["status", "initContainerStatuses"], entries: OF_STATUS },
+    Unread { at: &["status", "containerStatuses"], what: OF_STATUS },
+    Unread { at: &["status", "initContainerStatuses"], what: OF_STATUS },
 ];
-const OF_STATUS: Entries = Entries::AllBut(&["name", "resources", "allocatedResources"]);
+const OF_STATUS: Unwanted = Unwanted::AllKeysBut(&["name", "resources", "allocatedResources"]);
 /// With this begin the conditions of a pod that is resized.
 const RESIZE: &str = "PodResize";
 static OF_OTHERS: [Unread; 1] = [OF_METADATA];
@@ -300,7 +313,7 @@ mod tests {
 
     #[test]
     fn what_nothing_reads_is_passed_over_in_json_as_it_is_dropped_from_yaml() {
-        let pod = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"managedFields":[{"a":["}"]}],"name":"a"},"spec":{"containers":[{"volumeMounts":[],"name":"m","lifecycle":{}},{"imagePullPolicy":"Always"}]},"status":{"podIP":"1","phase":"Running","conditions":[{"type":"Ready","lastTransitionTime":"x"}],"qosClass":"B"}}"#;
+        let pod = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"1","managedFields":[{"a":["}"]}],"name":"a"},"spec":{"containers":[{"volumeMounts":[],"name":"m","lifecycle":{}},{"imagePullPolicy":"Always"}]},"status":{"podIP":"1","phase":"Running","conditions":[{"type":"Initialized"},{"type":"Ready","lastTransitionTime":"x"},{"type":"PodScheduled"}],"qosClass":"B"}}"#;
         let text = format!(r#"{{"apiVersion":"v1","kind":"List","items":[{pod}]}}"#);
         let list = items(&text, &Part::from(0..text.len())).expect("a list");
         let limits = Limits::default();

@@ -5,7 +5,8 @@
 
 use super::super::limits::Limits;
 use super::super::node::{Node, Origin, Value};
-use super::super::part::{Entries, Outline, Unread};
+use super::super::part::{Outline, Unread, Unwanted};
+use super::super::words;
 use super::offset;
 use super::tree::{Key, Stopped, Tree};
 use crate::diag::{Checked, Code, Diagnostic};
@@ -132,8 +133,8 @@ struct Json<'a> {
 /// A collection whose end has not been seen.
 struct Open {
     mapping: bool,
-    /// Its entries that are passed over.
-    unread: Option<&'static Entries>,
+    /// Its entries or items that are passed over.
+    unread: Option<&'static Unwanted>,
 }
 
 impl<'a> Json<'a> {
@@ -150,8 +151,7 @@ impl<'a> Json<'a> {
             match self.byte() {
                 b'{' => {
                     tree.open(true, start, 0)?;
-                    let unread = self.unread.iter().find(|unread| tree.is_at(unread.at));
-                    open.push(Open { mapping: true, unread: unread.map(|unread| &unread.entries) });
+                    open.push(Open { mapping: true, unread: self.unread(tree, true) });
                     self.position += 1;
                     self.space();
                     if self.byte() != b'}' && self.next_key(tree, &open)? {
@@ -161,7 +161,7 @@ impl<'a> Json<'a> {
                 }
                 b'[' => {
                     tree.open(false, start, 0)?;
-                    open.push(Open { mapping: false, unread: None });
+                    open.push(Open { mapping: false, unread: self.unread(tree, false) });
                     self.position += 1;
                     self.space();
                     if self.byte() != b']' {
@@ -206,7 +206,7 @@ impl<'a> Json<'a> {
         let unread = open.last().and_then(|collection| collection.unread);
         loop {
             let (key, span) = self.key(tree)?;
-            if unread.is_none_or(|entries| !entries.hold(&key)) {
+            if unread.is_none_or(|unwanted| !unwanted.has_key(&key)) {
                 tree.key(Key { text: key, span, merge: false });
                 return Ok(true);
             }
@@ -225,7 +225,18 @@ impl<'a> Json<'a> {
     fn end(&mut self, tree: &mut Tree<'_>, open: &mut Vec<Open>) -> Result<(), End> {
         self.position += 1;
         open.pop();
-        Ok(tree.close(Some(self.here()))?)
+        tree.close(Some(self.here()))?;
+        if let Some(unwanted) = open.last().and_then(|collection| collection.unread) {
+            tree.drop_item_if(|item| unwanted.has_item(item));
+        }
+        Ok(())
+    }
+
+    /// What nothing reads of the collection that was opened last.
+    fn unread(&self, tree: &Tree<'_>, mapping: bool) -> Option<&'static Unwanted> {
+        let is_it =
+            |unread: &&Unread| unread.what.is_of_mapping() == mapping && tree.is_at(unread.at);
+        self.unread.iter().find(is_it).map(|unread| &unread.what)
     }
 
     /// Moves over a key and its colon; whether it may be one that objects of Kubernetes have.
@@ -400,7 +411,7 @@ impl<'a> Json<'a> {
         let rest = &self.text[start..self.position];
         self.position += 1;
         Ok(match decoded {
-            None => rest.into(),
+            None => words::shared(rest),
             Some(mut text) => {
                 text.push_str(rest);
                 text.into()

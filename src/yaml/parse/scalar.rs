@@ -2,6 +2,7 @@
 
 use super::super::node::{Node, Origin, Value};
 use super::super::scalars::{self, Meaning};
+use super::super::words;
 use super::super::write;
 use super::scan::Style;
 use super::tree::{Key, Stopped, Tree};
@@ -52,10 +53,10 @@ impl Reader<'_> {
         let found = if plain && written.tag.is_none() {
             match written.text.as_bytes().first() {
                 Some(first) if !scalars::may_mean_more(*first) => {
-                    Found::Text(EcoString::from(&*written.text))
+                    Found::Text(words::shared(&written.text))
                 }
                 _ => match scalars::plain(&written.text) {
-                    Meaning::Text => Found::Text(EcoString::from(&*written.text)),
+                    Meaning::Text => Found::Text(words::shared(&written.text)),
                     meaning => Found::Meaning(meaning),
                 },
             }
@@ -66,7 +67,7 @@ impl Reader<'_> {
             if written.style != Style::Single {
                 self.styled(tree, written);
             }
-            Found::Text(EcoString::from(&*written.text))
+            Found::Text(words::shared(&written.text))
         };
         let span = tree.span(written.start, written.end);
         if is_key {

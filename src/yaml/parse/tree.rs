@@ -293,6 +293,17 @@ impl<'a> Tree<'a> {
         self.place(node, height)
     }
 
+    /// Takes back the item that was added last to the innermost list, if it is one to be dropped.
+    pub(super) fn drop_item_if(&mut self, is_unwanted: impl Fn(&Node) -> bool) {
+        let in_list = self
+            .frames
+            .last()
+            .is_some_and(|frame| !frame.mapping && frame.first < self.items.len());
+        if in_list && self.items.last().is_some_and(is_unwanted) {
+            self.items.pop();
+        }
+    }
+
     /// Adds a scalar that is no key.
     pub(super) fn scalar(&mut self, node: Node, start: u32, anchor: usize) -> Result<(), Stopped> {
         self.count(start)?;
