@@ -191,6 +191,24 @@ const FILES: [&str; 4] = ["dir", "directory", "file", "path"];
 /// Whether the value of a variable, a flag, a header or an annotation is a secret: a word of its
 /// name says so, and the last word does not describe it.
 pub fn of_variable(name: &str) -> Option<Doubt> {
+    // Of a long text every word is asked for, and its parts cost an allocation each.
+    if name.is_ascii() && !may_name(name) { None } else { by_words(name) }
+}
+
+/// Whether a name has the letters of a word that names secrets, or of a part of one.
+fn may_name(name: &str) -> bool {
+    const PARTS: [&[u8]; 13] = [
+        b"token", b"pass", b"secret", b"key", b"cred", b"auth", b"cookie", b"jwt", b"pwd", b"salt",
+        b"sig", b"sas", b"licen",
+    ];
+    let name = name.as_bytes();
+    let begins = |rest: &[u8], part: &[u8]| {
+        rest.get(..part.len()).is_some_and(|rest| rest.eq_ignore_ascii_case(part))
+    };
+    (0..name.len()).any(|at| PARTS.iter().any(|part| begins(&name[at..], part)))
+}
+
+fn by_words(name: &str) -> Option<Doubt> {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (last, rest) = words.split_last()?;
@@ -357,6 +375,18 @@ pub(super) fn is_reference(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_name_that_is_passed_over_names_no_secret(name in "([tT]oken|pass|PWD|[kK]ey|s[ia][gs]|salt|licence|[aA]uth|jwt|[cC]ookie|cred|secret|id|max|a|B|1|_|-|\u{212a}){0,6}") {
+            proptest::prop_assert_eq!(of_variable(&name), by_words(&name));
+        }
+
+        #[test]
+        fn a_name_of_any_letters_is_passed_over_if_it_names_no_secret(name in "[a-zA-Z_]{0,12}") {
+            proptest::prop_assert_eq!(of_variable(&name), by_words(&name));
+        }
+    }
 
     fn is_variable(name: &str) -> bool {
         of_variable(name) == Some(Doubt::None)

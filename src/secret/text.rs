@@ -319,7 +319,11 @@ fn value(text: &Searched<'_>, word: &Range<usize>) -> Option<Range<usize>> {
         let is_mapping = doubt != Doubt::None && text[value.clone()].starts_with(['{', '[']);
         (!is_mapping && doubt.hides(&text[value.clone()])).then_some(value)
     };
-    let pair = || hidden(after(text, word, Separator::Colon)?, names::of_field(name)?);
+    let pair = || {
+        // The name first: the value of most is not looked for.
+        let doubt = names::of_field(name)?;
+        hidden(after(text, word, Separator::Colon)?, doubt)
+    };
     let assigned = || {
         let doubt = names::of_variable(name)?;
         let value = after(text, word, Separator::Equals);
