@@ -35,6 +35,7 @@ pub mod supported;
 mod tests;
 mod threads;
 mod unfilled;
+mod until_exit;
 mod variants;
 mod verbose;
 mod waiting;

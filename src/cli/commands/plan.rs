@@ -7,6 +7,7 @@ use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{
     About, beside_page, charts_line, not_built_line, trees_with_services,
 };
+use crate::cli::until_exit::UntilExit;
 use crate::cli::{Failure, Io, Outcome, complete, copies, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::assumed_classes::classes_together;
@@ -94,7 +95,8 @@ const SHOWN: usize = 1000;
 
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let mut session = Session::open(&args.input, &args.decision.ask()?)?;
+    let opened = Session::open(&args.input, &args.decision.ask()?)?;
+    let mut session = UntilExit::new(opened, args.watch);
     let (header, mode) = (session.header(), session.mode());
     let (services, servings) = session.all_places(&args.services)?;
     session.require_any(services.len() + servings.len())?;
@@ -111,7 +113,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .judging(&session.world)
         .comparing(services.len());
     let all = services.len();
-    let mut planned = Vec::with_capacity(all);
+    let mut planned = UntilExit::new(Vec::with_capacity(all), args.watch);
     let mut services = services.into_iter();
     let mut nearest = Nearest::default();
     while planned.len() < all {

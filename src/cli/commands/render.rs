@@ -13,6 +13,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
+use crate::cli::until_exit::UntilExit;
 use crate::cli::{Failure, Io, Outcome, complete, copies};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::diff::waves::wave;
@@ -182,7 +183,7 @@ fn write(
         builds: is_printed && matches!(mode, Mode::Manifests),
         ..args.decision.ask()?
     };
-    let session = Session::open_reading(&args.input, &ask, stdin)?;
+    let session = UntilExit::new(Session::open_reading(&args.input, &ask, stdin)?, false);
     let mut found = Vec::new();
     let all = session.select_all(&args.services).and_then(|(selected, servings)| {
         session.require_any(selected.len() + servings.len())?;

@@ -9,6 +9,7 @@ use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
 use crate::cli::relevant_findings::{not_built_line, trees_with_services};
 use crate::cli::session_options::SessionOptions;
+use crate::cli::until_exit::UntilExit;
 use crate::cli::{Failure, Io, Outcome, complete, copies};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix, stream};
@@ -142,11 +143,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     input.files.splice(0..0, args.paths.iter().cloned());
     let ask =
         SessionOptions { context: &args.context, checks_fields: true, ..SessionOptions::default() };
-    let mut session = Session::open(&input, &ask)?;
+    let mut session = UntilExit::new(Session::open(&input, &ask)?, args.watch);
     let mut found = findings_of(&session, args, &rules)?;
     if args.fix && repair(&session, &found, io) {
         // Places have moved.
-        session = Session::open(&input, &ask)?;
+        *session = Session::open(&input, &ask)?;
         found = findings_of(&session, args, &rules)?;
     }
     let sources = &session.world.sources;
