@@ -261,7 +261,7 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
 /// Whether a kind is one of a group with a complete list, or a misspelling of one.
 fn is_nearly_of_a_group(kind: &str) -> bool {
     let kinds = || GROUPS.iter().flat_map(|group| group.kinds).copied();
-    kinds().any(|known| known == kind) || nearest(kind, kinds()).is_some()
+    kinds().any(|listed| listed == kind) || nearest(kind, kinds()).is_some()
 }
 
 /// The group of an operator that an unknown group of a document with this kind may be a misspelling

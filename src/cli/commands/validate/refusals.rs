@@ -6,7 +6,7 @@
 //! service, and pods of other controllers, are warnings under both.
 
 use super::at_home;
-use crate::api::{Api, Object, Semantics};
+use crate::api::{Object, Semantics};
 use crate::check;
 use crate::cli::input::Session;
 use crate::cli::refused::Texts;
@@ -14,6 +14,7 @@ use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::exchange::accelerator_shape::to_shipped;
 use crate::load::{kinds, placeholders_of};
 use crate::objects::RenderedObject;
+use crate::operators;
 use crate::operators::servings::objects as servings;
 use crate::pipeline::refused_by_server;
 use crate::schema::{self, Strictness};
@@ -111,7 +112,7 @@ fn soften(found: &mut Vec<Diagnostic>, object: &Object, session: &Session) {
     }
     // As where the input is opened: a tree has examples whose values somebody fills in, and a file
     // that is named is applied as it is.
-    if in_tree && object.api == Api::Cluster {
+    if in_tree && operators::operator(object.api).is_none() {
         for finding in found.iter_mut() {
             finding.severity = finding.severity.min(Severity::Warning);
         }
