@@ -30,6 +30,8 @@ pub enum ComponentKind {
     Scheduler,
     /// Tokenizes prompts for the scheduler, in KServe.
     Tokenizer,
+    /// Watches the RayClusters of an engine, in OME.
+    Prober,
 }
 
 impl ComponentKind {
@@ -57,6 +59,7 @@ impl ComponentKind {
             Self::Prefill => "prefill",
             Self::Scheduler => "scheduler",
             Self::Tokenizer => "tokenizer",
+            Self::Prober => "prober",
         }
     }
 

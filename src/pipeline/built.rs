@@ -334,8 +334,7 @@ impl PodContext {
         Some(Workload { component, name: id.name, kind })
     }
 
-    /// The workloads of a service. The prober Deployments of a component with a RayCluster serve no
-    /// requests and are left out. `accepted` says of the first objects whether a server was found to
+    /// The workloads of a service. `accepted` says of the first objects whether a server was found to
     /// take them.
     pub fn workloads(&self, objects: &[RenderedObject], accepted: &[bool]) -> Vec<Workload> {
         let accepted = accepted.iter().copied().chain(std::iter::repeat(false));
@@ -344,10 +343,6 @@ impl PodContext {
             .zip(accepted)
             .filter_map(|(object, accepted)| self.workload(object, accepted))
             .collect();
-        let is_ray = |workload: &Workload| matches!(workload.kind, Ok(WorkloadKind::Ray { .. }));
-        let ray: Vec<ComponentKind> =
-            found.iter().filter(|one| is_ray(one)).map(|one| one.component).collect();
-        found.retain(|one| is_ray(one) || !ray.contains(&one.component));
         // A fleet keeps a list for each of its services.
         found.shrink_to_fit();
         found

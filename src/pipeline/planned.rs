@@ -16,7 +16,7 @@ use crate::decision::{
     AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution, Verdict,
 };
 use crate::diag::{Code, Diagnostic};
-use crate::pods::built::Outline;
+use crate::pods::built::{Outline, Shared};
 use crate::policy::Policy;
 use crate::quantity::Count;
 use crate::secret::redacted;
@@ -54,6 +54,8 @@ pub struct PlannedComponent {
     pub pods_per_replica: Count,
     /// GPUs of one replica by resource name; `None` when they cannot be counted.
     pub gpus_by_resource: Option<EcoVec<(EcoString, i64)>>,
+    /// Those of the pods of one replica that all replicas have together.
+    pub shared: Option<Box<Shared>>,
     /// Where its pods are placed together with everything else that is planned; `None` if that was
     /// not requested or no node reports its resources.
     pub placement: Option<Placement>,
@@ -94,6 +96,7 @@ impl From<Outline> for PlannedComponent {
             max_replicas: outline.max_replicas,
             pods_per_replica: outline.pods_per_replica.into(),
             gpus_by_resource: outline.accelerators.map(|found| found.into_iter().collect()),
+            shared: outline.shared.map(Box::new),
             placement: None,
             question: None,
             queue: None,
@@ -119,14 +122,42 @@ impl PlannedComponent {
             .into()
     }
 
+    /// Those of the pods of one replica that all replicas have together.
+    pub fn shared_pods(&self) -> i64 {
+        self.shared.as_ref().map_or(0, |shared| shared.pods)
+    }
+
+    /// The GPUs of these pods.
+    pub fn shared_gpus(&self) -> i64 {
+        self.shared.as_ref().map_or(0, |shared| shared.devices())
+    }
+
     /// Pods at minReplicas.
     pub fn least_pods(&self) -> Count {
-        self.settled_replicas * self.pods_per_replica
+        self.at_least(self.pods_per_replica, self.shared_pods())
     }
 
     /// GPUs at minReplicas.
     pub fn least_gpus(&self) -> Count {
-        self.settled_replicas * self.gpus()
+        self.at_least(self.gpus(), self.shared_gpus())
+    }
+
+    /// GPUs at minReplicas by resource name; empty where they cannot be counted.
+    pub fn least_gpus_by_resource(&self) -> impl Iterator<Item = (&EcoString, Count)> {
+        let shared = |name: &EcoString| {
+            let found = self.shared.as_ref().and_then(|shared| shared.accelerators.get(name));
+            found.copied().unwrap_or(0)
+        };
+        let all = self.gpus_by_resource.iter().flatten();
+        all.map(move |(name, one)| (name, self.at_least(Count::from(*one), shared(name))))
+    }
+
+    /// An amount of all replicas, of which one replica has `each`, and all together `shared` of that.
+    fn at_least(&self, each: Count, shared: i64) -> Count {
+        if shared == 0 {
+            return self.settled_replicas * each;
+        }
+        self.settled_replicas * (each + Count::from(-shared)) + shared.into()
     }
 
     /// Whether all its pods have a node, together with everything else; `None` if no node reports

@@ -104,19 +104,14 @@ pub fn totals(
         .filter(|planned| planned.error.is_none() || planned.refused)
         .flat_map(|planned| &planned.components);
     for component in components {
-        let devices = component.gpus_by_resource.iter().flatten();
-        totals.add(
-            component.least_pods(),
-            devices.map(|(name, count)| (name, *count)),
-            component.settled_replicas,
-        );
+        totals.add(component.least_pods(), component.least_gpus_by_resource());
         totals.components_not_counted += usize::from(!component.is_counted());
     }
     for serving in servings.iter().filter(|serving| serving.refused.is_none()) {
         let pods = i64::try_from(serving.serving.pods()).ok().into();
         let devices = serving.gpus_by_resource.iter().flatten();
         // The number of devices is that of all replicas already.
-        totals.add(pods, devices.map(|(name, count)| (name, *count)), 1.into());
+        totals.add(pods, devices.map(|(name, count)| (name, Count::from(*count))));
         totals.servings_not_counted += usize::from(serving.gpus_by_resource.is_none());
     }
     totals.others = together.map(|placement| placement.others.clone()).unwrap_or_default();
@@ -194,16 +189,10 @@ fn of_resources(totals: &Totals, machines: &[Machine], together: &Together) -> V
 }
 
 impl Totals {
-    fn add<'d>(
-        &mut self,
-        pods: Count,
-        devices: impl Iterator<Item = (&'d EcoString, i64)>,
-        times: Count,
-    ) {
+    fn add<'d>(&mut self, pods: Count, devices: impl Iterator<Item = (&'d EcoString, Count)>) {
         self.pods += pods.number().unwrap_or(0);
         for (name, count) in devices {
-            let count = (times * Count::from(count)).number().unwrap_or(0);
-            *self.gpus.entry(name.clone()).or_default() += count;
+            *self.gpus.entry(name.clone()).or_default() += count.number().unwrap_or(0);
         }
     }
 }

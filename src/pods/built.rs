@@ -74,6 +74,24 @@ impl Component {
     }
 }
 
+impl Component {
+    /// Its workers, as pods that all replicas have together; none where they are not counted.
+    pub fn shared_workers(&self) -> Option<Shared> {
+        let (worker, workers) = self.worker.as_ref()?;
+        let pods = Range::COUNT.count(*workers)?;
+        let each = if pods > 0 { crate::pods::gpus::by_resource(worker)? } else { BTreeMap::new() };
+        let all = each.into_iter().map(|(name, each)| Some((name, each.checked_mul(pods)?)));
+        Some(Shared { pods, accelerators: all.collect::<Option<_>>()? })
+    }
+}
+
+impl Shared {
+    /// All accelerators.
+    pub fn devices(&self) -> i64 {
+        self.accelerators.values().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+}
+
 /// A service with everything decided and merged.
 #[derive(Clone, Debug)]
 pub struct Built<'a> {
@@ -108,6 +126,17 @@ pub struct Outline {
     pub pods_per_replica: Option<i64>,
     /// Accelerators of one replica by resource; none when they cannot be counted.
     pub accelerators: Option<BTreeMap<EcoString, i64>>,
+    /// Those of its pods that all replicas have together.
+    pub shared: Option<Shared>,
+}
+
+/// Pods that stand once, whatever the number of replicas is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// How many.
+    pub pods: i64,
+    /// Their accelerators by resource.
+    pub accelerators: BTreeMap<EcoString, i64>,
 }
 
 /// A number of replicas or pods as written; `default` where it is absent or null, none where the

@@ -292,6 +292,9 @@ fn component(
         "fitsReplicas": component.placement.as_ref().filter(|placement| !placement.unjudged).map(|placement| placement.replicas),
         "blocked": super::together::blocked_json(super::together::blocked(component), named),
     });
+    if component.shared_pods() > 0 {
+        out["sharedPods"] = component.shared_pods().into();
+    }
     if let Some(placement) = &component.placement {
         out["placement"] = super::together::of_component(placement);
     }

@@ -389,8 +389,12 @@ impl<'a> Plan<'a> {
                 "{}, replicas: {}, per replica: {}, {}{class}{fits}",
                 mode(component),
                 replicas(component),
-                plural(component.pods_per_replica, "pod"),
-                plural(component.gpus(), "GPU"),
+                with_shared(
+                    component,
+                    plural(component.pods_per_replica, "pod"),
+                    component.shared_pods()
+                ),
+                with_shared(component, plural(component.gpus(), "GPU"), component.shared_gpus()),
             );
             attribute(component.kind.as_str(), &text);
         }
@@ -599,6 +603,14 @@ fn mode(component: &PlannedComponent) -> String {
     format!("{}{basis}", component.mode.as_str())
 }
 
+/// An amount of one replica, with the part that all replicas have together where there are several.
+fn with_shared(component: &PlannedComponent, amount: String, shared: i64) -> String {
+    if shared == 0 || component.settled_replicas == 1.into() {
+        return amount;
+    }
+    format!("{amount} ({shared} shared)")
+}
+
 /// A row per component; only the first row names the service.
 fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<Cell>> {
     let lead = [
@@ -624,8 +636,8 @@ fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<C
             component.kind.as_str(),
             mode(component),
             replicas(component),
-            component.pods_per_replica.to_string(),
-            component.gpus().to_string(),
+            with_shared(component, component.pods_per_replica.to_string(), component.shared_pods()),
+            with_shared(component, component.gpus().to_string(), component.shared_gpus()),
             class(planned, component),
         ]);
         row.extend(shows_fits.then(|| accelerator::fits(component)));

@@ -95,6 +95,7 @@ fn outline(component: &BuiltComponent, open: bool) -> Outline {
             max_replicas: Some(0),
             pods_per_replica: component.pods_per_replica(),
             accelerators: component.accelerators(),
+            shared: None,
         };
     }
     let least = count_of_pods(component.spec.get("minReplicas"), 1);
@@ -123,5 +124,7 @@ fn outline(component: &BuiltComponent, open: bool) -> Outline {
         accelerators: component
             .accelerators()
             .filter(|accelerator| !open || !accelerator.is_empty()),
+        // The Deployment of the workers has their number, and no autoscaler (createRawWorkerDeployment).
+        shared: component.shared_workers(),
     }
 }

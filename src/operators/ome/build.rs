@@ -6,7 +6,7 @@
 use super::compose::{self, Merged, Stop};
 use super::objects;
 use super::objects::kind::autoscaler;
-use crate::api::{DeploymentMode, Failure, Runtime, Semantics, Service};
+use crate::api::{ComponentKind, DeploymentMode, Failure, Runtime, Semantics, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, Resolution};
 use crate::diag::Checked;
@@ -14,6 +14,7 @@ use crate::merge::history::Recorder;
 use crate::objects::Settings;
 use crate::operators::ome::rules::Rules as _;
 use crate::pods::built::{Component, Outcome, Outline, Unfinished};
+use std::collections::BTreeMap;
 
 /// Builds a service up to its first failure, which may be a failure of the decisions.
 pub(crate) fn build<'a>(
@@ -74,6 +75,8 @@ pub(crate) fn build<'a>(
                         autoscaler::settled(&component.annotations, outline.min_replicas);
                 }
             }
+            let probers = probers(&outcome.outlines);
+            outcome.outlines.extend(probers);
             Outcome { diagnostics: built.diagnostics, built: Some(built.value), ..outcome }
         }
         Err(stop) => {
@@ -84,6 +87,26 @@ pub(crate) fn build<'a>(
             Outcome { diagnostics: found, error: Some(failure), unfinished, ..outcome }
         }
     }
+}
+
+/// The probers: a Deployment of one pod for each RayCluster, and a RayCluster for each replica
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm/multinodeprober_reconciler.go).
+fn probers(outlines: &[Outline]) -> Option<Outline> {
+    let mut clusters =
+        outlines.iter().filter(|outline| outline.mode == DeploymentMode::MultiNodeRayVllm);
+    let first = clusters.next()?.settled_replicas;
+    let replicas = clusters.fold(first, |sum, outline| sum?.checked_add(outline.settled_replicas?));
+    Some(Outline {
+        kind: ComponentKind::Prober,
+        mode: DeploymentMode::RawDeployment,
+        mode_basis: None,
+        min_replicas: replicas,
+        settled_replicas: replicas,
+        max_replicas: replicas,
+        pods_per_replica: Some(1),
+        accelerators: Some(BTreeMap::new()),
+        shared: None,
+    })
 }
 
 /// The inputs of merging other than the decisions.

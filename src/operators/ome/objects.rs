@@ -293,7 +293,8 @@ impl<'a> Writer<'a> {
         );
         // After the Service: the controller writes the probers in a loop of their own.
         for index in 0..clusters {
-            self.push(kind, prober.and_then(|config| ray::prober(frame, index, config)));
+            let prober = prober.and_then(|config| ray::prober(frame, index, config));
+            self.push(Some(ComponentKind::Prober), prober);
         }
     }
 

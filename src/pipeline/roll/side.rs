@@ -96,7 +96,11 @@ pub(super) fn render<'a>(
                 // Nothing in the object sets the number: it is the autoscaler's, or the API
                 // server's 1.
                 if !sized {
-                    spec.replicas = replicas(workload.component);
+                    spec.replicas = match workload.component {
+                        // Each watches one replica of another component.
+                        ComponentKind::Prober => 1,
+                        component => replicas(component),
+                    };
                 }
                 Kind::Deployment(spec)
             }

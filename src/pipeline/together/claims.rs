@@ -2,7 +2,7 @@
 
 use super::At;
 use super::plain_queue::PlainQueue;
-use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
+use crate::api::{Api, ComponentKind, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
@@ -125,6 +125,15 @@ pub(crate) fn of(
             let only = planned.components.len() == 1;
             let pods = pods.iter().copied().filter(|pod| {
                 let pod = &running.all[*pod];
+                // They have the label of the component that they watch.
+                let prober = pod.workload().is_some_and(|name| {
+                    let mut probers =
+                        all.iter().filter(|one| one.component == ComponentKind::Prober);
+                    probers.any(|workload| workload.name == name)
+                });
+                if prober || component.kind == ComponentKind::Prober {
+                    return prober && component.kind == ComponentKind::Prober;
+                }
                 // The label decides; pods without it are told apart by the workload that their
                 // names begin with.
                 let labeled = pod.component().map(|pod| pod == component.kind.as_str());
@@ -349,6 +358,14 @@ fn component_claim(
     };
     *left = rest;
     match first.kind.as_ref().ok()? {
+        // A Deployment of one pod for each replica of another component.
+        WorkloadKind::Deployment { .. } if component.kind == ComponentKind::Prober => {
+            for workload in workloads {
+                let Ok(WorkloadKind::Deployment { spec, .. }) = &workload.kind else { continue };
+                claimed.replicas.push(alone(vec![claimed.templates.len()]));
+                claimed.templates.push(Arc::clone(&spec.revision.pod));
+            }
+        }
         WorkloadKind::Deployment { spec, .. } => {
             claimed.templates.push(Arc::clone(&spec.revision.pod));
             claimed.replicas = (0..replicas).map(|_| alone(vec![0])).collect();
@@ -357,9 +374,15 @@ fn component_claim(
                 workloads.get(1).and_then(|workload| workload.kind.as_ref().ok())
             {
                 claimed.templates.push(Arc::clone(&spec.revision.pod));
-                if let Some(first) = claimed.replicas.first_mut() {
-                    let workers = usize::try_from(spec.replicas).unwrap_or(0);
-                    first.pods.extend(std::iter::repeat_n(1, workers));
+                let workers = usize::try_from(spec.replicas).unwrap_or(0);
+                let workers = std::iter::repeat_n(1, workers);
+                match claimed.replicas.first_mut() {
+                    Some(first) => first.pods.extend(workers),
+                    // Their number is not that of the heads.
+                    None if workers.len() > 0 => {
+                        claimed.replicas.push(alone(workers.collect()));
+                    }
+                    None => {}
                 }
             }
         }

@@ -440,3 +440,51 @@ fn what_unread_presets_would_set_is_no_ground_to_refuse_pods() {
         assert_eq!(what == "namespace ml", verdict == "unknown", "{level}: {what}");
     }
 }
+
+#[test]
+fn workers_of_kserve_stand_once_for_all_heads() {
+    let input = |least: i64, nodes: i64| {
+        gpu_node("n1", 8, "")
+            + &format!(
+                "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: c, namespace: ml}}\nspec: {{accessModes: [ReadWriteMany], resources: {{requests: {{storage: 1Gi}}}}}}\n---\napiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {{name: rt, namespace: ml}}\nspec:\n  supportedModelFormats: [{{name: huggingface, version: '1', autoSelect: true}}]\n  containers: [{{name: kserve-container, image: x, resources: {{limits: {{nvidia.com/gpu: '1'}}}}}}]\n  workerSpec: {{pipelineParallelSize: {nodes}, tensorParallelSize: 1, containers: [{{name: worker-container, image: x, resources: {{limits: {{nvidia.com/gpu: '1'}}}}}}]}}\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a, namespace: ml, annotations: {{serving.kserve.io/deploymentMode: Standard, serving.kserve.io/autoscalerClass: none}}}}\nspec: {{predictor: {{minReplicas: {least}, model: {{modelFormat: {{name: huggingface}}, storageUri: 'pvc://c/m'}}, workerSpec: {{}}}}}}\n"
+            )
+    };
+    for (least, nodes, pods) in [(1, 2, 2), (3, 2, 4), (3, 3, 5), (2, 4, 5), (0, 3, 2)] {
+        let text = input(least, nodes);
+        let ran = plan(&text);
+        assert_eq!(ran.at("/totals/pods"), pods, "{least} {nodes} {}", ran.out);
+        assert_eq!(ran.at("/totals/gpus/nvidia.com~1gpu"), pods, "{least} {nodes}");
+        assert_eq!(self::pods(&ran), [pods, pods, 0].map(Value::from), "{least} {nodes}");
+        let component = ran.at("/services/0/components/0");
+        assert_eq!(component["podsPerReplica"], nodes, "{component}");
+        assert_eq!(component["sharedPods"], nodes - 1, "{component}");
+    }
+    let row = |least| {
+        let text = ome("plan", &input(least, 2)).out;
+        let row = text.lines().find(|line| line.contains("predictor"));
+        row.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).unwrap_or_default()
+    };
+    assert!(row(3).contains("3 2 (1 shared) 2 (1 shared)"), "{}", row(3));
+    assert!(row(1).contains("1 2 2"), "{}", row(1));
+}
+
+#[test]
+fn probers_of_ray_clusters_take_room() {
+    let ray = "engineConfig:\n    annotations: {ome.io/deploymentMode: MultiNodeRayVLLM}\n";
+    let catalog = catalog(8).replace("engineConfig:\n", ray);
+    let service = service("a", "minReplicas: 2").replace(
+        "{name: a, namespace: ml}",
+        "{name: a, namespace: ml, annotations: {ome.io/ingress-disable-creation: 'true'}}",
+    );
+    let nodes: String = (1..=4).map(|at| gpu_node(&format!("n{at}"), 8, "")).collect();
+    let ran = plan(&(catalog + &service + &nodes));
+    let components = ran.at("/services/0/components");
+    let names: Vec<&Value> =
+        components.as_array().into_iter().flatten().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["engine", "prober"], "{}", ran.out);
+    assert_eq!(components[1]["minReplicas"], 2);
+    // Two clusters of head and worker, and a prober for each.
+    assert_eq!(ran.at("/totals/pods"), 6);
+    assert_eq!(ran.at("/totals/gpus/nvidia.com~1gpu"), 32);
+    assert_eq!(pods(&ran), [6, 6, 0].map(Value::from));
+}

@@ -231,6 +231,7 @@ fn outline(component: &Component, workload: &Node) -> Outline {
         max_replicas: most.or(least),
         pods_per_replica: component.pods_per_replica(),
         accelerators: component.accelerators(),
+        shared: None,
     }
 }
 
@@ -258,6 +259,7 @@ fn outline_beside(part: &scheduler::Part<'_>) -> Outline {
         max_replicas: replicas,
         pods_per_replica: Some(1),
         accelerators: part.pod.map_or_else(|| Some(BTreeMap::new()), by_resource),
+        shared: None,
     }
 }
 

@@ -114,6 +114,7 @@ impl MergedComponent<'_> {
             max_replicas: self.max_replicas(),
             pods_per_replica: self.pods_per_replica(),
             accelerators: self.gpus(),
+            shared: None,
         }
     }
 

@@ -75,9 +75,12 @@ fn refusal(composed: &Built<'_>, message: String, help: &str) -> Failure {
     }
 }
 
-/// Whether an object runs the pods of engine or decoder.
+/// Whether an object runs the pods of engine or decoder, or watches them.
 fn is_workload(object: &RenderedObject) -> bool {
-    let serves = matches!(object.component, Some(ComponentKind::Engine | ComponentKind::Decoder));
+    let serves = matches!(
+        object.component,
+        Some(ComponentKind::Engine | ComponentKind::Decoder | ComponentKind::Prober)
+    );
     let knative = object
         .node
         .get("apiVersion")
