@@ -68,7 +68,7 @@ fn a_model_serving_in_error_counts_nowhere() {
         assert_eq!(ran.at("/totals/gpus/nvidia.com~1gpu"), 2, "{groups} {gpus}");
         assert_eq!(ran.at("/totals/modelServings"), 2, "{groups} {gpus}");
         assert_eq!(ran.at("/placement/pods/wanted"), 1, "{groups} {gpus}");
-        assert_eq!(ran.at("/placement/verdict"), "fits", "{groups} {gpus}");
+        assert_eq!(ran.at("/placement/verdict"), "unknown", "{groups} {gpus}");
         assert_eq!(ran.at("/modelServings/0/name"), "bad");
         assert_eq!(ran.at("/modelServings/0/error/code"), code, "{groups} {gpus}");
         assert_eq!(ran.at("/modelServings/0/pods"), 0);

@@ -436,7 +436,7 @@ codes! {
     ReferenceNotRead "reference-not-read" Finding Info
         "an object that a service refers to was not read"
     ClassNotRead "class-not-read" Finding Info
-        "a PriorityClass or RuntimeClass that pods name is not in the input"
+        "a PriorityClass, RuntimeClass or StorageClass that pods name is not in the input"
     PresetsNotRead "presets-not-read" Finding Error
         "a configuration that KServe ships and merges into the service was not read"
     CanaryRuntime "canary-runtime" Finding Warning

@@ -208,12 +208,7 @@ fn servings(placed: &Together) -> ServingCosts {
 
 fn room(placed: &Together) -> Room {
     let pods = placed.pods;
-    let verdict = match placed.verdict_word() {
-        // Its pods run on, or come once it is mended: a comparison has no answer without them.
-        word if placed.in_error > 0 && word != "does-not-fit" => "unknown",
-        word => word,
-    };
-    Room { verdict, wanted: pods.wanted, pending: pods.pending }
+    Room { verdict: placed.verdict_word(), wanted: pods.wanted, pending: pods.pending }
 }
 
 /// Places a side; what was placed `before` runs where it was placed.

@@ -1,10 +1,10 @@
-//! PriorityClasses and RuntimeClasses that pods name and that the input does not have: a cluster without
-//! them creates no such pod (plugin/pkg/admission/priority/admission.go,
-//! plugin/pkg/admission/runtimeclass/admission.go).
+//! PriorityClasses, RuntimeClasses and StorageClasses that pods and their claims name and that the input does
+//! not have: a cluster without them creates no such pod (plugin/pkg/admission/priority/admission.go,
+//! plugin/pkg/admission/runtimeclass/admission.go), or makes no volume for it.
 //!
 //! In: objects with pods, and the classes that were read. Out: one note for each class that is only
-//! taken to exist. Where a class of its kind or a cluster was read, a class that is missing is none,
-//! and the pods are refused.
+//! taken to exist. Where a class of its kind or a cluster was read, a class that is missing is none:
+//! the pods are refused, or what becomes of the claims is in the placement.
 
 use super::built::PodContext;
 use crate::diag::{Code, Diagnostic};
@@ -19,9 +19,9 @@ impl PodContext {
     /// Notes about the classes that the pods of an object name.
     pub(crate) fn assumed_classes(&self, owner: &str, object: &Node) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        let mut note = |kind: &'static str, name: &Node| {
+        let mut note = |kind: &'static str, name: &Node, needs: &str| {
             let text = name.scalar_text().unwrap_or_default();
-            let message = format!("{kind} `{text}` is not in the input{NEEDS}{owner}");
+            let message = format!("{kind} `{text}` is not in the input{needs}{owner}");
             let finding = Diagnostic::new(Code::ClassNotRead, message)
                 .at(name.origin.span())
                 .object(owner)
@@ -33,29 +33,37 @@ impl PodContext {
         };
         each_spec(object, &mut |spec| {
             for (kind, name) in self.assumed(spec) {
-                note(kind, name);
+                note(kind, name, NEEDS);
             }
         });
+        for name in self.assumed_storage(object) {
+            note("StorageClass", name, CLAIMS);
+        }
         found
     }
 }
 
 /// Between the class and the objects whose pods name it.
 const NEEDS: &str = ", and a cluster without it creates no pods of ";
+const CLAIMS: &str = ", and a cluster without it makes no volumes for ";
 
 /// Makes one note of those about a class.
 pub fn classes_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let (notes, mut found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|finding| finding.code == Code::ClassNotRead);
-    let mut classes: BTreeMap<String, Diagnostic> = BTreeMap::new();
+    let mut classes: BTreeMap<(String, &str), Diagnostic> = BTreeMap::new();
     for note in notes {
-        let Some((class, _)) = note.message.split_once(NEEDS) else { continue };
-        match classes.get_mut(class) {
-            None => _ = classes.insert(class.to_owned(), note),
+        let parts = [NEEDS, CLAIMS].into_iter().find_map(|between| {
+            let (class, _) = note.message.split_once(between)?;
+            Some((class.to_owned(), between))
+        });
+        let Some(parts) = parts else { continue };
+        match classes.get_mut(&parts) {
+            None => _ = classes.insert(parts, note),
             Some(first) => first.objects.extend(note.objects),
         }
     }
-    for (class, mut note) in classes {
+    for ((class, between), mut note) in classes {
         note.objects.sort_unstable();
         note.objects.dedup();
         let named = note.objects.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>();
@@ -63,7 +71,7 @@ pub fn classes_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        note.message = format!("{class}{NEEDS}{}{more}", named.join(", "));
+        note.message = format!("{class}{between}{}{more}", named.join(", "));
         found.push(note);
     }
     found
@@ -128,5 +136,58 @@ mod tests {
         assert!(found[0].0.ends_with("creates no pods of Deployment/ml/d"), "{found:?}");
         // Without nodes nothing is placed, and the answer is not about them.
         assert!(notes(&(catalog(1) + &service("a", "minReplicas: 1") + workload)).is_empty());
+    }
+
+    #[test]
+    fn claims_name_classes_of_storage() {
+        let claim = |class: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: c, namespace: ml}}\nspec: {{storageClassName: {class}, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}\n"
+            )
+        };
+        let pods = |kind: &str, volume: &str, more: &str| {
+            format!(
+                "---\napiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: d, namespace: ml}}\nspec: {{{more}selector: {{matchLabels: {{app: d}}}}, template: {{metadata: {{labels: {{app: d}}}}, spec: {{{volume}containers: [{{name: c, image: x}}]}}}}}}\n"
+            )
+        };
+        let named = "volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], ";
+        let ephemeral = "volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}], ";
+        let templates = "serviceName: d, volumeClaimTemplates: [{metadata: {name: v}, spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}], ";
+        let node = gpu_node("n", 8, "");
+        let expected = |kind: &str| {
+            let message = format!(
+                "StorageClass `fast` is not in the input, and a cluster without it makes no volumes for {kind}/ml/d"
+            );
+            [(message, 1)]
+        };
+        for (kind, text) in [
+            ("Deployment", pods("Deployment", named, "") + &claim("fast")),
+            ("Deployment", pods("Deployment", ephemeral, "")),
+            ("StatefulSet", pods("StatefulSet", "", templates)),
+        ] {
+            let input = node.clone() + &text;
+            assert_eq!(notes(&input), expected(kind), "{text}");
+            assert_eq!(plan(&input).at("/placement/verdict"), "fits", "{text}");
+            // A volume of that class is bound without the object.
+            let volume = "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: p}\nspec: {storageClassName: fast, capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}\n";
+            assert_eq!(notes(&(input.clone() + volume)), [], "{text}");
+            // Another class, or another object of a cluster, is no proof that it is missing.
+            for (read, uid) in [("StorageClass", ""), ("IngressClass", ", uid: u")] {
+                let group = if uid.is_empty() { "storage.k8s.io" } else { "networking.k8s.io" };
+                let other = format!(
+                    "---\napiVersion: {group}/v1\nkind: {read}\nmetadata: {{name: other{uid}}}\nprovisioner: p\n"
+                );
+                let input = input.clone() + &other;
+                assert_eq!(notes(&input), [], "{text}");
+                let judged = plan(&input);
+                assert_eq!(judged.at("/placement/verdict"), "unknown", "{text} {}", judged.out);
+            }
+            // The classes of a cluster are all that it has.
+            let live = "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: other, uid: u}\nprovisioner: p\n";
+            let verdict = plan(&(input + live)).at("/placement/verdict");
+            assert_eq!(verdict, "does-not-fit", "{text}");
+        }
+        let empty = node + &pods("Deployment", named, "") + &claim("''");
+        assert_eq!(notes(&empty), []);
     }
 }

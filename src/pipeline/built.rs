@@ -1,6 +1,7 @@
 //! The workloads among the objects of a service, as their controllers read them: pod templates,
 //! replica counts and update strategies.
 
+use super::storage_classes::StorageClasses;
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
 use crate::catalog::Catalog;
@@ -107,6 +108,8 @@ pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
 #[derive(Clone, Debug)]
 pub struct PodContext {
     classes: Admission,
+    /// The StorageClasses that the claims of pods name.
+    storage: StorageClasses,
     /// Extended resources with a taint of their name on any node, which pods that request them are
     /// taken to tolerate.
     device_taints: BTreeSet<EcoString>,
@@ -135,8 +138,10 @@ impl PodContext {
     /// A context for these nodes, with the Admission among `objects`.
     pub fn new<'o>(machines: &[Machine], objects: impl IntoIterator<Item = &'o Object>) -> Self {
         let mut classes = Admission::partial();
+        let mut storage = StorageClasses::default();
         for object in objects {
             classes.add(&object.node);
+            storage.add(object);
             // Objects of a cluster have an identity: all classes are among them.
             if object.metadata("uid").is_some() {
                 classes.complete();
@@ -148,6 +153,7 @@ impl PodContext {
         let device_taints = devices.map(|taint| taint.key.clone()).collect();
         Self {
             classes,
+            storage,
             device_taints,
             specs: Arc::default(),
             groups: &leader_worker_set_releases::V0_7,
@@ -168,6 +174,11 @@ impl PodContext {
     /// The classes that a pod spec names and that are only taken to exist: kind and field.
     pub(super) fn assumed<'n>(&self, spec: &'n Node) -> Vec<(&'static str, &'n Node)> {
         self.classes.assumed(spec)
+    }
+
+    /// The StorageClasses that the claims of an object's pods name and that are only taken to exist.
+    pub(super) fn assumed_storage<'n>(&'n self, object: &'n Node) -> Vec<&'n Node> {
+        self.storage.assumed(object)
     }
 
     /// Reads a pod spec. A pod that requests devices gets the tolerations that the admission plugin

@@ -20,6 +20,7 @@ pub(crate) mod matrix;
 pub(crate) mod merged;
 pub(crate) mod named_objects;
 pub(crate) mod owners;
+pub(crate) mod paused;
 pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod planned;
@@ -30,6 +31,7 @@ pub(crate) mod roll;
 pub(crate) mod running;
 pub mod serving;
 pub(crate) mod serving_room;
+pub(crate) mod storage_classes;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod together;

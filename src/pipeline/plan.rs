@@ -162,6 +162,13 @@ impl<'a> Planner<'a> {
         self.existing.get_or_init(|| Existing::of(self.catalog))
     }
 
+    /// Notes about a workload of the input.
+    pub(crate) fn of_workload(&self, object: &Object) -> Vec<Diagnostic> {
+        let mut found = self.assumed_classes(object);
+        found.extend(super::paused::finding(object));
+        found
+    }
+
     /// Notes about the classes that the pods of an object of the input name.
     pub(crate) fn assumed_classes(&self, object: &Object) -> Vec<Diagnostic> {
         self.context.assumed_classes(&object.id.to_string(), &object.node)

@@ -67,6 +67,19 @@ pub(super) fn not_judged_json(all: &[NotJudged]) -> Value {
     all.iter().map(one).collect()
 }
 
+/// Services in error as what is not judged: text shows their errors.
+fn in_error(services: usize) -> Option<NotJudged> {
+    (services > 0).then(|| NotJudged {
+        what: "services in error".into(),
+        pods: None,
+        message: eco_format!("{} in error: no pods of them are placed", are(services)),
+    })
+}
+
+fn are(services: usize) -> String {
+    format!("{} {}", plural(services, "service"), if services == 1 { "is" } else { "are" })
+}
+
 /// `placement` at the root of the document.
 pub(super) fn json(together: &Together) -> Value {
     let pods = together.pods;
@@ -97,8 +110,10 @@ pub(super) fn json(together: &Together) -> Value {
     if !together.remedies.is_empty() {
         out["remedies"] = together.remedies.iter().map(remedy).collect();
     }
-    if !together.not_judged.is_empty() {
-        out["notJudged"] = not_judged_json(&together.not_judged);
+    if !together.not_judged.is_empty() || together.in_error > 0 {
+        let mut all = together.not_judged.clone();
+        all.extend(in_error(together.in_error));
+        out["notJudged"] = not_judged_json(&all);
     }
     // Absent keys say that nothing of the kind concerns this fleet.
     if !together.order_matters.is_empty() {

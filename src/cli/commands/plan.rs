@@ -172,7 +172,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let names = planned.iter().map(|planned| (&planned.service.namespace, &planned.service.name));
     let names: ServiceNames = names.map(|(space, name)| (space.clone(), name.clone())).collect();
     if together.is_some() && args.services.is_empty() {
-        let notes = counted_objects(catalog, &names).flat_map(|one| planner.assumed_classes(one));
+        let notes = counted_objects(catalog, &names).flat_map(|one| planner.of_workload(one));
         found.extend(session.grade(notes));
     }
     let found = classes_together(found);

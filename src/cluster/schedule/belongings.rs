@@ -266,21 +266,29 @@ impl Scheduler {
             let why = self.devices.unjudged(&pod.namespace, &pod.claims)?;
             Some(("devices".into(), why))
         };
-        let kubelet = || Some(("nodeName".into(), self.refused_by_kubelet(template)?));
+        let kubelet = || {
+            let node = self.nodes.id(pod.node.as_ref()?)?;
+            Some(("nodeName".into(), self.refused_by_kubelet(template, node)?))
+        };
         let machines = || self.nodes.ids().map(|node| &**self.nodes.machine(node));
         let last = || pod.refused_by_kubelets(machines()).filter(|_| new);
         volumes.or_else(devices).or_else(kubelet).or_else(last)
     }
 
+    /// Why the kubelet of its node refuses a pod that is bound to it and that it has not taken yet.
+    pub fn refused_where_bound(&self, pod: PodId) -> Option<EcoString> {
+        let node = self.state(pod).node()?;
+        self.refused_by_kubelet(self.template_id(pod), node)
+    }
+
     /// Why the kubelet of the node that a template names refuses some of its pods. The scheduler
     /// does not look at them, so that the kubelet is the first that does
     /// (pkg/kubelet/lifecycle/predicate.go).
-    fn refused_by_kubelet(&self, template: TemplateId) -> Option<EcoString> {
+    fn refused_by_kubelet(&self, template: TemplateId, node: NodeId) -> Option<EcoString> {
         let compiled = &self.templates[template.index()];
         let (pod, requests) = (&compiled.pod, &compiled.requests);
-        let name = pod.node.as_ref()?;
-        let node = self.nodes.id(name)?;
         let machine = self.nodes.machine(node);
+        let name = &machine.name;
         let none = |why: EcoString| {
             Some(eco_format!("the pods name {name}, whose kubelet refuses them: {why}"))
         };

@@ -70,6 +70,9 @@ impl Options {
 
     /// Adds an object of storage, devices or quotas, or a Service; others change nothing.
     pub fn add(&mut self, object: &Node) {
+        if object.at(&["metadata", "uid"]).is_some() {
+            self.storage.live();
+        }
         match object.get("kind").and_then(Node::as_str) {
             Some("ResourceQuota") => self.quotas.set(object),
             Some("Service") => Arc::make_mut(&mut self.services).add(object),

@@ -160,7 +160,8 @@ impl Together {
         match self.verdict {
             Verdict::DoesNotFit { .. } => "does-not-fit",
             // After the pods that certainly do not fit: what is not judged cannot make them fit.
-            _ if !self.not_judged.is_empty() => "unknown",
+            // Pods of a service in error run on, or come once it is mended.
+            _ if !self.not_judged.is_empty() || self.in_error > 0 => "unknown",
             Verdict::Fits => "fits",
             Verdict::IfPacked(_) => "fits-if-packed",
         }

@@ -13,6 +13,7 @@ mod held;
 pub(crate) mod loss;
 pub(crate) mod map;
 mod missing;
+mod named_nodes;
 mod object_counts;
 mod order;
 mod other_class;
@@ -228,7 +229,7 @@ fn place<'a>(
     let all = all.chain(servings.iter().map(|one| (&one.serving.namespace, one.serving.name())));
     let all = all.map(|(namespace, name)| (namespace.clone(), name.clone())).collect();
     let (mut plain, not_counted) =
-        workloads::read(planner, &all, &context, &running, &claimed_pods, options.at);
+        workloads::read(planner, &all, &context, &running, &claimed_pods, options.at, before);
     let renewed_pods = renewed::found(catalog, &all, &running, &plain, &context);
     let mut gone = 0;
     if let Some(lost) = options.lost {
@@ -328,6 +329,7 @@ fn place<'a>(
         message: eco_format!("they start when its AdmissionChecks agree: {}", checks.join(", ")),
     }));
     let unjudged = unjudged(&placed, &claims, &renewed, &fleet, &mut not_judged);
+    not_judged.extend(named_nodes::refused(&placed, &running, &fleet));
     let add = fleet.growth(&placed).unwrap_or_default();
     let is_service = |at: usize| matches!(claims[at].who, Who::Component(..));
     let may_move = |number: usize| {
@@ -663,6 +665,7 @@ pub(crate) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
 /// Further objects that the scheduler reads: priorities, budgets, queues.
 pub(crate) fn options(catalog: &Catalog) -> Options {
     let mut options = Options::default();
+    options.storage.settle();
     let mut admission = Admission::partial();
     let mut claims: Vec<&Object> = Vec::new();
     // Never in the order of the files: a namespace says which claims it allows, and of two claims

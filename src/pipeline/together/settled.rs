@@ -130,6 +130,7 @@ impl Workloads {
             &ground.running,
             &claimed_pods,
             wanted,
+            &[],
         );
         let mut plain: Vec<PlainWorkload> = plain.0;
         plain.retain(|workload| {

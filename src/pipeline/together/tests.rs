@@ -133,7 +133,8 @@ fn a_service_in_error_takes_no_node() {
     let broken = service("a", "minReplicas: 1").replace("name: rt", "name: other");
     let ran =
         plan(&(catalog(8) + &broken + &service("b", "minReplicas: 1") + &gpu_node("one", 8, "")));
-    assert_eq!(ran.at("/placement/verdict"), "fits");
+    // Where its pods would go is not known.
+    assert_eq!(ran.at("/placement/verdict"), "unknown");
     assert_eq!(pods(&ran), [1, 1, 0].map(Value::from));
     assert_eq!(ran.at("/totals/failed"), 1);
     assert_eq!(ran.at("/totals/pods"), 1);
@@ -487,4 +488,16 @@ fn probers_of_ray_clusters_take_room() {
     assert_eq!(ran.at("/totals/pods"), 6);
     assert_eq!(ran.at("/totals/gpus/nvidia.com~1gpu"), 32);
     assert_eq!(pods(&ran), [6, 6, 0].map(Value::from));
+}
+
+#[test]
+fn what_is_beside_a_service_in_error_is_unknown() {
+    let broken = service("b", "minReplicas: 1").replace("name: rt", "name: other");
+    let found = |more: &str| {
+        let input = catalog(1) + &gpu_node("n1", 8, "") + &service("a", "minReplicas: 1") + more;
+        let ran = plan(&input);
+        (ran.at("/placement/verdict"), ran.at("/placement/notJudged/0/what"))
+    };
+    assert_eq!(found(""), ("fits".into(), Value::Null));
+    assert_eq!(found(&broken), ("unknown".into(), "services in error".into()));
 }

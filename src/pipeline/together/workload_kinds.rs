@@ -1,6 +1,7 @@
 //! Where each kind of workload has its replicas and its pod templates, and when it has no pods.
 
 use crate::api::Object;
+use crate::pipeline::paused::is_paused_new;
 use crate::rollout::has_condition;
 use crate::yaml::Node;
 
@@ -71,6 +72,8 @@ pub(super) enum Rest {
     ManagedBy(&'static str),
     /// This field of its status has one of these values.
     State(&'static [&'static str], &'static [&'static str]),
+    /// It is paused and in no cluster yet: its controller makes no ReplicaSet for it.
+    PausedNew,
 }
 
 /// The kinds whose objects may rest. Sources: the API references of the kinds in [`TABLE`]; Jobs are
@@ -85,6 +88,9 @@ static RESTS: &[(&str, &str, &[Rest])] = &[
             Rest::ManagedBy("jobset.sigs.k8s.io/jobset-controller"),
         ],
     ),
+    // pkg/controller/deployment/sync.go, `sync`: it asks `getAllReplicaSetsAndSyncRevision` not to create
+    // one.
+    ("apps", "Deployment", &[Rest::PausedNew]),
     ("batch", "Job", &[Rest::ManagedBy("kubernetes.io/job-controller")]),
     (
         "ray.io",
@@ -120,9 +126,9 @@ static TRAINING: &[Rest] =
     &[Rest::Suspended(&["spec", "runPolicy", "suspend"]), Rest::Ended(&["Succeeded", "Failed"])];
 
 impl Row {
-    /// Whether an object of the kind has no pods: it is suspended, unless its queue lets it begin, or
-    /// finished.
-    pub(super) fn rests(&self, object: &Node, queued: bool) -> bool {
+    /// Whether an object of the kind has no pods: it is suspended, unless its queue lets it begin,
+    /// finished, or paused before it `exists`.
+    pub(super) fn rests(&self, object: &Node, queued: bool, exists: impl Fn() -> bool) -> bool {
         let of_kind =
             |(group, kind, _): &&(&str, &str, &[Rest])| *group == self.group && *kind == self.kind;
         let rests = RESTS.iter().find(of_kind).map(|(.., rests)| *rests).unwrap_or_default();
@@ -140,6 +146,7 @@ impl Row {
                 .at(path)
                 .and_then(Node::as_str)
                 .is_some_and(|object| values.contains(&object)),
+            Rest::PausedNew => is_paused_new(object) && !exists(),
         })
     }
 }

@@ -10,7 +10,7 @@ use super::plain_queue::PlainQueue;
 use super::references::{References, Template};
 use super::volcano_job;
 use super::workload_kinds::{NO_PODS, Part, Pods, Row, TEMPLATE, row};
-use super::{At, NotJudged};
+use super::{At, NotJudged, SettledWorkload};
 use crate::api::{Api, Failure, Object};
 use crate::catalog::Catalog;
 use crate::cluster::Machine;
@@ -101,7 +101,7 @@ pub(crate) fn services(catalog: &Catalog) -> ServiceNames {
 ///
 /// Pods that run hold their nodes as they are; those of services, by index, are in `count`. The
 /// objects of `services` are not workloads of their own. Workloads with an autoscaler have the
-/// replicas of `at`.
+/// replicas of `at`. Those of `before` exist.
 pub(crate) fn read(
     planner: &Planner<'_>,
     services: &ServiceNames,
@@ -109,6 +109,7 @@ pub(crate) fn read(
     running: &RunningPods<'_>,
     count: &BTreeSet<usize>,
     at: At,
+    before: &[SettledWorkload],
 ) -> (Vec<PlainWorkload>, Vec<NotCounted>) {
     let catalog = planner.catalog();
     let mut pods: HashMap<(EcoString, EcoString), Vec<&RunningPod<'_>>> = HashMap::new();
@@ -140,7 +141,8 @@ pub(crate) fn read(
         // A queue lets a workload begin that is written as suspended.
         let queued = PlainQueue::of(catalog, object, object.group(), None)
             .is_some_and(|queue| queue.whole && object.metadata("uid").is_none());
-        if row.rests(&object.node, queued) {
+        let exists = || before.iter().any(|one| one.service == id_of(object));
+        if row.rests(&object.node, queued, exists) {
             continue;
         }
         let namespace: EcoString = object.id.scope.namespace().cloned().unwrap_or_default();

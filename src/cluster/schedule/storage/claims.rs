@@ -62,6 +62,10 @@ pub struct Storage {
     pub(super) numbers: HashMap<(EcoString, EcoString), ClaimId>,
     /// The classes are those of a cluster, so none exists that was not read.
     pub(super) knows_classes: bool,
+    /// Objects of a cluster were read, though perhaps not its classes.
+    pub(super) is_live: bool,
+    /// Claims that are made for a pod are bound where their class makes volumes.
+    pub(super) settles: bool,
     /// Some claim was read; else it is not known which claims exist.
     pub(super) knows_claims: bool,
     /// Most volumes of a driver on a node.
@@ -81,6 +85,16 @@ impl Storage {
     /// It is known which claims exist, even if there is none.
     pub fn complete(&mut self) {
         self.knows_claims = true;
+    }
+
+    /// Objects of a cluster were read.
+    pub fn live(&mut self) {
+        self.is_live = true;
+    }
+
+    /// Claims that are made for pods are bound, as others that were never in a cluster are.
+    pub fn settle(&mut self) {
+        self.settles = true;
     }
 
     /// Only these provisioners make volumes.

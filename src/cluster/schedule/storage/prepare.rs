@@ -163,15 +163,18 @@ impl Storage {
             && claim.spec.class.as_ref().is_none_or(|class| !class.is_empty())
     }
 
-    /// The class that a claim waits for, where classes were read and not this one.
+    /// The class that a claim waits for, where others were read or objects of a cluster, and not this
+    /// one. Of manifests alone it is not asked which classes a cluster has.
     fn unread_class(&self, spec: &ClaimSpec) -> Option<EcoString> {
-        if self.classes.is_empty() || self.knows_classes || self.class_of(spec).is_some() {
+        let reads_some = !self.classes.is_empty();
+        if !(reads_some || self.is_live) || self.knows_classes || self.class_of(spec).is_some() {
             return None;
         }
         match spec.class.as_deref() {
             Some("") => None,
             Some(name) => Some(eco_format!("StorageClass `{name}` is not in the input")),
-            None => Some("no StorageClass of the input is the default".into()),
+            None if reads_some => Some("no StorageClass of the input is the default".into()),
+            None => None,
         }
     }
 
@@ -255,6 +258,7 @@ impl Storage {
                 Ok(receipt) => {
                     receipts.extend(receipt);
                     self.create(namespace, &name, spec);
+                    self.claims[id].new = self.settles;
                 }
             }
         }

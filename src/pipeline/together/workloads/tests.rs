@@ -18,7 +18,7 @@ fn scaled(world: &World, at: At) -> Vec<(String, usize, Option<String>)> {
     let running = RunningPods::new(world.catalog.others());
     let services = services(&world.catalog);
     let planner = Planner::new(&world.catalog, Semantics::Documented);
-    let (found, _) = read(&planner, &services, &context, &running, &BTreeSet::new(), at);
+    let (found, _) = read(&planner, &services, &context, &running, &BTreeSet::new(), at, &[]);
     found
         .into_iter()
         .map(|workload| {
@@ -324,7 +324,7 @@ fn a_rollout_has_the_template_of_the_workload_that_it_names() {
         let services = services(&world.catalog);
         let none = BTreeSet::new();
         let planner = Planner::new(&world.catalog, Semantics::Documented);
-        let (found, unknown) = read(&planner, &services, &context, &running, &none, At::Min);
+        let (found, unknown) = read(&planner, &services, &context, &running, &none, At::Min, &[]);
         let unknown = unknown.iter().map(|counted| (counted.object.to_string(), (0, 0)));
         found
             .iter()
