@@ -245,6 +245,16 @@ impl<'a> BuildContext<'a, '_> {
         services_of(self.policy).build(self, service, resolution, history)
     }
 
+    /// Returns what the webhook refuses of the runtime of a service. One that a cluster has was taken.
+    pub(crate) fn refused_runtime(&self, resolution: &Resolution<'_>) -> Vec<Diagnostic> {
+        let Some(runtime) = resolution.chosen() else { return Vec::new() };
+        let object = &runtime.object;
+        if object.builtin || object.metadata("uid").is_some() || self.catalog.is_unfilled(object) {
+            return Vec::new();
+        }
+        services_of(self.policy).refused_runtime(self.policy, runtime, self.catalog.config())
+    }
+
     /// Returns a finding about the placement of a built service, if there is one.
     pub(crate) fn remarks(
         &self,

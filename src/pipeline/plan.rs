@@ -26,7 +26,6 @@ use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::cohort::Ledger;
 use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
-use crate::policy::Policy;
 use crate::quantity::{Memory, Range};
 use crate::secret::sentence;
 use crate::workspace::World;
@@ -323,18 +322,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What the webhook refuses of the runtime of a service. One that a cluster has was taken.
-    fn refused_runtime(&self, policy: &Policy, resolution: &Resolution<'_>) -> Vec<Diagnostic> {
-        let Some(runtime) = resolution.chosen() else { return Vec::new() };
-        let object = &runtime.object;
-        if object.builtin || object.metadata("uid").is_some() || self.catalog.is_unfilled(object) {
-            return Vec::new();
-        }
-        operators::services(policy.api).map_or_else(Vec::new, |operator| {
-            operator.refused_runtime(policy, runtime, self.catalog.config())
-        })
-    }
-
     /// Takes the plan from a service that cannot be planned without being in error.
     fn leave_out(&self, planned: &mut Planned<'a>, service: &Service) {
         if planned.error.as_ref().is_some_and(|error| error.code == Code::UnknownKind) {
@@ -491,7 +478,7 @@ impl<'a> Planner<'a> {
                     .iter()
                     .flat_map(|object| self.context.assumed_classes(&owner, &object.node));
                 diagnostics.extend(notes);
-                diagnostics.extend(self.refused_runtime(policy, &resolution));
+                diagnostics.extend(ask.refused_runtime(&resolution));
             }
             let behind = OnceCell::new();
             let admitted = || -> Option<&[render::RenderedObject]> {
