@@ -50,7 +50,6 @@ pub use built::{PodContext, Workload, WorkloadKind};
 pub use costs::{Costs, costs};
 
 pub use drain::{Drain, DrainBlocked, DrainFix, DrainStage, Drained, Move, drain};
-pub(crate) use engines::JudgedWorkloads;
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merged::{MergedPart, MergedService};
 pub use plan::Planner;

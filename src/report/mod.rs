@@ -7,7 +7,7 @@ pub mod accelerator;
 pub mod accounting;
 pub mod answer;
 pub mod catalog;
-mod cell;
+pub mod cell;
 pub mod code;
 mod columns;
 pub mod conversion;

@@ -1,6 +1,6 @@
 //! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
-use crate::api::Views;
+use crate::api::{Follow, Views};
 use crate::cli::args::{AtArg, DecisionArgs, EachArg, InputArgs, PageFormat, lost};
 use crate::cli::input::Session;
 use crate::cli::jsonpath::FormatParser;
@@ -12,16 +12,18 @@ use crate::cli::{Failure, Io, Outcome, complete, copies, what_if};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::pipeline::assumed_classes::classes_together;
 use crate::pipeline::refusals::knative_together;
-use crate::pipeline::serving::plan_servings;
+use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::pipeline::{
-    Depth, JudgedWorkloads, Lost, PlacementOptions, Planned, Planner, ServiceNames, costs,
-    counted_objects, has_current, together, totals,
+    Costs, Depth, Losses, Lost, PlacementOptions, Planned, Planner, ServiceNames, Together, Totals,
+    costs, counted_objects, has_current, together, totals,
 };
+use crate::report::cell::Cell;
 use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{
     accounting, json, losses, markdown, page, plan, serving, table, together as report,
 };
 use crate::workspace::World;
+use ecow::EcoString;
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -83,6 +85,18 @@ enum Format {
     Html,
 }
 
+impl Format {
+    /// The kind of page that it is.
+    fn page(self) -> PageFormat {
+        match self {
+            Self::Table | Self::Wide => PageFormat::Table,
+            Self::Markdown => PageFormat::Markdown,
+            Self::Html => PageFormat::Html,
+            Self::Json | Self::Yaml | Self::Name => PageFormat::Json,
+        }
+    }
+}
+
 impl Args {
     /// Returns the paths to watch, with `--watch`.
     pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
@@ -108,261 +122,348 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let with_services = trees_with_services(&session.world);
     let (services, servings) = session.take_all(&args.services)?;
-    let servings = session.servings(servings);
+    let session: &Session = &session;
     let planner = Planner::new(&session.world.catalog, session.semantics)
         .judging(&session.world)
         .comparing(services.len());
+    let planned = plan_services(args, &planner, services, io);
+    let mut planned = UntilExit::new(planned, args.watch);
+    let variants = session.plan_variants(&args.services, Depth::Plan, &mut planned);
+    // Of 100,000 services the remembered decisions are a tenth of the memory.
+    planner.forget();
+    let mut servings = plan_servings(&session.world.catalog, &session.servings(servings));
+    for planned in &mut servings {
+        let found = planner.engines().of_serving(planned);
+        planned.diagnostics.extend(found);
+        planned.diagnostics.extend(planner.assumed_classes(&planned.serving.object));
+    }
+    let lost = what_if::lost(session, &args.without)?;
+    let together = place(args, session, &planner, &mut planned, &mut servings, lost.as_ref())?;
+    let together = together.as_ref();
+    let costs = costs(&planned, &servings);
+    let machines = what_if::left(session, lost.as_ref());
+    let totals = totals(&planned, &servings, &machines, together);
+    let counted = variants.show(session, &mut planned, &mut servings);
+    let names = planned.iter().map(|planned| (&planned.service.namespace, &planned.service.name));
+    let names: ServiceNames = names.map(|(space, name)| (space.clone(), name.clone())).collect();
+    let is_whole = together.is_some() && args.services.is_empty();
+    let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
+    let later = later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
+    let found = session.settle(later);
+    let found = About::planned(&session.world.catalog, &planned, &servings)
+        .every(args.services.is_empty())
+        .of(session, found);
+    let (found, stopped) = with_workloads(found, session, &planner, is_whole.then_some(&names));
+    let lines = [
+        costs.as_ref().map(|costs| report::price(costs, totals.at)),
+        together.map(|placement| report::text(placement, &planned, &servings)),
+        together
+            .and_then(|placement| placement.loss.as_ref())
+            .map(|loss| losses::text(loss, &args.without)),
+        not_read(&session.world, &found, &with_services, &names),
+        counted.map(|counted| format!("{counted}\n")),
+    ];
+    let lines: String = lines.into_iter().flatten().collect();
+    let answer = Answer {
+        args,
+        session,
+        mode,
+        header: &header,
+        planned: &planned,
+        servings: &servings,
+        found: &found,
+        notes: &serving::Notes::of(&found),
+        totals: &totals,
+        together,
+        losses: losses.as_ref(),
+        costs: costs.as_ref(),
+        arguments: args.input.proposals().arguments("plan"),
+        lines: (!lines.is_empty()).then(|| format!("\n{lines}")),
+        passed_over: accounting::line(&session.world.input),
+    };
+    let outcome = answer.outcome();
+    answer.print(outcome, &stopped, io)?;
+    Ok(outcome)
+}
+
+/// Plans the services window by window.
+fn plan_services<'a>(
+    args: &Args,
+    planner: &Planner<'a>,
+    services: Vec<Box<Views>>,
+    io: &mut Io<'_>,
+) -> Vec<Planned<'a>> {
     let all = services.len();
-    let mut planned = UntilExit::new(Vec::with_capacity(all), args.watch);
+    let mut planned = Vec::with_capacity(all);
     let mut services = services.into_iter();
     let mut nearest = Nearest::default();
     while planned.len() < all {
         // A planned service is not needed again, and is freed.
         let window: Vec<Box<Views>> = services.by_ref().take(SHOWN).collect();
         let planned_here = planner.plan_all(&window, Depth::Plan);
-        planned.extend(nearest.name(&planner, &window, planned_here));
+        planned.extend(nearest.name(planner, &window, planned_here));
         io.progress(planned.len(), all, "services planned");
     }
-    drop(services);
     for error in planned.iter_mut().filter_map(|planned| planned.error.as_deref_mut()) {
         error.help = error.help.as_deref().and_then(|help| args.input.complete(help));
     }
-    let variants = session.plan_variants(&args.services, Depth::Plan, &mut planned);
-    // Of 100,000 services the remembered decisions are a tenth of the memory.
-    planner.forget();
-    let mut servings = plan_servings(&session.world.catalog, &servings);
-    for planned in &mut servings {
-        let found = planner.engines().of_serving(planned);
-        planned.diagnostics.extend(found);
-        planned.diagnostics.extend(planner.assumed_classes(&planned.serving.object));
-    }
-    let lost = what_if::lost(&session, &args.without)?;
-    let options = PlacementOptions {
-        lost: lost.as_ref(),
-        map: args.output == Format::Html,
-        at: args.at.into(),
-        ..PlacementOptions::default()
-    };
+    planned
+}
+
+/// Places the fleet on the nodes that are left.
+fn place<'a>(
+    args: &Args,
+    session: &Session,
+    planner: &Planner<'a>,
+    planned: &mut Vec<Planned<'a>>,
+    servings: &mut Vec<PlannedServing<'a>>,
+    lost: Option<&BTreeSet<EcoString>>,
+) -> Result<Option<Together>, Failure> {
     if args.at == AtArg::Current && !has_current(&session.world.catalog) {
         return Err(Failure::NotFound {
             message: "`--at current` needs a dump: no Pod and no Deployment was read".into(),
             help: Some("load one with `-f`: `ome dump --print-command` prints the command".into()),
         });
     }
-    let together = together(&planner, &mut planned, &mut servings, options);
-    let together = together.as_ref();
-    let costs = costs(&planned, &servings);
-    let machines = what_if::left(&session, lost.as_ref());
-    let totals = totals(&planned, &servings, &machines, together);
-    let counted = variants.show(&session, &mut planned, &mut servings);
-    let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
-    let found = session
-        .settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
-    let catalog = &session.world.catalog;
-    let found = About::planned(catalog, &planned, &servings)
-        .every(args.services.is_empty())
-        .of(&session, found);
-    let mut found = knative_together(found);
-    // Their pods are placed beside those of the services.
-    let workloads = match together {
-        Some(_) if args.services.is_empty() => planner.engines().of_workloads(catalog),
-        _ => JudgedWorkloads::default(),
-    };
-    found.extend(session.grade(workloads.findings));
-    let names = planned.iter().map(|planned| (&planned.service.namespace, &planned.service.name));
-    let names: ServiceNames = names.map(|(space, name)| (space.clone(), name.clone())).collect();
-    if together.is_some() && args.services.is_empty() {
-        let notes = counted_objects(catalog, &names).flat_map(|one| planner.of_workload(one));
-        found.extend(session.grade(notes));
-    }
-    let found = classes_together(found);
-    let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
-    let message = costs.as_ref().map(|costs| report::price(costs, totals.at)).into_iter();
-    let message =
-        message.chain(together.map(|placement| report::text(placement, &planned, &servings)));
-    let loss = together.and_then(|placement| placement.loss.as_ref());
-    let loss = loss.map_or_else(String::new, |loss| losses::text(loss, &args.without));
-    let message = message.chain(Some(loss));
-    let not_read = message.chain(not_read(&session.world, &found, &with_services, &names));
-    let counted = not_read.chain(counted.map(|counted| format!("{counted}\n")));
-    let message: String = counted.collect();
-    let message = (!message.is_empty()).then(|| format!("\n{message}"));
-    let style = match args.output {
-        Format::Markdown => table::Style { color: false, width: None },
-        _ => io.style(),
-    };
-    let is_partly_read = session.is_incomplete();
-    let whole = args.services.is_empty();
-    let waits = report::is_short(&planned, &servings)
-        || whole && together.is_some_and(|placement| placement.others.pending > 0);
-    let is_broken = |planned: &Planned<'_>| {
-        planned.error.is_some() && copies::fails(&session.world, planned.service.place, whole)
-    };
-    let outcome = session.outcome(&found, planned.iter().any(is_broken));
-    // Under `--strict`, what was not judged is not enough for a yes.
-    let unknown =
-        args.input.strict && together.is_some_and(|placement| !placement.not_judged.is_empty());
-    let hurts = losses.as_ref().is_some_and(|losses| !losses.rows.is_empty());
-    let outcome = if waits || unknown || hurts { outcome.and(Outcome::No) } else { outcome };
-    let warnings = found.iter().filter(|finding| finding.severity == Severity::Warning).count();
-    let read = Read {
-        whole,
-        is_partly_read,
-        fails: outcome != Outcome::Done,
-        warnings,
-        stopped: &workloads.stopped,
-    };
-    // Of a path that could not be read there is no answer, and the finding names it.
-    let is_answered = !session.is_missing() || !planned.is_empty() || !servings.is_empty();
-    let last = is_answered.then(|| verdict(&totals, &planned, &servings, together, read)).flatten();
-    // Wrapped as it is printed: a page for a browser breaks its own lines.
-    let last_line =
-        last.as_ref().map(|last| format!("\n{}", table::wrapped(&last.text, style.width, "  ")));
-    let passed_over = accounting::line(&session.world.input);
-    let extent = match args.output {
-        Format::Wide => plan::Extent::Wide(costs.as_ref()),
-        _ if args.all => plan::Extent::All,
-        _ => plan::Extent::Short,
-    };
-    let arguments = args.input.proposals().arguments("plan");
-    let plan = plan::Plan {
-        semantics: mode,
-        header: &header,
-        planned: &planned,
-        sources,
-        extent,
-        arguments: &arguments,
-    };
-    let answer = losses.as_ref().map(|losses| losses::View {
-        losses,
-        together,
+    let options = PlacementOptions {
+        lost,
+        map: args.output == Format::Html,
         at: args.at.into(),
-        fails: outcome != Outcome::Done,
-    });
-    session.begin_page(
-        match args.output {
-            Format::Table | Format::Wide => PageFormat::Table,
-            Format::Markdown => PageFormat::Markdown,
-            Format::Html => PageFormat::Html,
-            Format::Json | Format::Yaml | Format::Name => PageFormat::Json,
-        },
-        io,
-    )?;
-    match args.output {
-        Format::Json | Format::Yaml => {
-            let answer = json::Plan {
-                semantics: mode,
-                depth: Depth::Plan,
-                planned: &planned,
-                servings: &servings,
-                flips: &[],
-                merges: &[],
-                found: &found,
-                sources,
-                totals: &totals,
-                together,
-                losses: losses.as_ref(),
-                costs: costs.as_ref(),
-                input: &session.world.input,
-            };
-            session.print_json(&answer, io)?;
+        ..PlacementOptions::default()
+    };
+    Ok(together(planner, planned, servings, options))
+}
+
+/// The findings with those about other workloads, whose pods are placed beside the pods of `services`
+/// if the fleet is placed as a whole, and the workloads whose server does not start.
+fn with_workloads(
+    found: Vec<Diagnostic>,
+    session: &Session,
+    planner: &Planner<'_>,
+    services: Option<&ServiceNames>,
+) -> (Vec<Diagnostic>, Vec<(EcoString, EcoString)>) {
+    let mut found = knative_together(found);
+    let Some(services) = services else { return (classes_together(found), Vec::new()) };
+    let catalog = &session.world.catalog;
+    let workloads = planner.engines().of_workloads(catalog);
+    found.extend(session.grade(workloads.findings));
+    let notes = counted_objects(catalog, services).flat_map(|one| planner.of_workload(one));
+    found.extend(session.grade(notes));
+    (classes_together(found), workloads.stopped)
+}
+
+/// A plan, ready to be printed.
+struct Answer<'a> {
+    args: &'a Args,
+    session: &'a Session,
+    mode: Follow,
+    header: &'a str,
+    planned: &'a [Planned<'a>],
+    servings: &'a [PlannedServing<'a>],
+    found: &'a [Diagnostic],
+    notes: &'a serving::Notes<'a>,
+    totals: &'a Totals,
+    together: Option<&'a Together>,
+    losses: Option<&'a Losses>,
+    costs: Option<&'a Costs>,
+    /// The arguments of the input, for proposed commands.
+    arguments: String,
+    /// The lines below the tables.
+    lines: Option<String>,
+    /// What of the input is not planned.
+    passed_over: Option<String>,
+}
+
+impl Answer<'_> {
+    fn outcome(&self) -> Outcome {
+        let Self { args, session, planned, together, .. } = self;
+        let whole = args.services.is_empty();
+        let waits = report::is_short(planned, self.servings)
+            || whole && together.is_some_and(|placement| placement.others.pending > 0);
+        let is_broken = |planned: &Planned<'_>| {
+            planned.error.is_some() && copies::fails(&session.world, planned.service.place, whole)
+        };
+        let outcome = session.outcome(self.found, planned.iter().any(is_broken));
+        // Under `--strict`, what was not judged is not enough for a yes.
+        let unknown =
+            args.input.strict && together.is_some_and(|placement| !placement.not_judged.is_empty());
+        let hurts = self.losses.is_some_and(|losses| !losses.rows.is_empty());
+        if waits || unknown || hurts { outcome.and(Outcome::No) } else { outcome }
+    }
+
+    /// The last sentence. Of a path that could not be read there is no answer, and the finding names
+    /// it.
+    fn last(&self, outcome: Outcome, stopped: &[(EcoString, EcoString)]) -> Option<Cell> {
+        let (session, planned, servings) = (self.session, self.planned, self.servings);
+        if session.is_missing() && planned.is_empty() && servings.is_empty() {
+            return None;
         }
-        Format::Name => {
-            session.say(&beside_page(&found, &planned), io);
-            if let Some(losses) = &losses {
-                for line in losses::lines(losses) {
-                    io.print_line(&line)?;
-                }
-                return Ok(outcome);
-            }
-            for name in plan::names(&planned, &servings) {
-                io.print_line(&name)?;
-            }
+        let is_warning = |finding: &&Diagnostic| finding.severity == Severity::Warning;
+        let read = Read {
+            whole: self.args.services.is_empty(),
+            is_partly_read: session.is_incomplete(),
+            fails: outcome != Outcome::Done,
+            warnings: self.found.iter().filter(is_warning).count(),
+            stopped,
+        };
+        verdict(self.totals, planned, servings, self.together, read)
+    }
+
+    fn print(
+        &self,
+        outcome: Outcome,
+        stopped: &[(EcoString, EcoString)],
+        io: &mut Io<'_>,
+    ) -> Result<(), Failure> {
+        let last = self.last(outcome, stopped);
+        let losses = self.losses.map(|losses| losses::View {
+            losses,
+            together: self.together,
+            at: self.args.at.into(),
+            fails: outcome != Outcome::Done,
+        });
+        let format = self.args.output;
+        self.session.begin_page(format.page(), io)?;
+        if !matches!(format, Format::Json | Format::Yaml) {
+            self.session.say(&beside_page(self.found, self.planned), io);
         }
-        Format::Table | Format::Wide => {
-            session.say(&beside_page(&found, &planned), io);
+        match (format, losses) {
+            (Format::Json | Format::Yaml, _) => self.print_json(io),
+            (Format::Html, losses) => self.print_html(last.as_ref(), losses, io),
             // With `--each`, the losses are the page.
-            if let Some(answer) = answer {
-                io.print(&answer.page().text(style))?;
-                return Ok(outcome);
+            (Format::Name, Some(losses)) => {
+                losses::lines(losses.losses).try_for_each(|line| io.print_line(&line))?;
+                Ok(())
             }
-            let is_answer = servings.is_empty() && !session.is_explained();
-            if !planned.is_empty() || is_answer {
-                plan.pieces(style, |piece| io.print(piece))?;
+            (Format::Table | Format::Wide, Some(losses)) => {
+                Ok(io.print(&losses.page().text(io.style()))?)
             }
-            if let Some(kinds) = session.instead_of_services()
-                && planned.is_empty()
-                && is_answer
-            {
-                io.print_line(&kinds)?;
+            (Format::Markdown, Some(losses)) => Ok(io.print(&losses.page().markdown())?),
+            (Format::Name, None) => {
+                let mut names = plan::names(self.planned, self.servings).into_iter();
+                names.try_for_each(|name| io.print_line(&name))?;
+                Ok(())
             }
-            if !servings.is_empty() {
-                let gap = if planned.is_empty() { "" } else { "\n" };
-                io.print(&format!(
-                    "{gap}{}\n\n{}",
-                    session.serving_header(planned.is_empty()),
-                    serving::text(&servings, &notes, sources, style)
-                ))?;
-            }
-            if !totals.classes.is_empty() || !totals.resources.is_empty() {
-                io.print(&format!("\n{}", classes(&totals, style)))?;
-            }
-            if let Some(message) = &message {
-                let lines = message.lines().map(|line| table::wrapped(line, style.width, "  "));
-                io.print(&lines.collect::<String>())?;
-            }
-            if let Some(line) = &passed_over {
-                io.print(&format!("\n{}", table::wrapped(line, style.width, "  ")))?;
-            }
-            if let Some(last) = &last_line {
-                io.print(last)?;
-            }
-        }
-        Format::Html => {
-            session.say(&beside_page(&found, &planned), io);
-            let lines = [message.as_deref(), passed_over.as_deref()].map(Option::unwrap_or_default);
-            let lines = lines.join("\n");
-            let page = page::View {
-                semantics: mode,
-                header: &header,
-                planned: &planned,
-                servings: &servings,
-                serving_rules: session.serving_rules(),
-                totals: &totals,
-                last: last.as_ref(),
-                lines: &lines,
-                together,
-                losses: answer,
-                notes: &notes,
-                sources,
-            };
-            io.print(&page.html().map_err(Failure::Usage)?)?;
-        }
-        Format::Markdown => {
-            session.say(&beside_page(&found, &planned), io);
-            if let Some(answer) = answer {
-                io.print(&answer.page().markdown())?;
-                return Ok(outcome);
-            }
-            io.print(&plan.markdown())?;
-            if !servings.is_empty() {
-                io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;
-            }
-            if !totals.classes.is_empty() || !totals.resources.is_empty() {
-                io.print(&format!("\n{}", classes_markdown(&totals)))?;
-            }
-            if let Some(message) = &message {
-                io.print(&markdown::lines(message))?;
-            }
-            if let Some(line) = &passed_over {
-                io.print(&format!("\n{}", markdown::lines(line)))?;
-            }
-            if let Some(last) = &last_line {
-                io.print(last)?;
-            }
+            (Format::Table | Format::Wide, None) => self.print_tables(last.as_ref(), io),
+            (Format::Markdown, None) => self.print_markdown(last.as_ref(), io),
         }
     }
-    Ok(outcome)
+
+    fn print_json(&self, io: &mut Io<'_>) -> Result<(), Failure> {
+        let answer = json::Plan {
+            semantics: self.mode,
+            depth: Depth::Plan,
+            planned: self.planned,
+            servings: self.servings,
+            flips: &[],
+            merges: &[],
+            found: self.found,
+            sources: &self.session.world.sources,
+            totals: self.totals,
+            together: self.together,
+            losses: self.losses,
+            costs: self.costs,
+            input: &self.session.world.input,
+        };
+        Ok(self.session.print_json(&answer, io)?)
+    }
+
+    /// The services.
+    fn plan(&self) -> plan::Plan<'_> {
+        plan::Plan {
+            semantics: self.mode,
+            header: self.header,
+            planned: self.planned,
+            sources: &self.session.world.sources,
+            extent: match self.args.output {
+                Format::Wide => plan::Extent::Wide(self.costs),
+                _ if self.args.all => plan::Extent::All,
+                _ => plan::Extent::Short,
+            },
+            arguments: &self.arguments,
+        }
+    }
+
+    fn print_tables(&self, last: Option<&Cell>, io: &mut Io<'_>) -> Result<(), Failure> {
+        let (session, planned, servings) = (self.session, self.planned, self.servings);
+        let style = io.style();
+        let is_answer = servings.is_empty() && !session.is_explained();
+        if !planned.is_empty() || is_answer {
+            self.plan().pieces(style, |piece| io.print(piece))?;
+        }
+        if let Some(kinds) = session.instead_of_services()
+            && planned.is_empty()
+            && is_answer
+        {
+            io.print_line(&kinds)?;
+        }
+        if !servings.is_empty() {
+            let gap = if planned.is_empty() { "" } else { "\n" };
+            io.print(&format!(
+                "{gap}{}\n\n{}",
+                session.serving_header(planned.is_empty()),
+                serving::text(servings, self.notes, &session.world.sources, style)
+            ))?;
+        }
+        if !self.totals.classes.is_empty() || !self.totals.resources.is_empty() {
+            io.print(&format!("\n{}", classes(self.totals, style)))?;
+        }
+        let wrapped = |line: &str| table::wrapped(line, style.width, "  ");
+        if let Some(lines) = &self.lines {
+            io.print(&lines.lines().map(wrapped).collect::<String>())?;
+        }
+        for line in self.passed_over.as_deref().into_iter().chain(last.map(AsRef::as_ref)) {
+            io.print(&format!("\n{}", wrapped(line)))?;
+        }
+        Ok(())
+    }
+
+    fn print_html(
+        &self,
+        last: Option<&Cell>,
+        losses: Option<losses::View<'_>>,
+        io: &mut Io<'_>,
+    ) -> Result<(), Failure> {
+        let lines = [&self.lines, &self.passed_over];
+        let lines = lines.map(|lines| lines.as_deref().unwrap_or_default()).join("\n");
+        let page = page::View {
+            semantics: self.mode,
+            header: self.header,
+            planned: self.planned,
+            servings: self.servings,
+            serving_rules: self.session.serving_rules(),
+            totals: self.totals,
+            last,
+            lines: &lines,
+            together: self.together,
+            losses,
+            notes: self.notes,
+            sources: &self.session.world.sources,
+        };
+        Ok(io.print(&page.html().map_err(Failure::Usage)?)?)
+    }
+
+    fn print_markdown(&self, last: Option<&Cell>, io: &mut Io<'_>) -> Result<(), Failure> {
+        io.print(&self.plan().markdown())?;
+        if !self.servings.is_empty() {
+            let sources = &self.session.world.sources;
+            let servings = serving::markdown(self.servings, self.notes, sources);
+            io.print(&format!("\n{servings}"))?;
+        }
+        if !self.totals.classes.is_empty() || !self.totals.resources.is_empty() {
+            io.print(&format!("\n{}", classes_markdown(self.totals)))?;
+        }
+        if let Some(lines) = &self.lines {
+            io.print(&markdown::lines(lines))?;
+        }
+        if let Some(line) = &self.passed_over {
+            io.print(&format!("\n{}", markdown::lines(line)))?;
+        }
+        if let Some(last) = last {
+            io.print(&format!("\n{}\n", last.text))?;
+        }
+        Ok(())
+    }
 }
 
 /// Names the runtime that comes nearest where none fits, once for each cause.
