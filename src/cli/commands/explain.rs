@@ -9,10 +9,10 @@ use crate::cli::{Failure, Io, Outcome, complete, copies, unfilled};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::assumed_classes::classes_together;
 use crate::pipeline::refusals::knative_together;
-use crate::pipeline::serving::plan_servings;
+use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::pipeline::{
-    Depth, Flip, Layers, PlacementOptions, Planned, Planner, Unplanned, flip, merge, named,
-    together, totals,
+    Depth, Flip, Layers, MergedLeaf, PlacementOptions, Planned, Planner, Together, Unplanned, flip,
+    merge, named, together, totals,
 };
 use crate::report;
 use crate::report::sheet::Sheet;
@@ -122,7 +122,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     session.require_any(selected.len() + servings.len())?;
     session.require_objects(&args.input.files)?;
-    let complete = |text: &str| args.input.complete(text);
     let planner = Planner::new(&session.world.catalog, session.semantics)
         .judging(&session.world)
         .comparing(session.world.catalog.services().len());
@@ -131,36 +130,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if let (Some(name), true) = (&args.runtime, args.services.is_empty()) {
         of_operator(&session, name, &mut planned);
     }
-    for planned in &mut planned {
-        let nearest = planned.nearest_runtime().filter(|_| planned.seeks_runtime());
-        let edits = nearest.map(|(name, _)| planned.help_of_runtime(&name));
-        let Some(error) = planned.error.as_deref_mut() else { continue };
-        error.help = edits.or_else(|| error.help.take());
-        error.help = error.help.as_deref().and_then(complete);
-    }
-    // Informative findings are on the page; differences of the controller have a line of their own
-    // there.
-    let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;
-    let notes: Vec<Vec<Diagnostic>> = planned
-        .iter()
-        .map(|planned| {
-            let graded = session.grade(planned.diagnostics.iter().filter(is_note).cloned());
-            graded.into_iter().filter(|found| found.severity == Severity::Info).collect()
-        })
-        .collect();
-    let found =
-        planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect::<Vec<_>>();
-    let flips = args
-        .runtime
-        .as_deref()
-        .map(|name| {
-            planned
-                .iter_mut()
-                .map(|planned| why_not(&session, planned, name))
-                .collect::<Result<Vec<_>, _>>()
-        })
-        .transpose()?;
-    let merges: Vec<_> = if args.merge {
+    planned.iter_mut().for_each(|planned| help(args, planned));
+    let notes: Vec<_> = planned.iter().map(|planned| notes(&session, planned)).collect();
+    let found: Vec<Diagnostic> =
+        planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
+    let flips = match args.runtime.as_deref() {
+        Some(name) => {
+            let mut all = planned.iter_mut();
+            Some(all.try_fold(Vec::new(), |mut flips, planned| {
+                flips.push(why_not(&session, planned, name)?);
+                Ok::<_, Failure>(flips)
+            })?)
+        }
+        None => None,
+    };
+    let merges = if args.merge {
         let layers = Layers::new(&session.world.catalog);
         planned.iter().map(|planned| merge(&layers, planned)).collect()
     } else {
@@ -175,113 +159,194 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let placed = together(&planner, &mut planned, &mut servings, options);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
-    let catalog = &session.world.catalog;
-    let found = About::planned(catalog, &planned, &servings)
+    let found = About::planned(&session.world.catalog, &planned, &servings)
         .every(args.services.is_empty())
         .of(&session, found);
     let found = classes_together(knative_together(found));
-    let machines = catalog.machines();
     session.begin_page(args.output.page(), io)?;
-    match args.output {
-        Format::Mermaid => {
-            session.say(&found, io);
-            io.print(&graph::mermaid(&planned, machines))?;
-        }
-        Format::Json | Format::Yaml => {
-            let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
-            let answer = json::Plan {
-                semantics: session.mode(),
-                depth: Depth::Explain,
-                planned: &planned,
-                servings: &servings,
-                flips,
-                merges: &merges,
-                found: &found,
-                sources,
-                totals: &totals(&planned, &servings, machines, None),
-                together: None,
-                losses: None,
-                costs: None,
-                input: &session.world.input,
-            };
-            session.print_json(&answer, io)?;
-        }
-        Format::Name => {
-            session.say(&beside_page(&found, &planned), io);
-            for name in plan::names(&planned, &servings) {
-                io.print_line(&name)?;
-            }
-        }
-        Format::Table | Format::Wide | Format::Markdown => {
-            session.say(&beside_page(&found, &planned), io);
-            let sources = &session.world.sources;
-            let mut page = Sheet::default();
-            if !planned.is_empty() || servings.is_empty() {
-                page.lines([format!("mode: {}{}", session.mode(), session.header())]);
-            }
-            if planned.is_empty() && servings.is_empty() && !session.is_explained() {
-                page.gap();
-                page.lines(
-                    Some("no services".to_owned()).into_iter().chain(session.instead_of_services()),
-                );
-            }
-            let is_short = is_short(&planned, &servings);
-            let below = placed.as_ref().map(|placed| report::together::below(placed, is_short));
-            let below = below.unwrap_or_default();
-            let style = io.style();
-            for (index, planned) in planned.iter_mut().enumerate() {
-                // Each row of a page is of a service and a class: they are not held all at once.
-                if index > 0 && args.output != Format::Markdown {
-                    page.gap();
-                    io.print(&std::mem::take(&mut page).text(style))?;
-                }
-                if flips.is_some() {
-                    // The question is about a runtime.
-                    planned.resolution.accelerators.clear();
-                }
-                page.append(explain::service(planned, &notes[index], detail, sources));
-                if let Some(leaves) = merges.get(index).filter(|leaves| !leaves.is_empty()) {
-                    why::leaves(leaves, sources, &mut page);
-                }
-                if let Some(flip) = flips.as_ref().and_then(|flips| flips.get(index)) {
-                    page.append(explain::flip(flip, sources));
-                }
-            }
-            if !below.is_empty() {
-                page.gap();
-                page.lines(below.lines().map(ToOwned::to_owned));
-            }
-            if !servings.is_empty() {
-                page.gap();
-                page.lines([session.serving_header(planned.is_empty())]);
-            }
-            let of_servings = serving::Notes::of(&found);
-            for planned in &servings {
-                let notes = of_servings.about(planned.serving);
-                page.append(serving::explain(planned, session.serving_rules(), notes, sources));
-            }
-            io.print(&match args.output {
-                Format::Markdown => page.markdown(),
-                _ => page.text(style),
-            })?;
-        }
-    }
-    let is_unfilled = |planned: &&Planned<'_>| planned.unplanned == Some(Unplanned::Placeholders);
-    let not_filled: BTreeSet<String> = planned
-        .iter()
-        .filter(is_unfilled)
-        .map(|planned| format!("{}/{}", planned.service.namespace, planned.service.name))
-        .collect();
-    if let Some(line) = unfilled::line("planned", &not_filled) {
+    let mut answer = Answer {
+        args,
+        session: &session,
+        detail,
+        planned,
+        notes,
+        flips,
+        merges,
+        servings,
+        placed,
+        found,
+    };
+    answer.print(io)?;
+    if let Some(line) = unfilled::line("planned", &answer.not_filled()) {
         io.say_line(&line);
     }
-    let whole = args.services.is_empty();
-    let is_broken = |planned: &Planned<'_>| {
-        planned.error.is_some() && copies::fails(&session.world, planned.service.place, whole)
-    };
-    let outcome = session.outcome(&found, planned.iter().any(is_broken));
-    let others = placed.as_ref().is_some_and(|placement| whole && placement.others.pending > 0);
-    Ok(if others || is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
+    Ok(answer.outcome())
+}
+
+/// Completes the help of an error: the runtime that comes nearest, and the arguments of the input.
+fn help(args: &Args, planned: &mut Planned<'_>) {
+    let nearest = planned.nearest_runtime().filter(|_| planned.seeks_runtime());
+    let edits = nearest.map(|(name, _)| planned.help_of_runtime(&name));
+    let Some(error) = planned.error.as_deref_mut() else { return };
+    error.help = edits.or_else(|| error.help.take());
+    error.help = error.help.as_deref().and_then(|text| args.input.complete(text));
+}
+
+/// The informative findings about a service, which are on the page; differences of the controller
+/// have a line of their own there.
+fn notes(session: &Session, planned: &Planned<'_>) -> Vec<Diagnostic> {
+    let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;
+    let graded = session.grade(planned.diagnostics.iter().filter(is_note).cloned());
+    graded.into_iter().filter(|found| found.severity == Severity::Info).collect()
+}
+
+/// What is explained, ready to be printed.
+struct Answer<'a> {
+    args: &'a Args,
+    session: &'a Session,
+    detail: judged::Detail,
+    planned: Vec<Planned<'a>>,
+    /// Those of each service.
+    notes: Vec<Vec<Diagnostic>>,
+    /// What would make the requested runtime win, for each service.
+    flips: Option<Vec<Flip>>,
+    /// The leaves of each service.
+    merges: Vec<Vec<MergedLeaf>>,
+    servings: Vec<PlannedServing<'a>>,
+    placed: Option<Together>,
+    found: Vec<Diagnostic>,
+}
+
+impl Answer<'_> {
+    fn outcome(&self) -> Outcome {
+        let whole = self.args.services.is_empty();
+        let is_broken = |planned: &Planned<'_>| {
+            let world = &self.session.world;
+            planned.error.is_some() && copies::fails(world, planned.service.place, whole)
+        };
+        let is_failed = self.planned.iter().any(is_broken);
+        let outcome = self.session.outcome(&self.found, is_failed);
+        let others =
+            self.placed.as_ref().is_some_and(|placement| whole && placement.others.pending > 0);
+        let waits = others || is_short(&self.planned, &self.servings);
+        if waits { outcome.and(Outcome::No) } else { outcome }
+    }
+
+    /// The services that are not planned because of placeholders.
+    fn not_filled(&self) -> BTreeSet<String> {
+        let is_unfilled =
+            |planned: &&Planned<'_>| planned.unplanned == Some(Unplanned::Placeholders);
+        let unfilled = self.planned.iter().filter(is_unfilled).map(|planned| &planned.service);
+        unfilled.map(|service| format!("{}/{}", service.namespace, service.name)).collect()
+    }
+
+    fn print(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+        match self.args.output {
+            Format::Mermaid => {
+                self.session.say(&self.found, io);
+                let machines = self.session.world.catalog.machines();
+                io.print(&graph::mermaid(&self.planned, machines))?;
+            }
+            Format::Json | Format::Yaml => self.print_json(io)?,
+            Format::Name => {
+                self.session.say(&beside_page(&self.found, &self.planned), io);
+                for name in plan::names(&self.planned, &self.servings) {
+                    io.print_line(&name)?;
+                }
+            }
+            Format::Table | Format::Wide | Format::Markdown => {
+                self.session.say(&beside_page(&self.found, &self.planned), io);
+                self.print_page(io)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn print_json(&self, io: &mut Io<'_>) -> Result<(), Failure> {
+        let machines = self.session.world.catalog.machines();
+        let answer = json::Plan {
+            semantics: self.session.mode(),
+            depth: Depth::Explain,
+            planned: &self.planned,
+            servings: &self.servings,
+            flips: self.flips.as_deref().unwrap_or_default(),
+            merges: &self.merges,
+            found: &self.found,
+            sources: &self.session.world.sources,
+            totals: &totals(&self.planned, &self.servings, machines, None),
+            together: None,
+            losses: None,
+            costs: None,
+            input: &self.session.world.input,
+        };
+        Ok(self.session.print_json(&answer, io)?)
+    }
+
+    fn print_page(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+        let (session, style) = (self.session, io.style());
+        let mut page = Sheet::default();
+        if !self.planned.is_empty() || self.servings.is_empty() {
+            page.lines([format!("mode: {}{}", session.mode(), session.header())]);
+        }
+        if self.planned.is_empty() && self.servings.is_empty() && !session.is_explained() {
+            page.gap();
+            page.lines(
+                Some("no services".to_owned()).into_iter().chain(session.instead_of_services()),
+            );
+        }
+        if self.flips.is_some() {
+            // The question is about a runtime.
+            self.planned.iter_mut().for_each(|planned| planned.resolution.accelerators.clear());
+        }
+        for (index, planned) in self.planned.iter().enumerate() {
+            // Each row of a page is of a service and a class: they are not held all at once.
+            if index > 0 && self.args.output != Format::Markdown {
+                page.gap();
+                io.print(&std::mem::take(&mut page).text(style))?;
+            }
+            self.explain(index, planned, &mut page);
+        }
+        self.below(&mut page);
+        io.print(&match self.args.output {
+            Format::Markdown => page.markdown(),
+            _ => page.text(style),
+        })?;
+        Ok(())
+    }
+
+    /// One service.
+    fn explain(&self, index: usize, planned: &Planned<'_>, page: &mut Sheet) {
+        let sources = &self.session.world.sources;
+        page.append(explain::service(planned, &self.notes[index], self.detail, sources));
+        if let Some(leaves) = self.merges.get(index).filter(|leaves| !leaves.is_empty()) {
+            why::leaves(leaves, sources, page);
+        }
+        if let Some(flip) = self.flips.as_ref().and_then(|flips| flips.get(index)) {
+            page.append(explain::flip(flip, sources));
+        }
+    }
+
+    /// What stands below the services: the placement of everything, and the ModelServings.
+    fn below(&self, page: &mut Sheet) {
+        let session = self.session;
+        let is_short = is_short(&self.planned, &self.servings);
+        let below = self.placed.as_ref().map(|placed| report::together::below(placed, is_short));
+        let below = below.unwrap_or_default();
+        if !below.is_empty() {
+            page.gap();
+            page.lines(below.lines().map(ToOwned::to_owned));
+        }
+        if !self.servings.is_empty() {
+            page.gap();
+            page.lines([session.serving_header(self.planned.is_empty())]);
+        }
+        let of_servings = serving::Notes::of(&self.found);
+        for planned in &self.servings {
+            let notes = of_servings.about(planned.serving);
+            let (rules, sources) = (session.serving_rules(), &session.world.sources);
+            page.append(serving::explain(planned, rules, notes, sources));
+        }
+    }
 }
 
 /// Keeps the services of the operators that have a runtime of this name, if one has.
