@@ -28,6 +28,7 @@ use crate::pipeline::owners::{Owner, Owners};
 use crate::pipeline::{Layers, Overrides, Rendered, Renderer, ServingHistory, is_unfilled, leaf};
 use crate::report::why::remark;
 use crate::source::Span;
+use crate::workspace::World;
 use crate::yaml::{FieldPath, Node};
 use std::ffi::OsString;
 use std::io::Read;
@@ -168,6 +169,7 @@ enum Mode {
     Function(PassThrough),
 }
 
+/// Reads the input, renders what is selected, and says what was not.
 fn write(
     args: &Args,
     mode: Mode,
@@ -184,21 +186,8 @@ fn write(
         ..args.decision.ask()?
     };
     let session = UntilExit::new(Session::open_reading(&args.input, &ask, stdin)?, false);
-    let mut found = Vec::new();
-    let all = session.select_all(&args.services).and_then(|(selected, servings)| {
-        session.require_any(selected.len() + servings.len())?;
-        Ok((selected, servings))
-    });
-    let (selected, servings) = match (all, mode) {
-        (Ok(all), _) => all,
-        // The list is answered all the same, with the error among its results.
-        (Err(Failure::NotFound { message, help }), Mode::Function(_)) => {
-            let message = format!("the functionConfig: {message}");
-            found.push(Diagnostic { help, ..Diagnostic::new(Code::InvalidValue, message) });
-            (Vec::new(), Vec::new())
-        }
-        (Err(failure), _) => return Err(failure),
-    };
+    let mut all = Rendering::new(&session.world, args.services.is_empty());
+    let (selected, servings) = selected(args, mode, &session, &mut all.found)?;
     if mode == Mode::Manifests && is_printed {
         session.require_objects(&args.input.files)?;
         if selected.is_empty()
@@ -230,67 +219,23 @@ fn write(
         let annotate = layers.as_ref().map(|layers| (layers, Overrides::new(&history)));
         written(rendered, args, format, &session, annotate.as_ref())
     };
-    let prune = || {
-        // What was selected alone must not remove the files of others.
-        if args.services.is_empty()
-            && args.input.namespace.is_none()
-            && args.input.selector.is_none()
-        {
-            Prune::Everything
-        } else {
-            let service = |views: &&Views| {
-                let service = views.of(session.semantics);
-                (service.namespace.to_string(), service.name().to_string())
-            };
-            let serving = |serving: &&ModelServing| {
-                (serving.namespace.to_string(), serving.name().to_string())
-            };
-            Prune::Services(
-                selected.iter().map(service).chain(servings.iter().map(serving)).collect(),
-            )
-        }
-    };
     let options = emit::Options {
-        prune: prune(),
+        prune: prune(args, &session, &selected, &servings),
         force: args.force,
         kustomization: args.kustomization.then(|| args.layout.unwrap_or_default()),
     };
-    let mut sink = match mode {
-        Mode::Manifests => Sink::open(
-            &Target { output: &args.output, check: args.check.as_deref(), lines: args.diff },
-            options,
-            io,
-        )?,
-        Mode::PassThrough(_) | Mode::Function(_) if !matches!(args.output, Output::Stream(_)) => {
-            return Err(Failure::Usage(
-                "`--pass-through` prints one text: use `-o yaml` or `-o json`".into(),
-            ));
-        }
-        Mode::PassThrough(keep) | Mode::Function(keep) => {
-            let pass = Pass::new(&session.world.sources, &session.limits, keep, format);
-            let function = matches!(mode, Mode::Function(_));
-            Sink::Pass { pass: Box::new(pass), function }
-        }
-    };
-    let mut failed = false;
-    let mut left_out = Vec::new();
-    let mut unfilled = Vec::new();
+    let mut sink = open(args, mode, &session, format, options, io)?;
     let mut owners = Owners::default();
     let mut done = 0;
-    let whole = args.services.is_empty();
     renderer.in_windows(&selected, make, |written: Written| -> Result<(), Failure> {
-        if written.failed {
-            failed |= copies::fails(&session.world, written.span, whole);
-            left_out.push(format!("{}/{}", written.namespace, written.service));
-        }
         if written.is_unfilled {
-            unfilled.push(format!("{}/{}", written.namespace, written.service));
+            all.unfilled.push(format!("{}/{}", written.namespace, written.service));
         }
         if let Some(owner) = &written.owner {
             let objects = written.objects.iter().map(|(object, text)| (object, text.as_str()));
-            owners.add(owner, objects, &mut found);
+            owners.add(owner, objects, &mut all.found);
         }
-        found.extend(sink.take(written, io)?);
+        all.take(written, &mut sink, io)?;
         done += 1;
         if done % SHOWN == 0 || done == selected.len() {
             io.progress(done, selected.len(), "services rendered");
@@ -298,33 +243,14 @@ fn write(
         Ok(())
     })?;
     let view = Serving { args, format, session: &session, layers: layers.as_ref() };
-    let mut take = |written: Written| -> Result<(), Failure> {
-        if written.failed {
-            failed |= copies::fails(&session.world, written.span, whole);
-            left_out.push(format!("{}/{}", written.namespace, written.service));
-        }
-        found.extend(sink.take(written, io)?);
-        Ok(())
-    };
+    let mut take = |written: Written| all.take(written, &mut sink, io);
     if args.expand {
         servings.iter().try_for_each(|serving| view.expanded(serving, &mut take))?;
     } else {
         renderer.in_windows(&servings, |serving| view.whole(serving), &mut take)?;
     }
-    let mut found = session.settle(found);
-    for finding in &mut found {
-        // The API server drops unknown fields unless a client asks it to refuse them.
-        let kind = finding.span().and_then(|span| session.world.catalog.owner_kind(span));
-        if finding.code == Code::UnknownField && kind.is_some_and(crate::operators::is_lenient) {
-            finding.severity = Severity::Warning;
-        }
-    }
-    if let Sink::Pass { pass, function } = &sink {
-        // Kustomize's `namespace:` sets one on every unknown kind.
-        found.retain(|finding| {
-            pass.concerns(finding) && !(*function && finding.code == Code::NamespaceOnClusterObject)
-        });
-    }
+    let Rendering { found, failed, left_out, unfilled, .. } = all;
+    let found = settled(&session, found, &sink);
     let about =
         About::selected(&session, &selected, &servings, &found).every(args.services.is_empty());
     let mut found = about.of(&session, found);
@@ -351,7 +277,135 @@ fn write(
     if !left_out.is_empty() {
         io.say_line(&format!("not rendered: {}", left_out.join(", ")));
     }
-    // Objects that a server would reject are printed as the operator writes them, with a finding.
+    Ok(outcome(&session, mode, found, failed, stale))
+}
+
+/// The services and ModelServings to render.
+fn selected<'s>(
+    args: &Args,
+    mode: Mode,
+    session: &'s Session,
+    found: &mut Vec<Diagnostic>,
+) -> Result<(Vec<&'s Views>, Vec<&'s ModelServing>), Failure> {
+    let all = session.select_all(&args.services).and_then(|(selected, servings)| {
+        session.require_any(selected.len() + servings.len())?;
+        Ok((selected, servings))
+    });
+    match (all, mode) {
+        // The list is answered all the same, with the error among its results.
+        (Err(Failure::NotFound { message, help }), Mode::Function(_)) => {
+            let message = format!("the functionConfig: {message}");
+            found.push(Diagnostic { help, ..Diagnostic::new(Code::InvalidValue, message) });
+            Ok((Vec::new(), Vec::new()))
+        }
+        (all, _) => all,
+    }
+}
+
+/// The files that may be removed: what was selected alone must not remove the files of others.
+fn prune(args: &Args, session: &Session, selected: &[&Views], servings: &[&ModelServing]) -> Prune {
+    if args.services.is_empty() && args.input.namespace.is_none() && args.input.selector.is_none() {
+        return Prune::Everything;
+    }
+    let service = |views: &&Views| {
+        let service = views.of(session.semantics);
+        (service.namespace.to_string(), service.name().to_string())
+    };
+    let serving =
+        |serving: &&ModelServing| (serving.namespace.to_string(), serving.name().to_string());
+    Prune::Services(selected.iter().map(service).chain(servings.iter().map(serving)).collect())
+}
+
+/// Opens where the texts go.
+fn open<'s>(
+    args: &'s Args,
+    mode: Mode,
+    session: &'s Session,
+    format: stream::Format,
+    options: emit::Options,
+    io: &mut Io<'_>,
+) -> Result<Sink<'s>, Failure> {
+    match mode {
+        Mode::Manifests => Sink::open(
+            &Target { output: &args.output, check: args.check.as_deref(), lines: args.diff },
+            options,
+            io,
+        ),
+        Mode::PassThrough(_) | Mode::Function(_) if !matches!(args.output, Output::Stream(_)) => {
+            Err(Failure::Usage(
+                "`--pass-through` prints one text: use `-o yaml` or `-o json`".into(),
+            ))
+        }
+        Mode::PassThrough(keep) | Mode::Function(keep) => {
+            let pass = Pass::new(&session.world.sources, &session.limits, keep, format);
+            let function = matches!(mode, Mode::Function(_));
+            Ok(Sink::Pass { pass: Box::new(pass), function })
+        }
+    }
+}
+
+/// What came of the services so far.
+struct Rendering<'s> {
+    world: &'s World,
+    /// Nothing was asked for by name.
+    whole: bool,
+    found: Vec<Diagnostic>,
+    /// An error fails the run.
+    failed: bool,
+    /// Services in error, which have no objects.
+    left_out: Vec<String>,
+    /// Services with placeholders.
+    unfilled: Vec<String>,
+}
+
+impl<'s> Rendering<'s> {
+    fn new(world: &'s World, whole: bool) -> Self {
+        let (left_out, unfilled) = (Vec::new(), Vec::new());
+        Self { world, whole, found: Vec::new(), failed: false, left_out, unfilled }
+    }
+
+    fn take(
+        &mut self,
+        written: Written,
+        sink: &mut Sink<'_>,
+        io: &mut Io<'_>,
+    ) -> Result<(), Failure> {
+        if written.failed {
+            self.failed |= copies::fails(self.world, written.span, self.whole);
+            self.left_out.push(format!("{}/{}", written.namespace, written.service));
+        }
+        self.found.extend(sink.take(written, io)?);
+        Ok(())
+    }
+}
+
+/// The findings of the run that concern the output.
+fn settled(session: &Session, found: Vec<Diagnostic>, sink: &Sink<'_>) -> Vec<Diagnostic> {
+    let mut found = session.settle(found);
+    for finding in &mut found {
+        // The API server drops unknown fields unless a client asks it to refuse them.
+        let kind = finding.span().and_then(|span| session.world.catalog.owner_kind(span));
+        if finding.code == Code::UnknownField && kind.is_some_and(crate::operators::is_lenient) {
+            finding.severity = Severity::Warning;
+        }
+    }
+    if let Sink::Pass { pass, function } = sink {
+        // Kustomize's `namespace:` sets one on every unknown kind.
+        found.retain(|finding| {
+            pass.concerns(finding) && !(*function && finding.code == Code::NamespaceOnClusterObject)
+        });
+    }
+    found
+}
+
+/// Objects that a server would reject are printed as the operator writes them, with a finding.
+fn outcome(
+    session: &Session,
+    mode: Mode,
+    found: Vec<Diagnostic>,
+    failed: bool,
+    stale: bool,
+) -> Outcome {
     let (refusals, found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|diagnostic| diagnostic.code == Code::ServerRefuses);
     let refused = session.outcome(&refusals, false) != Outcome::Done;
@@ -360,11 +414,7 @@ fn write(
         // A function has no other way to answer no.
         outcome = Outcome::CouldNot;
     }
-    Ok(if stale || (refused && outcome == Outcome::Done) {
-        outcome.and(Outcome::No)
-    } else {
-        outcome
-    })
+    if stale || (refused && outcome == Outcome::Done) { outcome.and(Outcome::No) } else { outcome }
 }
 
 /// Turns a ModelServing, or what its controller makes of it, into text.
