@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 /// Identifies one text of a [`SourceMap`]. Ids are assigned in sorted path order before parsing, so
@@ -69,8 +70,38 @@ pub struct Source {
     /// What a kustomization that lists the file does with it.
     pub kustomized: Option<Kustomized>,
     /// The decoded text (UTF-8, byte order mark removed).
-    pub text: Arc<str>,
+    pub text: FileText,
     lines: Arc<Lines>,
+}
+
+/// A text that is shared, and not copied when it has been read: that of a dump is hundreds of megabytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileText(Arc<String>);
+
+impl Deref for FileText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for FileText {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl From<String> for FileText {
+    fn from(text: String) -> Self {
+        Self(Arc::new(text))
+    }
+}
+
+impl From<&str> for FileText {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
 }
 
 /// What a kustomization does with a file that it lists.
@@ -138,7 +169,7 @@ pub fn below_root<'d>(directory: &'d str, root: &str) -> &'d str {
 
 impl Source {
     /// Builds a source from a decoded text.
-    pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<Arc<str>>) -> Self {
+    pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<FileText>) -> Self {
         Self {
             name: name.into(),
             kind,

@@ -10,7 +10,7 @@ use crate::api::{
 use crate::cluster::{DeviceTolerations, Machine};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Platform, Releases};
-use crate::source::{Source, SourceId, Span};
+use crate::source::{FileText, Source, SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub struct Builder {
     unfilled: Arc<HashSet<Span>>,
     /// Texts that nobody applies: tests, other projects.
     copies: Arc<HashSet<SourceId>>,
-    texts: Arc<HashMap<SourceId, Arc<str>>>,
+    texts: Arc<HashMap<SourceId, FileText>>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -103,7 +103,7 @@ impl Builder {
 
     /// Keeps the text of a file with a ConfigMap.
     pub fn text(&mut self, id: SourceId, source: &Source) {
-        Arc::make_mut(&mut self.texts).insert(id, Arc::clone(&source.text));
+        Arc::make_mut(&mut self.texts).insert(id, source.text.clone());
     }
 
     /// Adds an object of no particular place.

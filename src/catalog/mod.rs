@@ -23,7 +23,7 @@ use crate::api::{
 use crate::cluster::{DeviceTolerations, Machine};
 use crate::diag::Nearby;
 use crate::policy::{AcceleratorOptions, Platform, Policy, Releases};
-use crate::source::{SourceId, Span};
+use crate::source::{FileText, SourceId, Span};
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -65,7 +65,7 @@ pub struct Catalog {
     /// Objects that are read and kept, but have no index of their own.
     others: Vec<Object>,
     /// The texts of files with ConfigMaps: a file in one has its own lines.
-    texts: Arc<HashMap<SourceId, Arc<str>>>,
+    texts: Arc<HashMap<SourceId, FileText>>,
     /// Places in `others`, by kind, namespace and name; made when one is first looked up.
     other_index: OnceLock<HashMap<ObjectRef, usize>>,
     /// Results that several services share.

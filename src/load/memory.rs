@@ -7,11 +7,10 @@ use super::documents::reading::Outcome;
 use super::files::{self, Unread};
 use super::find::{Found, Input, is_manifest};
 use super::helm::Charts;
-use crate::source::{Source, SourceId, SourceMap};
+use crate::source::{FileText, Source, SourceId, SourceMap};
 use crate::yaml::Limits;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// Length and time of change: a file that has the same ones is the same.
@@ -23,7 +22,7 @@ const GRAIN: Duration = Duration::from_secs(2);
 /// The result of a text, and what it depends on.
 struct Kept {
     input: Option<Input>,
-    text: Arc<str>,
+    text: FileText,
     /// Files of a chart are left out; a chart may appear around a file that stays as it is.
     chart: Option<PathBuf>,
     outcome: Outcome,
@@ -35,8 +34,8 @@ pub struct Memory {
     /// Paths of the input are relative to it.
     root: PathBuf,
     /// Texts of an editor by the full path of their file.
-    open: BTreeMap<PathBuf, Arc<str>>,
-    files: HashMap<PathBuf, (Stamp, Arc<str>)>,
+    open: BTreeMap<PathBuf, FileText>,
+    files: HashMap<PathBuf, (Stamp, FileText)>,
     /// The last result of the search, with the stamps; valid until [`Memory::look`].
     found: Option<(Found, Vec<Option<Stamp>>)>,
     /// Changes on disk are reported by [`Memory::look`].
@@ -61,7 +60,7 @@ impl Memory {
     }
 
     /// Sets the content of a file; `None` restores the content on disk.
-    pub fn set(&mut self, path: PathBuf, text: Option<Arc<str>>) {
+    pub fn set(&mut self, path: PathBuf, text: Option<FileText>) {
         match text {
             Some(text) => _ = self.open.insert(path, text),
             None => _ = self.open.remove(&path),
@@ -69,7 +68,7 @@ impl Memory {
     }
 
     /// The open text of a file.
-    pub fn open(&self, path: &Path) -> Option<&Arc<str>> {
+    pub fn open(&self, path: &Path) -> Option<&FileText> {
         self.open.get(path)
     }
 
@@ -155,8 +154,8 @@ impl Memory {
         path: &Path,
         limits: &Limits,
         stamp: Option<Stamp>,
-        read: impl FnOnce() -> Result<Arc<str>, Unread>,
-    ) -> Result<Arc<str>, Unread> {
+        read: impl FnOnce() -> Result<FileText, Unread>,
+    ) -> Result<FileText, Unread> {
         // The editor's text is newer than any stamp of the file on disk.
         if let Some(text) = self.open.get(&self.full(path)) {
             return if text.len() as u64 > limits.file_size {
@@ -174,7 +173,7 @@ impl Memory {
     /// Keeps the texts of files, and no others.
     pub(super) fn keep_texts<'a>(
         &mut self,
-        read: impl Iterator<Item = (&'a Input, &'a Option<Result<Arc<str>, Unread>>)>,
+        read: impl Iterator<Item = (&'a Input, &'a Option<Result<FileText, Unread>>)>,
         stamps: &[Option<Stamp>],
     ) {
         let now = SystemTime::now();

@@ -18,7 +18,8 @@ use crate::rollout::{
 };
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
-use std::collections::{BTreeSet, HashSet};
+use foldhash::HashSet;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A workload that runs the pods of a component.

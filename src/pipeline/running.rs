@@ -10,8 +10,8 @@ use crate::operators::servings::objects::names;
 use crate::rollout::leader_worker_set::pods;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
+use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The label that names the component of a pod.
@@ -230,7 +230,9 @@ impl<'a> RunningPods<'a> {
 
     fn of_pods(mut all: Vec<RunningPod<'a>>) -> Self {
         all.sort_by(|one, other| {
-            let key = |pod: &RunningPod<'_>| (pod.started.is_none(), pod.started.clone());
+            fn key<'p>(pod: &'p RunningPod<'_>) -> (bool, Option<&'p EcoString>) {
+                (pod.started.is_none(), pod.started.as_ref())
+            }
             key(one).cmp(&key(other)).then_with(|| one.object.id.cmp(&other.object.id))
         });
         let mut pods = Self { all, ..Self::default() };
@@ -295,7 +297,7 @@ impl<'a> RunningPods<'a> {
             }))
         };
         let mut templates: Vec<Arc<PodTemplate>> = self.all.par_iter().map(read).collect();
-        let mut distinct: HashSet<Arc<PodTemplate>> = HashSet::new();
+        let mut distinct: HashSet<Arc<PodTemplate>> = HashSet::default();
         // Equal templates are one from here on: later steps work per template, not per pod.
         for template in &mut templates {
             match distinct.get(template) {

@@ -249,8 +249,8 @@ pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
         Value::List(items) => items.iter().for_each(|item| devices(item, sum)),
         Value::Map(map) => {
             // As `gpu` of a SparkApplication (kubeflow/spark-operator, GPUSpec).
-            let named = map.get("name").and_then(Node::scalar_text);
             let count = map.get("quantity").and_then(Node::as_int).filter(|count| *count > 0);
+            let named = count.and_then(|_| map.get("name")?.scalar_text());
             if let (Some(name), Some(count)) = (named.filter(|name| is_accelerator(name)), count) {
                 let all = sum.entry(name).or_default();
                 *all = all.saturating_add(count);
@@ -266,7 +266,7 @@ pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
                             of_resources(resources, sum);
                         }
                     }
-                } else if entry.key.to_ascii_lowercase().contains("resource")
+                } else if is_of_resources(&entry.key)
                     && ["requests", "limits"].iter().any(|layer| entry.node.get(layer).is_some())
                 {
                     of_resources(&entry.node, sum);
@@ -278,6 +278,12 @@ pub(crate) fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
         }
         _ => {}
     }
+}
+
+/// Whether the name of a field has the word `resource`.
+fn is_of_resources(name: &str) -> bool {
+    const WORD: &[u8] = b"resource";
+    name.as_bytes().windows(WORD.len()).any(|part| part.eq_ignore_ascii_case(WORD))
 }
 
 fn of_resources(resources: &Node, sum: &mut BTreeMap<EcoString, i64>) {

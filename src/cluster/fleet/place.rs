@@ -6,8 +6,9 @@ use crate::cluster::schedule::{
     Eviction, NodeId, PodId, PodState, Preference, Scheduler, TemplateId,
 };
 use ecow::EcoString;
+use foldhash::HashMap;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a fleet is placed.
@@ -387,7 +388,7 @@ impl Fleet {
 
     /// The same on a cluster that exists; the pods of others are added to it.
     pub fn on(&self, mut scheduler: Scheduler) -> Placed {
-        let mut by_key = HashMap::new();
+        let mut by_key = HashMap::default();
         let mut holders = Holders::default();
         for (at, other) in self.others.iter().enumerate() {
             let template = *by_key

@@ -6,7 +6,8 @@ use super::judged::Judged;
 use super::nodes::{Nodes, Resource};
 use super::pod::PodTemplate;
 use crate::cluster::schedule::layout::{ClassKey, Layout, Selection, SelectionKey};
-use std::collections::{HashMap, VecDeque};
+use foldhash::HashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// All classes of a scheduler.

@@ -10,9 +10,11 @@ use super::ids::{LabelSetId, NodeId, SelectorId};
 use super::pod::{Labels, Namespaces};
 use crate::quantity::{Selector, SelectorOperator};
 use ecow::{EcoString, EcoVec};
-use std::collections::hash_map::{DefaultHasher, Entry};
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{Hash, Hasher};
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// Labels of a pod with its namespace.
@@ -78,7 +80,10 @@ impl Tally {
 /// Numbers by label. The key is a hash, so that labels, which differ for every service, are not
 /// stored twice: matches are compared anyway.
 #[derive(Clone, Debug)]
-struct Filed<T>(HashMap<u64, Few<T>>);
+struct Filed<T> {
+    numbers: HashMap<u64, Few<T>>,
+    state: RandomState,
+}
 
 /// One, mostly.
 #[derive(Clone, Debug)]
@@ -89,27 +94,25 @@ enum Few<T> {
 
 impl<T> Default for Filed<T> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self { numbers: HashMap::default(), state: RandomState::default() }
     }
 }
 
 impl<T: Copy> Filed<T> {
-    fn place(key: &str, value: &str) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (key, value).hash(&mut hasher);
-        hasher.finish()
+    fn place(&self, pair: Pair<'_>) -> u64 {
+        self.state.hash_one(pair)
     }
 
-    fn of(&self, (key, value): Pair<'_>) -> &[T] {
-        match self.0.get(&Self::place(key, value)) {
+    fn of(&self, pair: Pair<'_>) -> &[T] {
+        match self.numbers.get(&self.place(pair)) {
             None => &[],
             Some(Few::One(one)) => one,
             Some(Few::Many(many)) => many,
         }
     }
 
-    fn add(&mut self, (key, value): Pair<'_>, number: T) {
-        match self.0.entry(Self::place(key, value)) {
+    fn add(&mut self, pair: Pair<'_>, number: T) {
+        match self.numbers.entry(self.place(pair)) {
             Entry::Vacant(place) => _ = place.insert(Few::One([number])),
             Entry::Occupied(mut place) => match place.get_mut() {
                 Few::One([first]) => {

@@ -5,7 +5,7 @@ use super::ids::{NodeId, PodId};
 use super::pod::{HOSTNAME, HostPort, PodTemplate};
 use crate::quantity::Quantity;
 use ecow::{EcoString, EcoVec};
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::Arc;
 
 /// The value of a label that a node does not have.

@@ -18,14 +18,13 @@ use super::revision;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::documents::reading::{Outcome, Reading};
 use crate::load::helm::Charts;
-use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
+use crate::source::{FileText, Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node};
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The input of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,7 +114,7 @@ pub struct Loaded {
 }
 
 /// The text of a file or stream, or the reason why it was not read.
-type Text = Result<Arc<str>, Unread>;
+type Text = Result<FileText, Unread>;
 
 /// Reads everything. The result does not depend on the number of threads.
 pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loaded {
@@ -213,7 +212,7 @@ fn build(
             root: None,
             overlay: None,
         };
-        Ok((input, Some(Ok(Arc::from(text)))))
+        Ok((input, Some(Ok(text.into()))))
     };
     trees.iter().map(build).collect()
 }
@@ -243,7 +242,7 @@ pub fn load_revision(
     }
     let checkout = checkout(request.kustomize, revision)?;
     let built = build(&checkout.trees, request, limits)?;
-    let read = read.into_iter().map(|(input, text)| (input, Some(text.map(Arc::from))));
+    let read = read.into_iter().map(|(input, text)| (input, Some(text.map(Into::into))));
     let inputs: Vec<_> = read.chain(built).collect();
     let missing = checkout.missing.iter().cloned();
     let diagnostics = found.diagnostics.into_iter().chain(missing).collect();
@@ -284,7 +283,7 @@ fn documents(
     for (input, text) in inputs {
         let Some(text) = text else { continue };
         let kind = if input.path.is_none() { SourceKind::Stdin } else { SourceKind::File };
-        let mut add = |text: Arc<str>| {
+        let mut add = |text: FileText| {
             let mut source = Source::new(input.name.as_str(), kind, text);
             source.reported = input.reported;
             source.outside = input.outside;
@@ -314,7 +313,7 @@ fn documents(
                 }
             }
             Err(Unread::NotUtf8(text, at)) if input.reported => {
-                let source = add(Arc::from(text));
+                let source = add(text.into());
                 let start = u32::try_from(at).unwrap_or(u32::MAX);
                 loaded.diagnostics.push(
                     files::not_utf8()
@@ -452,7 +451,7 @@ fn nothing_in<'a>(
 
 fn read_stdin(stdin: &mut dyn Read, limits: &Limits) -> Text {
     match files::read_from(stdin, limits) {
-        Ok(text) => text.map(Arc::from),
+        Ok(text) => text.map(Into::into),
         Err(error) => {
             Err(Unread::Finding(Box::new(files::not_read("<stdin>", &files::reason(&error)))))
         }
@@ -464,5 +463,5 @@ fn read(path: &Path, input: &Input, limits: &Limits) -> Text {
     if input.size > limits.file_size {
         return Err(Unread::Finding(Box::new(files::too_large(limits))));
     }
-    files::read(path, limits).map(Arc::from)
+    files::read(path, limits).map(Into::into)
 }

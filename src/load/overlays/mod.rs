@@ -14,6 +14,7 @@ use super::kinds;
 use super::kustomize::{Failed, INSTALL, ONE_BY_ONE, Overlay, Run, SHARED, Tree, failed};
 use super::listed::{Listed, NAMES, plain};
 use crate::diag::{Code, Diagnostic, Severity, quoted};
+use crate::source::FileText;
 use crate::yaml::Limits;
 use included::included;
 use rayon::prelude::*;
@@ -26,7 +27,7 @@ use std::time::{Duration, Instant};
 /// How long the builds of one input take together.
 const TIME: Duration = Duration::from_secs(20);
 
-type Text = Result<Arc<str>, Unread>;
+type Text = Result<FileText, Unread>;
 
 /// Where the files of the input are.
 pub(super) enum Disk<'c> {
@@ -258,5 +259,5 @@ fn built(overlay: Overlay, name: String, text: String) -> (Input, Option<Text>) 
         root: overlay.root,
         overlay: Some(overlay.shown),
     };
-    (input, Some(Ok(Arc::from(text))))
+    (input, Some(Ok(text.into())))
 }

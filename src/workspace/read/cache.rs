@@ -7,7 +7,7 @@ use super::ReadOptions;
 use super::dispatch::Read;
 use crate::diag::Diagnostic;
 use crate::load::Document;
-use crate::source::{Kustomized, Source, SourceId, SourceMap};
+use crate::source::{FileText, Kustomized, Source, SourceId, SourceMap};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ type Place = (SourceId, usize);
 /// What the reading of a document depends on beside the options.
 #[derive(PartialEq, Eq)]
 struct Facts {
-    text: Arc<str>,
+    text: FileText,
     name: Arc<str>,
     in_tree: bool,
     overlay: Option<Arc<str>>,

@@ -24,7 +24,6 @@ use ome::workspace::{Kept, ReadOptions, World};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The trees of cases, each with the directory that its cases call `{shared}`.
 const TREES: [(&str, &str); 2] = [
@@ -99,7 +98,7 @@ impl Reader {
         let first = self.first.as_ref().unwrap_or(input);
         if let (Some(place), Some(file)) = (first.files.first(), input.files.first()) {
             let text = std::fs::read_to_string(file).ok();
-            self.memory.set(place.clone(), text.map(Arc::from));
+            self.memory.set(place.clone(), text.map(Into::into));
         }
         let request = Request { paths: &first.files, ..Request::default() };
         let loaded = load::load_again(&request, &Limits::default(), &mut self.memory);

@@ -9,7 +9,7 @@ use crate::cli::input::Session;
 use crate::cli::rereading::Known;
 use crate::cli::session_options::SessionOptions;
 use crate::load::Memory;
-use crate::source::{Source, SourceKind};
+use crate::source::{FileText, Source, SourceKind};
 use crate::workspace::Kept;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{self, Notification as _};
@@ -30,7 +30,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// The next step after a message.
 pub(super) enum Step {
@@ -376,7 +375,7 @@ impl Server {
     }
 
     /// The text after changes. The server requests whole texts, but also accepts changes of ranges.
-    fn changed(&self, params: &DidChangeTextDocumentParams) -> Result<Arc<str>, String> {
+    fn changed(&self, params: &DidChangeTextDocumentParams) -> Result<FileText, String> {
         let uri = &params.text_document.uri;
         let path = path_of(uri).ok_or("the document is no file")?;
         let open = self.cache.files.open(&path).ok_or("the document is not open")?;
@@ -397,7 +396,7 @@ impl Server {
     }
 
     /// Handles a text that the editor opened, changed or closed.
-    fn typed(&mut self, uri: &Uri, version: Option<i32>, text: Option<Arc<str>>) {
+    fn typed(&mut self, uri: &Uri, version: Option<i32>, text: Option<FileText>) {
         let Some(path) = path_of(uri) else { return };
         let read = self.context.as_ref().and_then(|context| {
             let id = context.source(uri)?;
