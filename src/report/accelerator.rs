@@ -305,7 +305,7 @@ fn requirement(requirement: &Requirement, sources: &SourceMap) -> Vec<Vec<Cell>>
     let row = |key: &str, node: &Node, layer: &'static str| {
         row![key, value(node), Cell::layer(layer), place(node.origin, sources)]
     };
-    let lost = requirement.overridden.iter().map(|(node, layer)| row("  over", node, *layer));
+    let lost = requirement.overridden.iter().map(|(node, layer)| row("  over", node, layer));
     std::iter::once(row(requirement.key, &requirement.value, requirement.layer))
         .chain(lost)
         .collect()

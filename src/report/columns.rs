@@ -19,7 +19,7 @@ pub(super) fn folded(
         services += usize::from(!row[SERVICE].text.is_empty());
         // A service in error has no value where the others agree.
         let is_failed = row.iter().any(Cell::is_bad);
-        let counts = |cell: &Cell| !cell.text.is_empty() && !(is_failed && cell.is_none());
+        let counts = |cell: &Cell| !(cell.text.is_empty() || is_failed && cell.is_none());
         for (column, cell) in columns.iter_mut().zip(row).filter(|(_, cell)| counts(cell)) {
             match column {
                 Some((first, alike)) => *alike &= *first == cell,

@@ -228,13 +228,12 @@ fn row(class: &Proposal, sources: &SourceMap) -> Vec<Cell> {
         Cell::or_none(spec.and_then(Node::scalar_text).map(|text| text.to_string()))
     };
     // A class that is in a file is found there; a new one by what its nodes show.
-    let from = match class.written {
-        Some(span) => sources.locate(span).to_string().into(),
-        None => {
-            let mut facts = class.facts.iter();
-            let fact = facts.find(|fact| fact.path.to_string().starts_with("spec.discovery"));
-            Cell::or_none(fact.map(|fact| origin(&fact.evidence, sources)))
-        }
+    let from = if let Some(span) = class.written {
+        sources.locate(span).to_string().into()
+    } else {
+        let mut facts = class.facts.iter();
+        let fact = facts.find(|fact| fact.path.to_string().starts_with("spec.discovery"));
+        Cell::or_none(fact.map(|fact| origin(&fact.evidence, sources)))
     };
     row![
         class.action.as_str(),

@@ -130,7 +130,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if let (Some(name), true) = (&args.runtime, args.services.is_empty()) {
         of_operator(&session, name, &mut planned);
     }
-    planned.iter_mut().for_each(|planned| help(args, planned));
+    for planned in &mut planned {
+        help(args, planned);
+    }
     let notes: Vec<_> = planned.iter().map(|planned| notes(&session, planned)).collect();
     let found: Vec<Diagnostic> =
         planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();

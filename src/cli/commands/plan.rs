@@ -187,6 +187,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// Plans the services window by window.
+#[expect(clippy::vec_box, reason = "each is freed when it was planned")]
 fn plan_services<'a>(
     args: &Args,
     planner: &Planner<'a>,

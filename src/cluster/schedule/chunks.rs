@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn copies_share_their_elements_until_one_of_them_changes() {
         let mut list = Chunks::default();
-        for number in 0..3 * SIZE + 1 {
+        for number in 0..=3 * SIZE {
             list.push(number);
         }
         let mut copy = list.clone();

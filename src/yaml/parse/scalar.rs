@@ -65,7 +65,7 @@ impl Reader<'_> {
         } else {
             // Single quotes have neither escapes nor folding that could be read differently.
             if written.style != Style::Single {
-                self.styled(tree, written);
+                Self::styled(tree, written);
             }
             Found::Text(words::shared(&written.text))
         };
@@ -326,7 +326,7 @@ impl Reader<'_> {
     }
 
     /// Reports quoted and block scalars that kustomize or a reader of YAML 1.2 reads differently.
-    fn styled(&self, tree: &mut Tree<'_>, written: &Written<'_>) {
+    fn styled(tree: &mut Tree<'_>, written: &Written<'_>) {
         let text = &*written.text;
         let span = tree.span(written.start, written.end);
         if written.style == Style::Folded {
