@@ -555,20 +555,3 @@ fn a_service_is_rendered_with_the_objects_of_its_directory() {
         assert!(has(image) && !has(other), "{service}: {}{}", ran.out, ran.err);
     }
 }
-
-/// A runtime that the webhook refuses does not exist: plan and render say so alike.
-#[test]
-fn a_refused_runtime_fails_plan_and_render() {
-    let text = "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: r, namespace: d}\nspec:\n  supportedModelFormats: [{name: f, autoSelect: true}]\n  containers: [{name: kserve-container, image: i, env: [{name: PYTHONPATH, value: /x}]}]\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: d}\nspec: {predictor: {model: {modelFormat: {name: f}, runtime: r, storageUri: 'hf://a/b'}}}\n";
-    for (semantics, code) in [("documented", 0), ("controller", 1)] {
-        for command in ["plan", "render"] {
-            let ran = ome(&format!("{command} --semantics {semantics}"), text);
-            assert_eq!(ran.code, code, "{command} {semantics}: {}{}", ran.out, ran.err);
-            assert!(
-                ran.err.contains("PYTHONPATH in container"),
-                "{command} {semantics}: {}",
-                ran.err
-            );
-        }
-    }
-}

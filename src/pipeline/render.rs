@@ -204,8 +204,7 @@ impl<'a> Renderer<'a> {
     ) -> Rendered<'a> {
         let resolution = self.decide(service);
         let mut diagnostics = super::plan::decided(&resolution, service);
-        let ask = self.ask(service);
-        let built = ask.build(service, &resolution, record);
+        let built = self.ask(service).build(service, &resolution, record);
         diagnostics.extend(built.diagnostics);
         let written = match (built.error, &built.built) {
             (Some(error), _) => Err(error),
@@ -225,7 +224,6 @@ impl<'a> Renderer<'a> {
             Ok(written) => {
                 rendered.diagnostics.extend(written.diagnostics);
                 self.server.accept(service, &written.value, &mut rendered.diagnostics);
-                rendered.diagnostics.extend(ask.refused_runtime(&rendered.resolution));
                 rendered.objects = written.value;
             }
             Err(error) => {

@@ -37,8 +37,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let judged = catalog.models().map(|model| &model.object);
     let judged = judged.chain(catalog.candidate_runtimes().map(|runtime| &runtime.object));
     let about = About::these(catalog, judged.chain(catalog.accelerator_classes()))
-        .completed(catalog.models())
-        .without_shared();
+        .completed(catalog.models());
     let found = about.of(&session, found);
     let view = View { matrix: &matrix, sources: &session.world.sources };
     // Findings come below the matrix.

@@ -63,7 +63,7 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
     let sources = &session.world.sources;
     let catalog = &session.world.catalog;
     let texts = Texts::of(catalog);
-    // Of a kind that nobody knows it is not known whether a server ever gets it.
+    // Whether a server ever gets an object of an unknown kind is open.
     let may_be_applied = |object: &&Object| {
         let (version, kind) = (&object.api_version, &object.id.kind);
         !kinds::is_stranger(version, kind) && !kinds::is_of_client(version)
