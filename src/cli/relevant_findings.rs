@@ -443,7 +443,7 @@ mod tests {
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nmetadata: {name: d}\n";
         let files = [("claim.yaml", claim), ("twice.yaml", twice)];
         for command in
-            ["catalog list", "convert", "matrix", "discover", "kueue diff", "kueue import", "drift"]
+            ["catalog list", "convert", "discover", "kueue diff", "kueue import", "drift"]
         {
             let ran = ome_on(&format!("{command} -f {{.}}"), &files);
             assert_eq!(ran.code, 0, "{command}: {}{}", ran.out, ran.err);
