@@ -8,7 +8,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::kinds;
 use crate::pipeline::refused_by_server;
 use crate::pipeline::serving::refusal;
-use crate::source::{SourceId, Span};
+use crate::source::{Source, SourceId, Span};
 use crate::workspace::is_part;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -30,6 +30,14 @@ fn refuses(finding: &Diagnostic) -> bool {
 /// Whether a finding means that an amount of an object cannot be read.
 fn loses_amount(finding: &Diagnostic) -> bool {
     finding.severity == Severity::Error && finding.code == Code::InvalidQuantity
+}
+
+/// Makes no errors of refusals in a tree, which has examples whose values somebody fills in. A file
+/// that is named is applied as it is.
+pub(super) fn lower_in_tree(found: &mut [Diagnostic], source: &Source) {
+    for finding in found.iter_mut().filter(|_| source.root.is_some()) {
+        finding.severity = finding.severity.min(Severity::Warning);
+    }
 }
 
 /// What of an object a finding has to be about to refuse it.
@@ -170,13 +178,9 @@ impl Session {
         let texts = Texts::of(&world.catalog);
         let is_judged = |object: &&Object| self.judges(object, &texts);
         let objects: Vec<&Object> = world.catalog.others().iter().filter(is_judged).collect();
-        // A tree has examples whose values somebody fills in; a file that is named is applied as it is.
-        let in_tree = |object: &Object| world.sources.get(object.span.source).root.is_some();
         let judge = |object: &Object| {
             let mut found = refused_by_server(object);
-            for finding in found.iter_mut().filter(|_| in_tree(object)) {
-                finding.severity = finding.severity.min(Severity::Warning);
-            }
+            lower_in_tree(&mut found, world.sources.get(object.span.source));
             found
         };
         let found: Vec<Vec<Diagnostic>> = objects.into_par_iter().map(judge).collect();

@@ -15,6 +15,6 @@ mod trial;
 pub(crate) use accounting::devices;
 pub use distribution::{Distribution, distributions, without_runtimes};
 pub use in_cluster::ClusterRelease;
-pub(crate) use read::is_part;
 pub use read::{Kept, ReadOptions, World, read, read_again};
+pub(crate) use read::{is_filled_by_labels, is_part, leave_to_overlay};
 pub use trial::{Ground, Replacements, bare};

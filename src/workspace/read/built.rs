@@ -14,12 +14,12 @@ pub(super) fn complete(found: &mut Vec<Diagnostic>, kustomized: &Kustomized) {
     let path = |finding: &Diagnostic| finding.path.clone().unwrap_or_default();
     found.retain(|finding| {
         let path = path(finding);
-        let is_filled = path == "spec.selector" || path == "spec.template.metadata.labels";
         // The namespace transformer names a Namespace, too (Kustomize, api/filters/namespace).
         let is_namespace = finding.code == Code::InvalidName
             && (path == "metadata.namespace"
                 || (path == "metadata.name" && is_namespace_object(finding)));
-        let is_filled = kustomized.selects && finding.code == Code::RequiredField && is_filled;
+        let is_filled =
+            finding.code == Code::RequiredField && is_filled_by_labels(finding, kustomized);
         !(is_filled || (kustomized.names_namespace && is_namespace))
     });
     let may_be_filled = |finding: &&mut Diagnostic| {
@@ -36,12 +36,26 @@ pub(super) fn complete(found: &mut Vec<Diagnostic>, kustomized: &Kustomized) {
             )
     };
     for finding in found.iter_mut().filter(may_be_filled) {
-        // What a patch may set is no mistake of the file that it is missing in.
-        if kustomized.patches {
-            finding.severity = Severity::Warning;
-        }
-        finding.help = Some(format!("an overlay may set it: `ome plan -k {}`", kustomized.tree));
+        leave_to_overlay(finding, kustomized);
     }
+}
+
+/// Whether labels of a kustomization fill in what a finding is about.
+pub(crate) fn is_filled_by_labels(finding: &Diagnostic, kustomized: &Kustomized) -> bool {
+    kustomized.selects
+        && matches!(
+            finding.path.as_deref(),
+            Some("spec.selector" | "spec.template.metadata.labels")
+        )
+}
+
+/// Names the build beside a value that an overlay may set. What a patch may set is no mistake of the
+/// file that it is missing in.
+pub(crate) fn leave_to_overlay(finding: &mut Diagnostic, kustomized: &Kustomized) {
+    if kustomized.patches {
+        finding.severity = finding.severity.min(Severity::Warning);
+    }
+    finding.help = Some(format!("an overlay may set it: `ome plan -k {}`", kustomized.tree));
 }
 
 /// The namespace transformer gives a namespace to every object of a kind that Kustomize does not know

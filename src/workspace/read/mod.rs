@@ -36,7 +36,7 @@ use crate::workspace::read::copies::Copies;
 use crate::workspace::read::definitions::Definitions;
 use crate::workspace::read::dispatch::{Read, typed};
 use crate::workspace::read::related::{RelatedObjects, Settings};
-pub(crate) use built::is_part;
+pub(crate) use built::{is_filled_by_labels, is_part, leave_to_overlay};
 pub use cache::Kept;
 use ecow::EcoString;
 use rayon::prelude::*;

@@ -9,7 +9,7 @@ use super::at_home;
 use crate::api::{Object, Semantics};
 use crate::check;
 use crate::cli::input::Session;
-use crate::cli::refused::Texts;
+use crate::cli::refused::{Texts, lower_in_tree};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::exchange::accelerator_shape::to_shipped;
 use crate::load::{kinds, placeholders_of};
@@ -19,7 +19,7 @@ use crate::operators::servings::objects as servings;
 use crate::pipeline::refused_by_server;
 use crate::schema::{self, Strictness};
 use crate::source::{SourceMap, Span};
-use crate::workspace::is_part;
+use crate::workspace::{is_filled_by_labels, is_part, leave_to_overlay};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -106,25 +106,16 @@ fn soften(found: &mut Vec<Diagnostic>, object: &Object, session: &Session) {
         let holes = placeholders_of(&object.node, &object.id.kind, source);
         found.retain(|finding| !holes.iter().any(|hole| hole.causes(finding)));
     }
-    let in_tree = source.root.is_some();
-    if in_tree && is_part(&source.name) {
+    if source.root.is_some() && is_part(&source.name) {
         found.retain(|finding| !finding.message.contains(": Required value"));
     }
-    // As where the input is opened: a tree has examples whose values somebody fills in, and a file
-    // that is named is applied as it is.
-    if in_tree && operators::operator(object.api).is_none() {
-        for finding in found.iter_mut() {
-            finding.severity = finding.severity.min(Severity::Warning);
-        }
+    if operators::operator(object.api).is_none() {
+        lower_in_tree(found, source);
     }
     let Some(kustomized) = &source.kustomized else { return };
-    let is_selector = |finding: &Diagnostic| {
-        matches!(finding.path.as_deref(), Some("spec.selector" | "spec.template.metadata.labels"))
-    };
-    found.retain(|finding| !(kustomized.selects && is_selector(finding)));
+    found.retain(|finding| !is_filled_by_labels(finding, kustomized));
     for finding in found.iter_mut().filter(|_| kustomized.patches) {
-        finding.severity = finding.severity.min(Severity::Warning);
-        finding.help = Some(format!("an overlay may set it: `ome plan -k {}`", kustomized.tree));
+        leave_to_overlay(finding, kustomized);
     }
 }
 
