@@ -47,6 +47,7 @@ pub use model_serving::{
     Booster, Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role,
     RolloutType, Topology,
 };
+pub(crate) use object::was_in_cluster;
 pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope};
 pub use reading::{Owned, PerReading, Views};
 pub use release::{Follow, Knowledge, Release, Semantics};

@@ -30,6 +30,11 @@ impl<T> Field<T> {
     }
 }
 
+/// Whether a cluster had an object before it was written down: it has a uid or a status.
+pub(crate) fn was_in_cluster(object: &Node) -> bool {
+    object.at(&["metadata", "uid"]).is_some() || object.get("status").is_some()
+}
+
 /// The project whose API an object belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Api {

@@ -51,19 +51,17 @@ const CLAIMS: &str = ", and a cluster without it makes no volumes for ";
 pub fn classes_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let (notes, mut found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|finding| finding.code == Code::ClassNotRead);
-    let mut classes: BTreeMap<(String, &str), Diagnostic> = BTreeMap::new();
+    // By the sentence up to the object that it names, which is at its end.
+    let mut classes: BTreeMap<String, Diagnostic> = BTreeMap::new();
     for note in notes {
-        let parts = [NEEDS, CLAIMS].into_iter().find_map(|between| {
-            let (class, _) = note.message.split_once(between)?;
-            Some((class.to_owned(), between))
-        });
-        let Some(parts) = parts else { continue };
-        match classes.get_mut(&parts) {
-            None => _ = classes.insert(parts, note),
+        let named = note.objects.first().map_or("", String::as_str);
+        let class = note.message.strip_suffix(named).unwrap_or(&note.message);
+        match classes.get_mut(class) {
+            None => _ = classes.insert(class.to_owned(), note),
             Some(first) => first.objects.extend(note.objects),
         }
     }
-    for ((class, between), mut note) in classes {
+    for (class, mut note) in classes {
         note.objects.sort_unstable();
         note.objects.dedup();
         let named = note.objects.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>();
@@ -71,7 +69,7 @@ pub fn classes_together(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        note.message = format!("{class}{between}{}{more}", named.join(", "));
+        note.message = format!("{class}{}{more}", named.join(", "));
         found.push(note);
     }
     found

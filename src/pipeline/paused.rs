@@ -4,16 +4,13 @@
 //!
 //! In: an object of the input. Out: whether it is such a Deployment, and the finding about it.
 
-use crate::api::Object;
+use crate::api::{Object, was_in_cluster};
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::Node;
 
-/// Whether a Deployment of a manifest is paused. What has a uid or a status was in a cluster before it was
-/// paused, and has the pods of then.
+/// Whether a Deployment of a manifest is paused. One that was in a cluster before has the pods of then.
 pub(crate) fn is_paused_new(object: &Node) -> bool {
-    object.at(&["spec", "paused"]).and_then(Node::as_bool) == Some(true)
-        && object.at(&["metadata", "uid"]).is_none()
-        && object.get("status").is_none()
+    object.at(&["spec", "paused"]).and_then(Node::as_bool) == Some(true) && !was_in_cluster(object)
 }
 
 /// Says that a Deployment has no pods.

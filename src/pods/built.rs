@@ -130,6 +130,27 @@ pub struct Outline {
     pub shared: Option<Shared>,
 }
 
+impl Outline {
+    /// One of single pods beside the components that serve, whose number nothing scales.
+    pub(crate) fn beside(
+        kind: ComponentKind,
+        replicas: Option<i64>,
+        accelerators: Option<BTreeMap<EcoString, i64>>,
+    ) -> Self {
+        Self {
+            kind,
+            mode: DeploymentMode::RawDeployment,
+            mode_basis: None,
+            min_replicas: replicas,
+            settled_replicas: replicas,
+            max_replicas: replicas,
+            pods_per_replica: Some(1),
+            accelerators,
+            shared: None,
+        }
+    }
+}
+
 /// Pods that stand once, whatever the number of replicas is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {

@@ -96,17 +96,7 @@ fn probers(outlines: &[Outline]) -> Option<Outline> {
         outlines.iter().filter(|outline| outline.mode == DeploymentMode::MultiNodeRayVllm);
     let first = clusters.next()?.settled_replicas;
     let replicas = clusters.fold(first, |sum, outline| sum?.checked_add(outline.settled_replicas?));
-    Some(Outline {
-        kind: ComponentKind::Prober,
-        mode: DeploymentMode::RawDeployment,
-        mode_basis: None,
-        min_replicas: replicas,
-        settled_replicas: replicas,
-        max_replicas: replicas,
-        pods_per_replica: Some(1),
-        accelerators: Some(BTreeMap::new()),
-        shared: None,
-    })
+    Some(Outline::beside(ComponentKind::Prober, replicas, Some(BTreeMap::new())))
 }
 
 /// The inputs of merging other than the decisions.

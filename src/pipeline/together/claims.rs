@@ -119,6 +119,8 @@ pub(crate) fn of(
         let owner: Owner = (service.api, service.namespace.clone(), service.name.clone());
         let names = all.iter().map(|workload| &workload.name);
         let pods = running.of(&owner, names);
+        let of_probers = all.iter().filter(|one| one.component == ComponentKind::Prober);
+        let probers: Vec<&EcoString> = of_probers.map(|workload| &workload.name).collect();
         for (place, component) in planned.components.iter().enumerate() {
             let workloads: Vec<&Workload> =
                 all.iter().filter(|workload| workload.component == component.kind).collect();
@@ -126,11 +128,8 @@ pub(crate) fn of(
             let pods = pods.iter().copied().filter(|pod| {
                 let pod = &running.all[*pod];
                 // They have the label of the component that they watch.
-                let prober = pod.workload().is_some_and(|name| {
-                    let mut probers =
-                        all.iter().filter(|one| one.component == ComponentKind::Prober);
-                    probers.any(|workload| workload.name == name)
-                });
+                let prober = !probers.is_empty()
+                    && pod.workload().is_some_and(|name| probers.iter().any(|one| **one == name));
                 if prober || component.kind == ComponentKind::Prober {
                     return prober && component.kind == ComponentKind::Prober;
                 }

@@ -4,6 +4,7 @@
 //! In: a placement. Out: a line for each reason, with the pods.
 
 use super::NotJudged;
+use crate::api::was_in_cluster;
 use crate::cluster::fleet::{Fleet, Placed};
 use crate::pipeline::running::RunningPods;
 use ecow::EcoString;
@@ -15,8 +16,7 @@ pub(super) fn refused(placed: &Placed, running: &RunningPods<'_>, fleet: &Fleet)
     let mut found: BTreeMap<EcoString, usize> = BTreeMap::new();
     for (pod, at) in placed.others() {
         let object = running.all[fleet.others[at].number].object;
-        if object.metadata("uid").is_none()
-            && object.node.get("status").is_none()
+        if !was_in_cluster(&object.node)
             && let Some(why) = placed.scheduler.refused_where_bound(pod)
         {
             *found.entry(why).or_default() += 1;

@@ -250,17 +250,8 @@ fn outlines_of(spec: &Node, components: &[Component]) -> Vec<Outline> {
 /// Replicas and devices of the endpoint picker or of the tokenizer.
 fn outline_beside(part: &scheduler::Part<'_>) -> Outline {
     let replicas = count_of_pods(part.replicas, 1);
-    Outline {
-        kind: part.kind,
-        mode: DeploymentMode::RawDeployment,
-        mode_basis: None,
-        min_replicas: replicas,
-        settled_replicas: replicas,
-        max_replicas: replicas,
-        pods_per_replica: Some(1),
-        accelerators: part.pod.map_or_else(|| Some(BTreeMap::new()), by_resource),
-        shared: None,
-    }
+    let accelerators = part.pod.map_or_else(|| Some(BTreeMap::new()), by_resource);
+    Outline::beside(part.kind, replicas, accelerators)
 }
 
 /// The components of a combined service. The specification is kept in the first one.
