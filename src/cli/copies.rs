@@ -4,6 +4,7 @@
 //! the others.
 
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::pipeline::Planned;
 use crate::report::phrases::plural;
 use crate::source::Span;
 use crate::workspace::World;
@@ -13,6 +14,11 @@ use std::collections::BTreeMap;
 /// they are asked for: `whole` where nothing is.
 pub(super) fn fails(world: &World, place: Span, whole: bool) -> bool {
     !whole || world.copies(place).is_none()
+}
+
+/// Whether a service in error fails the run.
+pub(super) fn any_fails(world: &World, planned: &[Planned<'_>], whole: bool) -> bool {
+    planned.iter().any(|one| one.error.is_some() && fails(world, one.service.place, whole))
 }
 
 /// Leaves out errors and warnings of directories with copies. A file that cannot be read is always

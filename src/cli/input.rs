@@ -27,7 +27,7 @@ use crate::workspace::{self, Distribution, ReadOptions, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 use std::io::Read;
 use std::path::PathBuf;
@@ -67,6 +67,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// The gaps of the input, by code and place.
+    pub(super) fn gap_places(&self) -> HashSet<(Code, Option<Span>)> {
+        self.gaps.iter().map(|gap| (gap.code, gap.span())).collect()
+    }
+
     /// Reads settings and input.
     pub(crate) fn open(args: &InputArgs, ask: &SessionOptions<'_>) -> Result<Self, Failure> {
         Self::open_reading(args, ask, &mut std::io::stdin())

@@ -7,8 +7,6 @@ use super::Failure;
 use super::input::Session;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::report::accounting;
-use crate::source::Span;
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 impl Session {
@@ -40,8 +38,7 @@ impl Session {
     /// that no gap is for.
     pub(super) fn instead_of_services(&self) -> Option<String> {
         let kinds = accounting::kinds(&self.world.input);
-        let gaps: HashSet<(Code, Option<Span>)> =
-            self.gaps.iter().map(|gap| (gap.code, gap.span())).collect();
+        let gaps = self.gap_places();
         let mut unread = self.grade(self.world.unread.iter().cloned());
         unread.retain(|finding| {
             // An object that was read, of whatever kind, is among the kinds.

@@ -321,8 +321,7 @@ impl About {
     pub(super) fn of(&self, session: &Session, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let catalog = &session.world.catalog;
         let used = self.used(catalog);
-        let gaps: HashSet<(Code, Option<Span>)> =
-            session.gaps.iter().map(|gap| (gap.code, gap.span())).collect();
+        let gaps = session.gap_places();
         found.retain(|finding| {
             // A newer release can decide otherwise about every service.
             let Some(span) = finding.span().filter(|_| finding.code != Code::ReleaseNewer) else {
@@ -380,9 +379,8 @@ pub(super) fn of_kinds(
     is_meant: impl Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
     let catalog = &session.world.catalog;
-    let is_gap = |finding: &Diagnostic| {
-        session.gaps.iter().any(|gap| (gap.code, gap.span()) == (finding.code, finding.span()))
-    };
+    let gaps = session.gap_places();
+    let is_gap = |finding: &Diagnostic| gaps.contains(&(finding.code, finding.span()));
     let is_told = |finding: &Diagnostic| {
         let Some(span) = finding.span() else { return true };
         let mut owners =

@@ -32,8 +32,8 @@ pub(super) fn take(states: &mut [&mut State<'_>]) -> BTreeSet<String> {
 }
 
 /// The line about them: what is not done, and whose values are missing.
-pub(super) fn line(what: &str, names: &BTreeSet<String>) -> Option<String> {
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+pub(super) fn line<'n>(what: &str, names: impl IntoIterator<Item = &'n String>) -> Option<String> {
+    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
     (!names.is_empty()).then(|| format!("not {what}: placeholders: {}", names.join(", ")))
 }
 

@@ -122,7 +122,7 @@ pub fn render<'a>(objects: impl IntoIterator<Item = &'a Node>, format: Format) -
 // Trees as indented JSON.
 
 /// Appends a tree, its lines after the first indented by `depth` steps of two spaces.
-pub(super) fn write(out: &mut String, node: &Node, depth: usize) {
+fn write(out: &mut String, node: &Node, depth: usize) {
     match &node.value {
         Value::Null => out.push_str("null"),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -164,7 +164,7 @@ fn number_text(out: &mut String, number: &impl std::fmt::Display) {
 }
 
 /// A comma where one is needed, and a new line.
-pub(super) fn separate(out: &mut String, position: usize, depth: usize) {
+fn separate(out: &mut String, position: usize, depth: usize) {
     if position > 0 {
         out.push(',');
     }
@@ -172,7 +172,7 @@ pub(super) fn separate(out: &mut String, position: usize, depth: usize) {
 }
 
 /// A new line with its indentation.
-pub(super) fn line(out: &mut String, depth: usize) {
+fn line(out: &mut String, depth: usize) {
     out.push('\n');
     out.extend(std::iter::repeat_n("  ", depth));
 }

@@ -399,7 +399,7 @@ pub(crate) fn is_own_server(container: &Node) -> bool {
 // Numbers as the engines parse them.
 
 /// A whole number of Python's `int`: a sign, underscores between digits, blanks around.
-pub(super) fn int(text: &str) -> Option<i64> {
+fn int(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_int = digits
@@ -414,7 +414,7 @@ pub(super) fn int(text: &str) -> Option<i64> {
 
 /// A number of tokens of vLLM (vllm/engine/arg_utils.py, human_readable_int): `8192`, `8k`, `1.5k`
 /// (thousands), `8K` (times 1024).
-pub(super) fn human(text: &str) -> Option<i64> {
+fn human(text: &str) -> Option<i64> {
     let text = text.trim();
     let Some((at, unit)) = text.char_indices().last().filter(|(_, c)| c.is_ascii_alphabetic())
     else {
@@ -450,7 +450,7 @@ pub(super) fn human(text: &str) -> Option<i64> {
 }
 
 /// A number of Python's `float`; no infinity.
-pub(super) fn float(text: &str) -> Option<f64> {
+fn float(text: &str) -> Option<f64> {
     let text = text.trim().replace('_', "");
     // Python and Rust both take `inf` and `nan`, which are no settings.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));

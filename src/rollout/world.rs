@@ -571,12 +571,12 @@ pub(super) struct BarePod {
     template: Arc<PodTemplate>,
     start: Start,
     pub(super) pod: Option<PodId>,
-    pub(super) refused: Option<EcoString>,
+    refused: Option<EcoString>,
     created: bool,
 }
 
 impl BarePod {
-    pub(super) fn new(template: Arc<PodTemplate>, start: Start) -> Self {
+    fn new(template: Arc<PodTemplate>, start: Start) -> Self {
         Self { template, start, pod: None, refused: None, created: false }
     }
 
@@ -609,7 +609,7 @@ pub(super) struct BareSet {
 }
 
 impl BareSet {
-    pub(super) fn new(revision: Revision, replicas: i64) -> Self {
+    fn new(revision: Revision, replicas: i64) -> Self {
         Self { revision, replicas, set: None }
     }
 

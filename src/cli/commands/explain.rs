@@ -222,11 +222,7 @@ struct Answer<'a> {
 impl Answer<'_> {
     fn outcome(&self) -> Outcome {
         let whole = self.args.services.is_empty();
-        let is_broken = |planned: &Planned<'_>| {
-            let world = &self.session.world;
-            planned.error.is_some() && copies::fails(world, planned.service.place, whole)
-        };
-        let is_failed = self.planned.iter().any(is_broken);
+        let is_failed = copies::any_fails(&self.session.world, &self.planned, whole);
         let outcome = self.session.outcome(&self.found, is_failed);
         let others =
             self.placed.as_ref().is_some_and(|placement| whole && placement.others.pending > 0);

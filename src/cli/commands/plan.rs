@@ -281,10 +281,8 @@ impl Answer<'_> {
         let whole = args.services.is_empty();
         let waits = report::is_short(planned, self.servings)
             || whole && together.is_some_and(|placement| placement.others.pending > 0);
-        let is_broken = |planned: &Planned<'_>| {
-            planned.error.is_some() && copies::fails(&session.world, planned.service.place, whole)
-        };
-        let outcome = session.outcome(self.found, planned.iter().any(is_broken));
+        let is_failed = copies::any_fails(&session.world, planned, whole);
+        let outcome = session.outcome(self.found, is_failed);
         // Under `--strict`, what was not judged is not enough for a yes.
         let unknown =
             args.input.strict && together.is_some_and(|placement| !placement.not_judged.is_empty());

@@ -14,7 +14,7 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::until_exit::UntilExit;
-use crate::cli::{Failure, Io, Outcome, complete, copies};
+use crate::cli::{Failure, Io, Outcome, complete, copies, unfilled};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::diff::waves::wave;
 use crate::emit::{self, Layout, Prune, stream};
@@ -249,7 +249,7 @@ fn write(
     } else {
         renderer.in_windows(&servings, |serving| view.whole(serving), &mut take)?;
     }
-    let Rendering { found, failed, left_out, unfilled, .. } = all;
+    let Rendering { found, failed, left_out, unfilled: not_filled, .. } = all;
     let found = settled(&session, found, &sink);
     let about =
         About::selected(&session, &selected, &servings, &found).every(args.services.is_empty());
@@ -271,8 +271,8 @@ fn write(
     if let Some(line) = session.other_definitions(objects, "rendered") {
         io.say_line(&line);
     }
-    if !unfilled.is_empty() {
-        io.say_line(&format!("not rendered: placeholders: {}", unfilled.join(", ")));
+    if let Some(line) = unfilled::line("rendered", &not_filled) {
+        io.say_line(&line);
     }
     if !left_out.is_empty() {
         io.say_line(&format!("not rendered: {}", left_out.join(", ")));

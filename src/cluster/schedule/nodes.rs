@@ -1,8 +1,8 @@
 //! The nodes: their capacity, the part in use, and their pods.
 
-use super::super::{Machine, Taint};
 use super::ids::{NodeId, PodId};
 use super::pod::{HOSTNAME, HostPort, PodTemplate};
+use crate::cluster::{Machine, Taint};
 use crate::quantity::Quantity;
 use ecow::{EcoString, EcoVec};
 use foldhash::HashMap;
@@ -425,7 +425,7 @@ const MOST_KNOWN: usize = 1024;
 
 /// Images on nodes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Images {
+struct Images {
     /// Nodes that have an image, and its size there.
     holders: HashMap<EcoString, Vec<(NodeId, i64)>>,
     /// By the images of a pod; none where no node has any.
@@ -434,7 +434,7 @@ pub(super) struct Images {
 
 impl Images {
     /// Adds the images of a node.
-    pub(super) fn push(&mut self, node: NodeId, images: &[(EcoString, i64)]) {
+    fn push(&mut self, node: NodeId, images: &[(EcoString, i64)]) {
         self.scores.clear();
         for (name, size) in images {
             let holders = self.holders.entry(name.clone()).or_default();
@@ -445,7 +445,7 @@ impl Images {
     }
 
     /// The score of each node for a pod of these images; none where all get nothing.
-    pub(super) fn score(&mut self, images: &[EcoString], nodes: usize) -> Option<Arc<Vec<u16>>> {
+    fn score(&mut self, images: &[EcoString], nodes: usize) -> Option<Arc<Vec<u16>>> {
         if self.holders.is_empty() {
             return None;
         }

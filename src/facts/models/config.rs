@@ -374,13 +374,13 @@ fn context(config: &Node, agent: &Agent<'_>, facts: &mut Facts, found: &mut Vec<
 
 /// Numbers of a weight map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Files {
-    pub(super) files: usize,
-    pub(super) tensors: usize,
+struct Files {
+    files: usize,
+    tensors: usize,
 }
 
 /// Counts the files and tensors of an index.
-pub(super) fn files(index: &Node) -> Files {
+fn files(index: &Node) -> Files {
     let map = index.get("weight_map");
     let entries = || map.into_iter().flat_map(Node::entries);
     // Many tensors are in one file: the files are the distinct names.
@@ -390,16 +390,16 @@ pub(super) fn files(index: &Node) -> Files {
 
 /// The number of parameters of an index.
 #[derive(Clone, Debug)]
-pub(super) struct Stored {
-    pub(super) parameters: ParamCount,
-    pub(super) text: String,
-    pub(super) span: Option<Span>,
+struct Stored {
+    parameters: ParamCount,
+    text: String,
+    span: Option<Span>,
 }
 
 impl Stored {
     /// Whether a count agrees within 1%: as it is, with the shared head twice, or without the draft
     /// layers. Some files store the head twice or omit the draft layers.
-    pub(super) fn agrees(&self, counted: u128, count: &Count) -> bool {
+    fn agrees(&self, counted: u128, count: &Count) -> bool {
         let stored = u128::from(self.parameters.0);
         let near = |counted: u128| stored.abs_diff(counted) <= counted / 100;
         near(counted)
@@ -410,7 +410,7 @@ impl Stored {
 
 /// Parameters of an index: the stated number, or bytes divided by the width of the weights. Bytes
 /// of quantized weights give no number.
-pub(super) fn indexed_parameters(index: &Node, config: &Node) -> Option<Stored> {
+fn indexed_parameters(index: &Node, config: &Node) -> Option<Stored> {
     let whole = |key: &str| {
         let node = index.at(&["metadata", key])?;
         // Some indexes write floats.
@@ -444,7 +444,7 @@ pub(super) fn indexed_parameters(index: &Node, config: &Node) -> Option<Stored> 
 // `KvCache` computes with; equal layers are grouped.
 
 /// The cache of a model; `None` for a model without one, such as an encoder.
-pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
+fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
     let mut found: Vec<KeptLayers> = Vec::new();
     // A few kinds of layers at most: a search in the list is cheaper than a map.
     for kept in layers.iter().flat_map(|layer| kept(&layer.mixer)).flatten() {

@@ -510,7 +510,7 @@ impl StateSpace {
     }
 
     /// Elements of its matrices, and of the rest.
-    pub(super) fn elements(self, hidden: u128) -> (u128, u128) {
+    fn elements(self, hidden: u128) -> (u128, u128) {
         // One matrix makes gate, input of the convolution and steps.
         let into = linear(hidden, self.inner() + self.convolved() + self.heads, self.bias);
         let out = linear(self.inner(), hidden, self.bias);

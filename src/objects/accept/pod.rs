@@ -445,7 +445,7 @@ const KINDS: [&str; 30] = [
 
 /// Judges the volumes of a pod and returns those without a fault: the server mounts no others. The
 /// pod's name is empty where it is not known yet, and none in a template.
-pub(super) fn volumes<'n>(
+fn volumes<'n>(
     judge: &mut Judge<'_>,
     at: &At<'_>,
     volumes: Option<&'n Node>,

@@ -438,7 +438,7 @@ const FIELDS: [&str; 5] = [
 const TOKEN_SECONDS: (i64, i64) = (600, 1 << 32);
 
 /// Judges files about the pod (`validateDownwardAPIVolumeFile`).
-pub(super) fn downward_files(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) {
+fn downward_files(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) {
     let list = at.field("items");
     for (index, file) in holder.items_of("items").iter().enumerate() {
         let at = list.index(index);
@@ -465,7 +465,7 @@ pub(super) fn downward_files(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) 
 
 /// Judges the sources that share a volume (`validateProjectionSources`). Certificates and bundles
 /// of them are dropped before: their feature gates are off.
-pub(super) fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) {
+fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) {
     mode(judge, at, volume, "defaultMode");
     let mut paths = HashSet::new();
     let list = at.field("sources");

@@ -1,6 +1,5 @@
 //! Builds pods and metadata of every component from a resolution.
 
-use super::super::rules::{ClassRule, MainContainerRule, Rules as _};
 use super::component::{Merged, MergedComponent};
 use super::container::{self, Steps};
 use super::fine_tuned::FineTuned;
@@ -11,6 +10,7 @@ use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit::{self, list_mut, map_mut, mapping, text};
 use crate::merge::history::Recorder;
+use crate::operators::ome::rules::{ClassRule, MainContainerRule, Rules as _};
 use crate::pods::built::{Built, Component, Stopped, Unfinished};
 use crate::pods::container::{lost_variable, push};
 use crate::pods::lint::{self, Place};
