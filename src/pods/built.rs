@@ -132,7 +132,7 @@ pub struct Outline {
 
 impl Outline {
     /// One of single pods beside the components that serve, whose number nothing scales.
-    pub(crate) fn beside(
+    pub(crate) fn of_fixed_count(
         kind: ComponentKind,
         replicas: Option<i64>,
         accelerators: Option<BTreeMap<EcoString, i64>>,

@@ -96,7 +96,7 @@ fn probers(outlines: &[Outline]) -> Option<Outline> {
         outlines.iter().filter(|outline| outline.mode == DeploymentMode::MultiNodeRayVllm);
     let first = clusters.next()?.settled_replicas;
     let replicas = clusters.fold(first, |sum, outline| sum?.checked_add(outline.settled_replicas?));
-    Some(Outline::beside(ComponentKind::Prober, replicas, Some(BTreeMap::new())))
+    Some(Outline::of_fixed_count(ComponentKind::Prober, replicas, Some(BTreeMap::new())))
 }
 
 /// The inputs of merging other than the decisions.

@@ -251,7 +251,7 @@ fn outlines_of(spec: &Node, components: &[Component]) -> Vec<Outline> {
 fn outline_beside(part: &scheduler::Part<'_>) -> Outline {
     let replicas = count_of_pods(part.replicas, 1);
     let accelerators = part.pod.map_or_else(|| Some(BTreeMap::new()), by_resource);
-    Outline::beside(part.kind, replicas, accelerators)
+    Outline::of_fixed_count(part.kind, replicas, accelerators)
 }
 
 /// The components of a combined service. The specification is kept in the first one.
