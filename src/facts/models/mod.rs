@@ -11,8 +11,6 @@ pub(crate) mod config;
 pub(crate) mod count;
 #[cfg(test)]
 pub(crate) mod counted;
-#[cfg(test)]
-pub(crate) mod counted_vision;
 pub(crate) mod dimensions;
 pub(crate) mod families;
 pub(crate) mod keys;

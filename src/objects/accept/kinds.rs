@@ -127,15 +127,17 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
 }
 
+const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+fn is_no_address(text: &str) -> bool {
+    !names::ip_address(text).is_empty()
+}
+
 /// Judges addresses of a Service, and its traffic policies.
 fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let text = |key: &str| spec.get(key).and_then(Node::as_str).unwrap_or_default();
-    let kind = text("type");
-    let balanced = kind == "LoadBalancer";
-    let ip = text("clusterIP");
+    let (kind, ip) = (text("type"), text("clusterIP"));
     // The server copies `clusterIP` into the list `clusterIPs`, and names its first element.
-    let wrong_address = |text: &str| !names::ip_address(text).is_empty();
-    let bad = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
     if let Some(node) = spec.get("clusterIP").filter(|_| !ip.is_empty()) {
         let list = at.field("clusterIPs");
         match kind {
@@ -154,8 +156,8 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                     "delete it, or write `type: ClusterIP`",
                 );
             }
-            _ if ip != "None" && wrong_address(ip) => {
-                judge.invalid(&list.index(0), node, bad, "write `None` or an address");
+            _ if ip != "None" && is_no_address(ip) => {
+                judge.invalid(&list.index(0), node, NO_ADDRESS, "write `None` or an address");
             }
             _ => {}
         }
@@ -179,10 +181,32 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             "write the same address",
         );
     }
+    external_addresses(judge, at, spec);
+    load_balancer(judge, at, spec);
+    external_traffic(judge, at, spec);
+    judge.exactly_if_there(at, spec, "internalTrafficPolicy", &["Cluster", "Local"]);
+    judge.exactly_if_there(
+        at,
+        spec,
+        "trafficDistribution",
+        &["PreferClose", "PreferSameZone", "PreferSameNode"],
+    );
+    judge.exactly_if_there(
+        at,
+        spec,
+        "ipFamilyPolicy",
+        &["SingleStack", "PreferDualStack", "RequireDualStack"],
+    );
+    families(judge, at, spec);
+    session_affinity(judge, at, spec);
+}
+
+/// Judges the addresses outside of the cluster.
+fn external_addresses(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let outside_at = at.field("externalIPs");
     for (index, address) in spec.items_of("externalIPs").iter().enumerate() {
-        if address.as_str().is_some_and(wrong_address) {
-            judge.invalid(&outside_at.index(index), address, bad, "write an address");
+        if address.as_str().is_some_and(is_no_address) {
+            judge.invalid(&outside_at.index(index), address, NO_ADDRESS, "write an address");
         // Special addresses are looked for only in what is an address.
         } else if let Some(why) = address.as_str().and_then(special_address) {
             judge.invalid(
@@ -193,6 +217,12 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             );
         }
     }
+}
+
+/// Judges fields that only a Service with a load balancer has.
+fn load_balancer(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let text = |key: &str| spec.get(key).and_then(Node::as_str).unwrap_or_default();
+    let balanced = text("type") == "LoadBalancer";
     // One of the three paths begins with a capital letter in the server's message.
     for (key, shown) in [
         ("allocateLoadBalancerNodePorts", "allocateLoadBalancerNodePorts"),
@@ -221,11 +251,17 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
         judge.invalid(&at.field("healthCheckNodePort"), port, message, "delete it");
     }
+}
+
+/// Judges the policy for traffic from outside, which only Services have that are reached from there.
+fn external_traffic(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let kind = spec.get("type").and_then(Node::as_str).unwrap_or_default();
     if let Some(policy) =
         spec.get("externalTrafficPolicy").filter(|policy| policy.as_str() != Some(""))
     {
         // Traffic from outside the cluster gets to a Service in one of these ways only.
-        let outside = balanced || kind == "NodePort" || !spec.items_of("externalIPs").is_empty();
+        let outside =
+            matches!(kind, "LoadBalancer" | "NodePort") || !spec.items_of("externalIPs").is_empty();
         if outside {
             judge.one_of(&at.field("externalTrafficPolicy"), Some(policy), &["Cluster", "Local"]);
         } else {
@@ -233,19 +269,10 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.invalid(&at.field("externalTrafficPolicy"), policy, message, "delete it");
         }
     }
-    judge.exactly_if_there(at, spec, "internalTrafficPolicy", &["Cluster", "Local"]);
-    judge.exactly_if_there(
-        at,
-        spec,
-        "trafficDistribution",
-        &["PreferClose", "PreferSameZone", "PreferSameNode"],
-    );
-    judge.exactly_if_there(
-        at,
-        spec,
-        "ipFamilyPolicy",
-        &["SingleStack", "PreferDualStack", "RequireDualStack"],
-    );
+}
+
+/// Judges the families of addresses.
+fn families(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let families_at = at.field("ipFamilies");
     for (index, family) in spec.items_of("ipFamilies").iter().enumerate() {
         if !matches!(family.as_str(), Some("IPv4" | "IPv6")) {
@@ -262,7 +289,11 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             );
         }
     }
-    let sticky = text("sessionAffinity") == "ClientIP";
+}
+
+/// Judges how long a client keeps its pod.
+fn session_affinity(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let sticky = spec.get("sessionAffinity").and_then(Node::as_str) == Some("ClientIP");
     if let Some(config) = spec.get("sessionAffinityConfig") {
         let config_at = at.field("sessionAffinityConfig");
         // Without session affinity the server drops `sessionAffinityConfig`.

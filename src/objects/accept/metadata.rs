@@ -263,7 +263,7 @@ pub(super) struct Operators {
 
 impl Operators {
     /// Those of label selectors.
-    pub(super) const SETS: Self = Self {
+    const SETS: Self = Self {
         names: &["In", "NotIn", "Exists", "DoesNotExist"],
         help: "write `In`, `NotIn`, `Exists` or `DoesNotExist`",
     };

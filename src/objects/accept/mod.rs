@@ -21,7 +21,6 @@ pub(crate) mod mount;
 mod network;
 pub(crate) mod path;
 pub(crate) mod pod;
-pub(crate) mod probe;
 mod quota;
 pub(crate) mod ray;
 pub(crate) mod resources;

@@ -68,33 +68,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
     judge.exactly_if_there(at, spec, "preemptionPolicy", &["PreemptLowerPriority", "Never"]);
     // The findings of all parts come in the order of upstream's validation.
     security::of_system(judge, at, spec);
-    // The older field is used where the newer one is empty.
-    let account = ["serviceAccountName", "serviceAccount"]
-        .iter()
-        .filter_map(|key| spec.get(key))
-        .find(|node| node.as_str() != Some(""));
-    if let Some(account) = account {
-        judge.shaped(
-            &at.field("serviceAccountName"),
-            account,
-            account.as_str().map(names::service_account).unwrap_or_default(),
-        );
-    }
-    for (key, form) in [
-        ("nodeName", names::dns1123_subdomain as fn(&str) -> Vec<String>),
-        ("hostname", names::dns1123_label),
-        ("subdomain", names::dns1123_label),
-    ] {
-        judge.formed(at, spec, key, form);
-    }
-    judge.formed(at, spec, "priorityClassName", names::dns1123_subdomain);
-    if let Some(class) = spec.get("runtimeClassName") {
-        judge.shaped(
-            &at.field("runtimeClassName"),
-            class,
-            class.as_str().map(names::dns1123_subdomain).unwrap_or_default(),
-        );
-    }
+    references(judge, at, spec);
     metadata::labels(judge, &at.field("nodeSelector"), spec.get("nodeSelector"));
     scheduling::scheduling(judge, at, spec, labels);
     network(judge, at, spec);
@@ -102,19 +76,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
     if let Some(secrets) = spec.get("imagePullSecrets") {
         judge.keyed_where_applied(&at.field("imagePullSecrets"), secrets, &[("name", "")]);
     }
-    if let Some(gates) = spec.get("schedulingGates") {
-        judge.keyed(&at.field("schedulingGates"), gates, &[("name", "")]);
-    }
-    for (list, key) in [("readinessGates", "conditionType"), ("schedulingGates", "name")] {
-        for (index, gate) in spec.items_of(list).iter().enumerate() {
-            let at = at.field(list);
-            let at = at.index(index);
-            let name = gate.get(key).and_then(Node::as_str).unwrap_or_default();
-            // The server names the field of a readiness gate, and the element of a scheduling gate.
-            let at = if list == "readinessGates" { at.field(key) } else { at };
-            judge.shaped(&at, gate.get(key).unwrap_or(gate), names::qualified_name(name));
-        }
-    }
+    gates(judge, at, spec);
     if let Some(containers) =
         spec.get("ephemeralContainers").filter(|list| !list.items().is_empty())
     {
@@ -172,7 +134,60 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
     if spec.items_of("containers").is_empty() {
         judge.required(&at.field("containers"), spec, "");
     }
-    // Both lists share one set of names; the server reports the init container.
+    shared_names(judge, at, spec);
+}
+
+/// Judges the names of the account, the node, the classes, and of the pod on its network.
+fn references(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    // The older field is used where the newer one is empty.
+    let account = ["serviceAccountName", "serviceAccount"]
+        .iter()
+        .filter_map(|key| spec.get(key))
+        .find(|node| node.as_str() != Some(""));
+    if let Some(account) = account {
+        judge.shaped(
+            &at.field("serviceAccountName"),
+            account,
+            account.as_str().map(names::service_account).unwrap_or_default(),
+        );
+    }
+    for (key, form) in [
+        ("nodeName", names::dns1123_subdomain as fn(&str) -> Vec<String>),
+        ("hostname", names::dns1123_label),
+        ("subdomain", names::dns1123_label),
+    ] {
+        judge.formed(at, spec, key, form);
+    }
+    judge.formed(at, spec, "priorityClassName", names::dns1123_subdomain);
+    if let Some(class) = spec.get("runtimeClassName") {
+        judge.shaped(
+            &at.field("runtimeClassName"),
+            class,
+            class.as_str().map(names::dns1123_subdomain).unwrap_or_default(),
+        );
+    }
+}
+
+/// Judges the conditions that the pod waits for.
+fn gates(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    if let Some(gates) = spec.get("schedulingGates") {
+        judge.keyed(&at.field("schedulingGates"), gates, &[("name", "")]);
+    }
+    for (list, key) in [("readinessGates", "conditionType"), ("schedulingGates", "name")] {
+        for (index, gate) in spec.items_of(list).iter().enumerate() {
+            let at = at.field(list);
+            let at = at.index(index);
+            let name = gate.get(key).and_then(Node::as_str).unwrap_or_default();
+            // The server names the field of a readiness gate, and the element of a scheduling gate.
+            let at = if list == "readinessGates" { at.field(key) } else { at };
+            judge.shaped(&at, gate.get(key).unwrap_or(gate), names::qualified_name(name));
+        }
+    }
+}
+
+/// Judges the names of containers and init containers, which share one set; the server reports the
+/// init container.
+fn shared_names(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let mains: HashSet<&str> = spec
         .items_of("containers")
         .iter()
@@ -265,12 +280,57 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             );
         }
     }
-    let dns_at = at.field("dnsConfig");
+    dns(judge, &at.field("dnsConfig"), spec);
+    if let Some(node) = spec.get("shareProcessNamespace")
+        // Processes are shared among the containers or with the node, not both.
+        && says("shareProcessNamespace", true)
+        && says("hostPID", true)
+    {
+        let at = at.field("securityContext");
+        judge.invalid(
+            &at.field("shareProcessNamespace"),
+            node,
+            "ShareProcessNamespace and HostPID cannot both be enabled",
+            "delete one of the two",
+        );
+    }
+    if says("hostUsers", false) {
+        for (key, shown) in
+            // A user namespace of its own is of no use in the other namespaces of the node. The
+            // paths are spelled as the server spells them.
+            [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")]
+        {
+            if let Some(node) = spec.get(key).filter(|_| says(key, true)) {
+                judge.forbidden(
+                    &at.field(shown),
+                    node,
+                    "when `hostUsers` is false",
+                    "delete one of the two",
+                );
+            }
+        }
+    }
+    if let Some(name) = spec.get("hostnameOverride") {
+        let at = at.field("hostnameOverride");
+        for (key, detail) in [
+            ("setHostnameAsFQDN", "may not be specified when setHostnameAsFQDN is true"),
+            ("hostNetwork", "may not be specified when hostNetwork is true"),
+        ] {
+            if says(key, true) {
+                judge.forbidden(&at, name, detail, "delete one of the two");
+            }
+        }
+        judge.shaped(&at, name, name.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+    }
+}
+
+/// Judges the DNS settings of the pod.
+fn dns(judge: &mut Judge<'_>, dns_at: &At<'_>, spec: &Node) {
     // With this policy the pod gets no DNS settings but those of `dnsConfig`.
     let is_own = spec.get("dnsPolicy").and_then(Node::as_str) == Some("None");
     match spec.get("dnsConfig") {
         None if is_own => {
-            judge.required(&dns_at, spec, "must provide `dnsConfig` when `dnsPolicy` is None");
+            judge.required(dns_at, spec, "must provide `dnsConfig` when `dnsPolicy` is None");
         }
         Some(config) if is_own && config.items_of("nameservers").is_empty() => {
             judge.required(
@@ -315,47 +375,6 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 }
             }
         }
-    }
-    if let Some(node) = spec.get("shareProcessNamespace")
-        // Processes are shared among the containers or with the node, not both.
-        && says("shareProcessNamespace", true)
-        && says("hostPID", true)
-    {
-        let at = at.field("securityContext");
-        judge.invalid(
-            &at.field("shareProcessNamespace"),
-            node,
-            "ShareProcessNamespace and HostPID cannot both be enabled",
-            "delete one of the two",
-        );
-    }
-    if says("hostUsers", false) {
-        for (key, shown) in
-            // A user namespace of its own is of no use in the other namespaces of the node. The
-            // paths are spelled as the server spells them.
-            [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")]
-        {
-            if let Some(node) = spec.get(key).filter(|_| says(key, true)) {
-                judge.forbidden(
-                    &at.field(shown),
-                    node,
-                    "when `hostUsers` is false",
-                    "delete one of the two",
-                );
-            }
-        }
-    }
-    if let Some(name) = spec.get("hostnameOverride") {
-        let at = at.field("hostnameOverride");
-        for (key, detail) in [
-            ("setHostnameAsFQDN", "may not be specified when setHostnameAsFQDN is true"),
-            ("hostNetwork", "may not be specified when hostNetwork is true"),
-        ] {
-            if says(key, true) {
-                judge.forbidden(&at, name, detail, "delete one of the two");
-            }
-        }
-        judge.shaped(&at, name, name.as_str().map(names::dns1123_subdomain).unwrap_or_default());
     }
 }
 

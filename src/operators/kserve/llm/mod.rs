@@ -27,7 +27,6 @@ mod scheduler;
 mod size;
 mod storage;
 pub(crate) mod system;
-mod tokenizer_config;
 mod tracing;
 mod transform;
 mod validate;

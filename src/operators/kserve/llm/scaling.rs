@@ -85,13 +85,7 @@ fn of_workload(
         let triggers = scaling.get("triggers").cloned().unwrap_or_else(|| Node::list([], BY));
         let body = keda(scaling, triggers);
         let metadata = metadata(scene, scaled, workload_labels(scene), Map::new(), &SCALING);
-        return Ok(Some(object(
-            "keda.sh/v1alpha1",
-            "ScaledObject",
-            metadata,
-            [("spec", body)],
-            &SCALING,
-        )));
+        return Ok(Some(scaled_object(metadata, body)));
     }
     let Some(wva) = scaling.get("wva") else { return Ok(None) };
     let mut labels = workload_labels(scene);
@@ -105,13 +99,7 @@ fn of_workload(
         let trigger = trigger(scene, &scaled)?;
         let body = keda(wva, Node::list([trigger], BY));
         let metadata = metadata(scene, scaled, labels, annotations, &SCALING);
-        return Ok(Some(object(
-            "keda.sh/v1alpha1",
-            "ScaledObject",
-            metadata,
-            [("spec", body)],
-            &SCALING,
-        )));
+        return Ok(Some(scaled_object(metadata, body)));
     }
     let Some(wva) = wva.get("hpa") else { return Ok(None) };
     let name = suffix("-kserve-hpa", "-kserve-prefill-hpa");
@@ -145,6 +133,10 @@ fn of_workload(
         [("spec", body)],
         &SCALING,
     )))
+}
+
+fn scaled_object(metadata: Node, body: Node) -> Node {
+    object("keda.sh/v1alpha1", "ScaledObject", metadata, [("spec", body)], &SCALING)
 }
 
 fn annotations(spec: &Node, wva: &Node) -> Map {

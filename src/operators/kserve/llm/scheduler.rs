@@ -3,17 +3,16 @@
 
 use super::accounts::Account;
 use super::around::{binding, bound};
-use super::expand;
 use super::names_of_plugins::{flag, tokenizer_enabled};
 use super::parts::{component_labels, metadata, object, template};
 use super::rules::{ACCESS, POOL, SCHEDULER, SCHEDULER_CONFIG, TOKENIZER};
-use super::scene::{MAIN, Scene, node_of, put, spread, text_at};
+use super::scene::{MAIN, Scene, at_mut, node_of, put, spread, text_at};
 use super::storage::Target;
-use super::tracing;
-use super::transform;
+use super::transform::{self, PRECISE_SCORER, PREFIX_SCORER, each_plugin, mutate};
+use super::{expand, tracing};
 use crate::api::{ComponentKind, Failure};
 use crate::diag::Diagnostic;
-use crate::merge::edit::{each_mut, mapping, position, text};
+use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
 use crate::objects::build::node;
 use crate::pods::container::push;
 use crate::quantity::names::child_name;
@@ -310,7 +309,7 @@ fn deployment(
             adapters: &[],
         };
         target.attach(&mut pod, findings)?;
-        super::tokenizer_config::write(&mut pod);
+        configure_tokenizer(&mut pod);
     }
     let mut labels = picker_labels(scene);
     spread(&mut labels, scheduler.get("labels"), "");
@@ -485,6 +484,43 @@ fn tokenizer(
         object("apps/v1", "Deployment", metadata(), [("spec", body)], &TOKENIZER),
         object("v1", "Service", metadata(), [("spec", service)], &TOKENIZER),
     ])
+}
+
+/// Writes the settings of a tokenizer that runs beside the scheduler (WithUdsTokenizerConfig).
+fn configure_tokenizer(pod: &mut Node) {
+    const BY: Origin = Origin::Derived(&SCHEDULER_CONFIG);
+    mutate(pod, &mut |config| {
+        each_plugin(config, &[PRECISE_SCORER], |plugin| {
+            if map_mut(plugin, "parameters", BY).is_none() {
+                return;
+            }
+            let Some(parameters) = at_mut(plugin, &["parameters"]) else { return };
+            _ = map_mut(parameters, "indexerConfig", BY);
+            let Some(indexer) = at_mut(parameters, &["indexerConfig"]) else { return };
+            _ = map_mut(indexer, "tokenizersPoolConfig", BY);
+            if let Some(pool) = at_mut(indexer, &["tokenizersPoolConfig"]) {
+                put(pool, "modelName", Node::str("base", BY));
+                if let Some(uds) = map_mut(pool, "uds", BY) {
+                    let socket = "/tmp/tokenizer/tokenizer-uds.socket";
+                    uds.insert("socketFile", Node::str(socket, BY));
+                }
+            }
+            let processor = indexer.get("tokenProcessorConfig").cloned();
+            if let Some(processor) = processor
+                && parameters.get("tokenProcessorConfig").is_none()
+            {
+                put(parameters, "tokenProcessorConfig", processor);
+            }
+        });
+        each_plugin(config, &[PREFIX_SCORER], |plugin| {
+            let Some(parameters) = at_mut(plugin, &["parameters"]) else { return };
+            if let Some(size) = parameters.get("blockSize").cloned()
+                && parameters.get("blockSizeTokens").is_none()
+            {
+                put(parameters, "blockSizeTokens", size);
+            }
+        });
+    });
 }
 
 #[cfg(test)]

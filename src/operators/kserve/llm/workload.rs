@@ -275,22 +275,7 @@ fn groups(
         Part::Main => spec,
         Part::Prefill => spec.get("prefill").unwrap_or(spec),
     };
-    let suffix = part.suffix();
-    let role = part.role(spec);
-    let mut worker_labels =
-        component_labels(scene, &format!("llminferenceservice-workload-worker{suffix}"));
-    // Without a template of its own the leader is made from the worker's: it needs the labels by
-    // which requests are routed.
-    if workload.get("template").is_none() {
-        add_label(&mut worker_labels, "kserve.io/component", "workload");
-        let role = if part == Part::Main { "decode" } else { role };
-        add_label(&mut worker_labels, ROLE, role);
-    }
-    let mut leader_labels =
-        component_labels(scene, &format!("llminferenceservice-workload-leader{suffix}"));
-    add_label(&mut leader_labels, "kserve.io/component", "workload");
-    add_label(&mut leader_labels, ROLE, role);
-
+    let [mut leader_labels, mut worker_labels] = group_labels(scene, spec, workload, part);
     let pods = Pods { scene, spec, workload, adapters, part };
     // One closure for both pods: each finding names the template that it is about.
     let mut build = |key: &str, what: &str| -> Result<Option<Node>, Failure> {
@@ -342,21 +327,10 @@ fn groups(
         }
     }
     put(&mut group, "restartPolicy", Node::str("RecreateGroupOnPodRestart", by));
-    let mut strategy = mapping([("type", Node::str("RollingUpdate", by))], by);
-    if let Some(rollout_strategy) =
-        workload.get("rolloutStrategy").filter(|rollout_strategy| !rollout_strategy.is_empty())
-    {
-        let value = |key: &str, usual: i64| {
-            rollout_strategy.get(key).cloned().unwrap_or_else(|| Node::int(usual, by))
-        };
-        let update =
-            [("maxUnavailable", value("maxUnavailable", 1)), ("maxSurge", value("maxSurge", 0))];
-        put(&mut strategy, "rollingUpdateConfiguration", mapping(update, by));
-    }
     let mut body = mapping(
         [
             ("leaderWorkerTemplate", group),
-            ("rolloutStrategy", strategy),
+            ("rolloutStrategy", group_strategy(workload)),
             ("startupPolicy", Node::str("LeaderCreated", by)),
         ],
         by,
@@ -384,6 +358,43 @@ fn groups(
         None => (worker.clone(), Some((worker, workers))),
     };
     Ok(Workload { part, node, before: Vec::new(), pod, worker, labels: worker_labels, annotations })
+}
+
+/// The labels of leaders and of workers.
+fn group_labels(scene: &Scene<'_>, spec: &Node, workload: &Node, part: Part) -> [Map; 2] {
+    let suffix = part.suffix();
+    let role = part.role(spec);
+    let mut worker_labels =
+        component_labels(scene, &format!("llminferenceservice-workload-worker{suffix}"));
+    // Without a template of its own the leader is made from the worker's: it needs the labels by
+    // which requests are routed.
+    if workload.get("template").is_none() {
+        add_label(&mut worker_labels, "kserve.io/component", "workload");
+        let role = if part == Part::Main { "decode" } else { role };
+        add_label(&mut worker_labels, ROLE, role);
+    }
+    let mut leader_labels =
+        component_labels(scene, &format!("llminferenceservice-workload-leader{suffix}"));
+    add_label(&mut leader_labels, "kserve.io/component", "workload");
+    add_label(&mut leader_labels, ROLE, role);
+    [leader_labels, worker_labels]
+}
+
+/// How the groups of a workload are replaced.
+fn group_strategy(workload: &Node) -> Node {
+    let by = Origin::Derived(&GROUPS);
+    let mut strategy = mapping([("type", Node::str("RollingUpdate", by))], by);
+    if let Some(rollout_strategy) =
+        workload.get("rolloutStrategy").filter(|rollout_strategy| !rollout_strategy.is_empty())
+    {
+        let value = |key: &str, usual: i64| {
+            rollout_strategy.get(key).cloned().unwrap_or_else(|| Node::int(usual, by))
+        };
+        let update =
+            [("maxUnavailable", value("maxUnavailable", 1)), ("maxSurge", value("maxSurge", 0))];
+        put(&mut strategy, "rollingUpdateConfiguration", mapping(update, by));
+    }
+    strategy
 }
 
 /// The account of a LeaderWorkerSet.

@@ -6,7 +6,6 @@
 
 pub(crate) mod entry;
 pub(crate) mod knative;
-pub(crate) mod nodes;
 pub(crate) mod raw;
 pub(crate) mod route;
 pub(crate) mod scale;

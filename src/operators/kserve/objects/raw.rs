@@ -3,14 +3,14 @@
 //! pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler.go,
 //! createDefaultSvc).
 
-use super::{View, nodes, scale};
+use super::{View, scale};
 use crate::objects::build::{node, set};
 use crate::objects::metadata::{label, metadata, with};
 use crate::objects::rules;
 use crate::operators::kserve::compose::{names, stops as kserve_stops};
 use crate::operators::kserve::openshift;
 use crate::pods::built::Component;
-use crate::yaml::{Map, Node, Rule};
+use crate::yaml::{Entry, Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
 /// Containers that get a default readiness probe.
@@ -41,11 +41,11 @@ pub(super) fn objects(
     let mut labels = with(&component.labels, [label("app", app.clone(), &rules::KSERVE_APP)]);
     // Head and workers of one generation find each other by this label.
     if component.worker.is_some() {
-        labels = with(&labels, [nodes::generation(view)]);
+        labels = with(&labels, [generation(view)]);
     }
     let mut objects = vec![(1, service(view, component, &labels, &app))];
     if component.worker.is_some() {
-        objects.extend(nodes::services(view, component, &labels).map(|object| (1, object)));
+        objects.extend(headless_services(view, component, &labels).map(|object| (1, object)));
     }
     objects.push((1, scale::collector(view, component)));
     let wrapped = Wrapped {
@@ -71,7 +71,7 @@ pub(super) fn objects(
             .clone()
             .unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
         let labels =
-            with(&by_key, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
+            with(&by_key, [label("app", app.clone(), &rules::KSERVE_APP), generation(view)]);
         let of_workers = Component { annotations, ..component.clone() };
         let workers = Wrapped {
             name: &name,
@@ -207,4 +207,53 @@ pub(super) fn ports(view: &View<'_>, component: &Component) -> Vec<Node> {
         ports = openshift::service::ports(component, ports);
     }
     ports
+}
+
+const NODES: &Rule = &rules::KSERVE_NODES;
+
+/// The label with the generation of the service; 1 if the input has none.
+fn generation(view: &View<'_>) -> Entry {
+    label("isvc.generation", generation_number(view), NODES)
+}
+
+fn generation_number(view: &View<'_>) -> EcoString {
+    view.service
+        .object
+        .metadata("generation")
+        .and_then(Node::scalar_text)
+        .unwrap_or_else(|| "1".into())
+}
+
+/// The headless Services by which head and workers find each other. Quirk: they are named after the
+/// predictor (`predictor.name`), but HEAD_SVC uses the name of the service (createHeadlessSvc and
+/// createWorkerHeadlessSvc).
+fn headless_services(
+    view: &View<'_>,
+    component: &Component,
+    labels: &Map,
+) -> impl Iterator<Item = Option<Node>> {
+    let number = generation_number(view);
+    let base = component.name.strip_suffix("-predictor").unwrap_or(&component.name);
+    let of = |role: &'static str, name: EcoString, app: EcoString| {
+        let selector: Map = [
+            label("app", app, &rules::KSERVE_APP),
+            label("isvc.generation", number.clone(), NODES),
+        ]
+        .into_iter()
+        .collect();
+        node!(NODES; {
+            apiVersion: "v1",
+            kind: "Service",
+            metadata: (metadata(name, Some(&view.namespace), &with(labels, [label("multinode/role", role, NODES)]), &component.annotations)),
+            spec: { clusterIP: "None", publishNotReadyAddresses: true, selector: selector },
+        })
+    };
+    let head =
+        of("head", eco_format!("{base}-head-{number}"), eco_format!("isvc.{}", component.name));
+    let workers = of(
+        "worker",
+        eco_format!("{base}-workers-{number}"),
+        eco_format!("isvc.{}-worker", component.name),
+    );
+    [head, workers].into_iter()
 }
