@@ -1,10 +1,10 @@
 //! The tolerations that a placement assumes: which nodes hold pods only because of them, and whether
 //! the answer hangs on them.
 
-use super::{Fleet, MOST_ASKED_TWICE, Placed, stands};
+use super::{MOST_ASKED_TWICE, Placed, stands};
 use crate::cluster::DeviceTolerations;
 use crate::cluster::assumed::{is_of_resource, toleration};
-use crate::cluster::fleet::Manner;
+use crate::cluster::fleet::{Fleet, Manner};
 use crate::cluster::schedule::PodTemplate;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Whether everything that fits would also fit if it were applied in another order.
 
-use super::{Fleet, claims::Claim};
-use crate::cluster::fleet::{Came, Manner};
+use super::claims::Claim;
+use crate::cluster::fleet::{Came, Fleet, Manner};
 use ecow::EcoString;
 use std::collections::BTreeSet;
 

@@ -17,6 +17,7 @@ use crate::pipeline::running::{OwnerName, RunningPods};
 use crate::pipeline::serving::plan_servings;
 use crate::rollout::Keeping;
 use ecow::EcoString;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The cluster that pods are placed on: nodes and running pods of an input.
@@ -52,6 +53,31 @@ impl<'a> Ground<'a> {
         same_room(self.catalog, other)
             // The new state of a pull request is often rendered, and has no pods at all.
             && (running.all.is_empty() || names(&self.running) == names(&running))
+    }
+}
+
+/// The nodes with the workloads of claims, and the running pods that belong to none of them.
+pub(super) fn fleet(
+    ground: &Ground<'_>,
+    claimed_pods: &BTreeSet<usize>,
+    claims: &mut [Claim],
+) -> Fleet {
+    let others = ground.running.all.iter().zip(&ground.templates).enumerate();
+    let others =
+        others.filter(|(at, _)| !claimed_pods.contains(at)).map(|(number, (pod, template))| {
+            Other {
+                number,
+                template: Arc::clone(template),
+                node: pod.node.clone(),
+                started: pod.started.clone(),
+            }
+        });
+    Fleet {
+        machines: ground.machines.clone(),
+        options: options(ground.catalog),
+        others: others.collect(),
+        workloads: claims.iter_mut().map(|claim| std::mem::take(&mut claim.workload)).collect(),
+        stays: false,
     }
 }
 
@@ -183,23 +209,7 @@ impl Workloads {
             // After the number of replicas: an autoscaler's pods count within the new limits.
             claim.keep_scaled();
         }
-        let others = ground.running.all.iter().zip(&ground.templates).enumerate();
-        let others =
-            others.filter(|(at, _)| !claimed_pods.contains(at)).map(|(number, (pod, template))| {
-                Other {
-                    number,
-                    template: Arc::clone(template),
-                    node: pod.node.clone(),
-                    started: pod.started.clone(),
-                }
-            });
-        let mut fleet = Fleet {
-            machines: ground.machines.clone(),
-            options: options(ground.catalog),
-            others: others.collect(),
-            workloads: claims.iter_mut().map(|claim| std::mem::take(&mut claim.workload)).collect(),
-            stays: false,
-        };
+        let mut fleet = fleet(ground, &claimed_pods, &mut claims);
         quota::hold(ground.catalog, &mut planned, &claims, &mut fleet);
         Self { claims, fleet }
     }

@@ -57,93 +57,38 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
         return all;
     }
     let objects: Vec<&Object> = of_group.filter(|item| !catalog.is_copy(item)).collect();
-    let created = created(catalog, claims, &pods);
-    let named: BTreeMap<EcoString, Labels> = catalog
-        .others()
-        .iter()
-        .filter(|item| item.id.kind == "Namespace")
-        .map(|item| (item.id.name.clone(), labels(item.metadata("labels"))))
-        .collect();
-    let selects = |selector: Option<&Node>, namespace: &EcoString| {
-        // What cannot be read may select everything.
-        let Ok(Some(selector)) = label_selector(selector) else { return true };
-        selector.matches(|key| match key {
-            NAME => Some(namespace.as_str()),
-            key => named.get(namespace)?.get(key).map(EcoString::as_str),
-        })
-    };
-    let mut own_labels: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
+    let mut labels_of_pods: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
         let labels = workload.templates.iter().map(|template| &template.labels);
-        own_labels.entry(namespace(claim)).or_default().extend(labels);
+        labels_of_pods.entry(namespace(claim)).or_default().extend(labels);
     }
-    let takes = |hook: &Node, labels: &Labels| {
-        let Ok(Some(selector)) = label_selector(hook.get("objectSelector")) else { return true };
-        selector.matches(|key| labels.get(key).map(EcoString::as_str))
-    };
-    let has_run = |hook: &Node| {
-        let mut live = catalog.others().iter().filter(|item| {
-            item.id.kind == "Pod"
-                && item.metadata("uid").is_some()
-                && item.node.at(&["spec", "nodeName"]).is_some()
-        });
-        live.any(|pod| {
-            let namespace = pod.id.scope.namespace().cloned().unwrap_or_default();
-            selects(hook.get("namespaceSelector"), &namespace)
-                && takes(hook, &labels(pod.metadata("labels")))
-        })
+    let namespaces = catalog.others().iter().filter(|item| item.id.kind == "Namespace");
+    let requests = Requests {
+        catalog,
+        created: created(catalog, claims, &pods),
+        labels_of_namespaces: namespaces
+            .map(|item| (item.id.name.clone(), labels(item.metadata("labels"))))
+            .collect(),
+        labels_of_pods,
     };
     for object in &objects {
-        let met: Vec<&EcoString> = match object.id.kind.as_str() {
+        let count: usize = match object.id.kind.as_str() {
             "ValidatingAdmissionPolicy" => {
-                let item = object.node.at(&["spec", "matchConstraints"]);
-                let bindings: Vec<&Object> = objects
-                    .iter()
-                    .copied()
-                    .filter(|binding| denies(binding, &object.id.name))
-                    .collect();
-                let bound = |namespace: &EcoString| {
-                    bindings.iter().any(|binding| {
-                        let matched = binding.node.at(&["spec", "matchResources"]);
-                        selects(matched.and_then(|item| item.get("namespaceSelector")), namespace)
-                    })
-                };
-                let hit = |namespace: &&EcoString| {
-                    item.is_some_and(|item| {
-                        selects(item.get("namespaceSelector"), namespace)
-                            && meets(item.items_of("resourceRules"), &created, namespace)
-                    }) && bound(namespace)
-                };
-                pods.keys().filter(hit).collect()
+                let meets =
+                    |namespace: &EcoString| requests.meet_policy(object, &objects, namespace);
+                pods.iter().filter(|(namespace, _)| meets(namespace)).map(|(_, count)| count).sum()
             }
             "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration"
                 if !is_known(&object.id.name) =>
             {
-                let is_of_pods = |hook: &Node| {
-                    hook.items_of("rules").iter().any(|rule| is_about_creation(rule, "", "pods"))
+                let hooks = requests.open_hooks(object);
+                let meets = |namespace: &EcoString| {
+                    hooks.iter().any(|hook| requests.meet_webhook(hook, namespace))
                 };
-                let hooks = object.node.items_of("webhooks").iter();
-                // A webhook that selects pods which run let such pods pass, as they are in the
-                // input.
-                let hooks: Vec<&Node> =
-                    hooks.filter(|hook| !is_of_pods(hook) || !has_run(hook)).collect();
-                let hit = |namespace: &&EcoString| {
-                    hooks.iter().any(|hook| {
-                        let is_met = if is_of_pods(hook) {
-                            own_labels
-                                .get(*namespace)
-                                .is_some_and(|all| all.iter().any(|labels| takes(hook, labels)))
-                        } else {
-                            meets(hook.items_of("rules"), &created, namespace)
-                        };
-                        is_met && selects(hook.get("namespaceSelector"), namespace)
-                    })
-                };
-                pods.keys().filter(hit).collect()
+                pods.iter().filter(|(namespace, _)| meets(namespace)).map(|(_, count)| count).sum()
             }
             _ => continue,
         };
-        let count: usize = met.into_iter().filter_map(|item| pods.get(item)).sum();
         if count > 0 {
             let changes = object.id.kind == "MutatingWebhookConfiguration";
             let may = if changes { "change or refuse" } else { "refuse" };
@@ -157,6 +102,82 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
         }
     }
     all
+}
+
+/// The requests that admission sees: what is created, with the labels by which policies and
+/// webhooks select it.
+struct Requests<'a> {
+    catalog: &'a Catalog,
+    created: Created,
+    labels_of_namespaces: BTreeMap<EcoString, Labels>,
+    /// The labels of new pods, by namespace.
+    labels_of_pods: BTreeMap<EcoString, Vec<&'a Labels>>,
+}
+
+impl Requests<'_> {
+    fn selects(&self, selector: Option<&Node>, namespace: &EcoString) -> bool {
+        // What cannot be read may select everything.
+        let Ok(Some(selector)) = label_selector(selector) else { return true };
+        selector.matches(|key| match key {
+            NAME => Some(namespace.as_str()),
+            key => self.labels_of_namespaces.get(namespace)?.get(key).map(EcoString::as_str),
+        })
+    }
+
+    /// Whether a policy and one of its bindings match what is created in a namespace.
+    fn meet_policy(&self, policy: &Object, objects: &[&Object], namespace: &EcoString) -> bool {
+        let is_matched = policy.node.at(&["spec", "matchConstraints"]).is_some_and(|item| {
+            self.selects(item.get("namespaceSelector"), namespace)
+                && meets(item.items_of("resourceRules"), &self.created, namespace)
+        });
+        let mut bindings = objects.iter().filter(|binding| denies(binding, &policy.id.name));
+        is_matched
+            && bindings.any(|binding| {
+                let matched = binding.node.at(&["spec", "matchResources"]);
+                self.selects(matched.and_then(|item| item.get("namespaceSelector")), namespace)
+            })
+    }
+
+    /// The webhooks of a configuration, without those that let pods of the input pass: a webhook that
+    /// selects pods which run let such pods pass, as they are in the input.
+    fn open_hooks<'h>(&self, configuration: &'h Object) -> Vec<&'h Node> {
+        let hooks = configuration.node.items_of("webhooks").iter();
+        hooks.filter(|hook| !is_of_pods(hook) || !self.has_run(hook)).collect()
+    }
+
+    /// Whether a webhook selects a pod that runs.
+    fn has_run(&self, hook: &Node) -> bool {
+        let mut live = self.catalog.others().iter().filter(|item| {
+            item.id.kind == "Pod"
+                && item.metadata("uid").is_some()
+                && item.node.at(&["spec", "nodeName"]).is_some()
+        });
+        live.any(|pod| {
+            let namespace = pod.id.scope.namespace().cloned().unwrap_or_default();
+            self.selects(hook.get("namespaceSelector"), &namespace)
+                && takes(hook, &labels(pod.metadata("labels")))
+        })
+    }
+
+    fn meet_webhook(&self, hook: &Node, namespace: &EcoString) -> bool {
+        let is_met = if is_of_pods(hook) {
+            let all = self.labels_of_pods.get(namespace);
+            all.is_some_and(|all| all.iter().any(|labels| takes(hook, labels)))
+        } else {
+            meets(hook.items_of("rules"), &self.created, namespace)
+        };
+        is_met && self.selects(hook.get("namespaceSelector"), namespace)
+    }
+}
+
+/// Whether a webhook selects an object by its labels.
+fn takes(hook: &Node, labels: &Labels) -> bool {
+    let Ok(Some(selector)) = label_selector(hook.get("objectSelector")) else { return true };
+    selector.matches(|key| labels.get(key).map(EcoString::as_str))
+}
+
+fn is_of_pods(hook: &Node) -> bool {
+    hook.items_of("rules").iter().any(|rule| is_about_creation(rule, "", "pods"))
 }
 
 /// Workloads whose requests a VerticalPodAutoscaler replaces.

@@ -22,7 +22,7 @@ use crate::operators::OPERATORS;
 use crate::pipeline::built::{PodContext, WorkloadKind, gpus, ray_workers};
 use crate::pipeline::plan::Planner;
 use crate::pipeline::running::{RunningPod, RunningPods};
-use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec};
+use crate::rollout::{ClaimTemplates, LeaderWorkerSetSpec, StatefulSetSpec};
 use crate::workspace::devices as devices_of;
 use crate::yaml::{FieldPath, Map, Node, Segment};
 use ecow::{EcoString, eco_format};
@@ -489,16 +489,7 @@ impl Pods {
                 let spec = context.stateful(namespace, node).map_err(refused)?;
                 let pods = i64::try_from(spec.replicas).unwrap_or(i64::MAX);
                 out.replicas = left.alone(0, pods)?;
-                // Without claims all pods are alike and share a template.
-                if spec.claims.is_empty() {
-                    out.templates.push(Arc::new(spec.any()));
-                } else {
-                    for (at, replica) in out.replicas.iter_mut().enumerate() {
-                        replica.pods = vec![at];
-                        out.templates.push(Arc::new(spec.member(spec.first + at)));
-                        out.claims.push(spec.claims_of(spec.first + at));
-                    }
-                }
+                number_templates(&mut out, &spec);
             }
             Self::PerNode => {
                 let Some(template) = node.at(TEMPLATE) else { return Ok(out) };
@@ -520,17 +511,9 @@ impl Pods {
             }
             Self::Knative => {
                 let Some(template) = node.at(TEMPLATE) else { return Ok(out) };
-                let annotation = |key: &str| {
-                    let node = template.at(&["metadata", "annotations", key])?;
-                    node.scalar_text()?.parse::<i64>().ok()
-                };
-                // The second spelling is the older one, which Knative still reads.
-                let least = annotation("autoscaling.knative.dev/min-scale")
-                    .or_else(|| annotation("autoscaling.knative.dev/minScale"))
-                    .unwrap_or(0);
                 let pod = context.template(namespace, template).map_err(refused)?;
                 out.templates.push(pod);
-                out.replicas.extend(left.alone(0, least)?);
+                out.replicas.extend(left.alone(0, min_scale(template))?);
             }
             Self::Volcano => {
                 let mut take = |count| left.take(count);
@@ -551,6 +534,31 @@ impl Pods {
             }
         }
         Ok(out)
+    }
+}
+
+/// The least number of pods of a Knative Service.
+fn min_scale(template: &Node) -> i64 {
+    let annotation = |key: &str| {
+        let node = template.at(&["metadata", "annotations", key])?;
+        node.scalar_text()?.parse::<i64>().ok()
+    };
+    // The second spelling is the older one, which Knative still reads.
+    annotation("autoscaling.knative.dev/min-scale")
+        .or_else(|| annotation("autoscaling.knative.dev/minScale"))
+        .unwrap_or(0)
+}
+
+/// Gives the pods of a StatefulSet their templates. Without claims all pods are alike and share one.
+fn number_templates(out: &mut Workload, spec: &StatefulSetSpec) {
+    if spec.claims.is_empty() {
+        out.templates.push(Arc::new(spec.any()));
+        return;
+    }
+    for (at, replica) in out.replicas.iter_mut().enumerate() {
+        replica.pods = vec![at];
+        out.templates.push(Arc::new(spec.member(spec.first + at)));
+        out.claims.push(spec.claims_of(spec.first + at));
     }
 }
 
