@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeString, DeTable, DeValue};
 
 /// Name of the file that is searched for.
-pub const FILE_NAME: &str = "ome.toml";
+const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
 const KEYS: [&str; 17] = [
@@ -50,7 +50,7 @@ const LIMITS: [&str; 4] = ["max-file-size", "max-depth", "max-nodes", "max-files
 /// Values of `model-facts`.
 const MODEL_FACTS: [&str; 3] = ["auto", "always", "never"];
 /// Values of `kthena-profile`.
-pub const PROFILES: [&str; 4] = ["seed", "v0.1", "v1.0", "head"];
+const PROFILES: [&str; 4] = ["seed", "v0.1", "v1.0", "head"];
 
 /// Operators with selectable releases, and their tags.
 pub type Tags = [(&'static str, Vec<&'static str>)];
@@ -130,7 +130,7 @@ pub fn of_user() -> Option<PathBuf> {
 }
 
 /// The place of [`of_user`] as it is told to users.
-pub const OF_USER: &str = "$XDG_CONFIG_HOME/ome/config.toml";
+const OF_USER: &str = "$XDG_CONFIG_HOME/ome/config.toml";
 
 /// Who chose a settings file, which decides what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -162,8 +162,9 @@ impl Accounting {
         }
     }
 
-    /// The rows, by group, version and kind; kinds that nobody asks about are one row.
-    pub(super) fn finish(self) -> Vec<InputRow> {
+    /// The rows, by group, version and kind, then built overlays; kinds that nobody asks about are
+    /// one row, the last.
+    pub(super) fn finish(self, sources: &SourceMap) -> Vec<InputRow> {
         let is_foreign = |row: &InputRow| {
             row.handling == Handling::Unread
                 && row.devices.is_empty()
@@ -171,6 +172,7 @@ impl Accounting {
                 && !row.is_like_service()
         };
         let (foreign, mut rows): (Vec<_>, Vec<_>) = self.rows.into_values().partition(is_foreign);
+        rows.extend(overlays(sources));
         if !foreign.is_empty() {
             // A cluster has hundreds of kinds that no reader of this table looks for.
             let mut kinds: BTreeMap<EcoString, usize> = BTreeMap::new();
@@ -192,7 +194,7 @@ impl Accounting {
 }
 
 /// The row of the overlays that were built without being named.
-pub(super) fn overlays(sources: &SourceMap) -> Option<InputRow> {
+fn overlays(sources: &SourceMap) -> Option<InputRow> {
     let built: Vec<(SourceId, &Arc<str>)> =
         sources.iter().filter_map(|(id, source)| Some((id, source.overlay.as_ref()?))).collect();
     let example = |(source, directory): &(SourceId, &Arc<str>)| Example {

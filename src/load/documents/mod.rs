@@ -10,6 +10,7 @@ use super::files::{self, Unread};
 use super::find::{Input, find, is_expectation};
 use super::fragments;
 use super::kustomize::{self, Tree};
+use super::listed::Listed;
 use super::memory::Memory;
 use super::origins;
 use super::overlays::{self, Disk};
@@ -279,52 +280,7 @@ fn documents(
     } else {
         loaded.diagnostics.extend(trees.iter().map(|tree| tree.not_built(None)));
     }
-    let mut readable = Vec::new();
-    for (input, text) in inputs {
-        let Some(text) = text else { continue };
-        let kind = if input.path.is_none() { SourceKind::Stdin } else { SourceKind::File };
-        let mut add = |text: FileText| {
-            let mut source = Source::new(input.name.as_str(), kind, text);
-            source.reported = input.reported;
-            source.outside = input.outside;
-            source.root.clone_from(&input.root);
-            source.overlay.clone_from(&input.overlay);
-            // The output of a build is complete, and nothing is filled in behind it.
-            let path = input.path.as_deref().filter(|_| input.overlay.is_none());
-            source.kustomized = path.and_then(|path| listed.of(path));
-            loaded.sources.add(source)
-        };
-        match text {
-            Ok(text) => {
-                let id = add(text);
-                readable.push((id, Some(input)));
-            }
-            Err(Unread::Finding(finding)) if input.reported => {
-                loaded.diagnostics.push(finding.in_file(input.name));
-            }
-            // Encrypted or compressed: no manifest, whatever its name.
-            Err(Unread::NotUtf8(text, _)) if !input.named && !fragments::names_object(&text) => {
-                if input.reported {
-                    loaded.diagnostics.push(
-                        Diagnostic::new(Code::NotUtf8, "the file is no text, and no manifest")
-                            .severity(Severity::Info)
-                            .in_file(input.name),
-                    );
-                }
-            }
-            Err(Unread::NotUtf8(text, at)) if input.reported => {
-                let source = add(text.into());
-                let start = u32::try_from(at).unwrap_or(u32::MAX);
-                loaded.diagnostics.push(
-                    files::not_utf8()
-                        .at(Span { source, start, end: start + 3 })
-                        .in_file(input.name)
-                        .help("save the file as UTF-8"),
-                );
-            }
-            Err(_) => {}
-        }
-    }
+    let mut readable = add_texts(&mut loaded, inputs, &listed);
     for (name, text) in request.builtin {
         let id =
             loaded.sources.add(Source::new(format!("builtin:{name}"), SourceKind::Builtin, *text));
@@ -385,20 +341,9 @@ fn documents(
             }),
         ));
     }
-    for (folder, count) in of_charts {
-        let what = if count == 1 {
-            "1 file is a Helm template and was".to_owned()
-        } else {
-            format!("{count} files are Helm templates and were")
-        };
-        let finding = Diagnostic::new(Code::HelmTemplate, format!("{what} left alone"))
-            .in_file(folder.clone())
-            .help(format!(
-                "render the chart first: `helm template {} | ome plan -f -`",
-                folder.strip_suffix("/templates").unwrap_or(&folder)
-            ));
-        loaded.diagnostics.push(finding);
-    }
+    loaded
+        .diagnostics
+        .extend(of_charts.into_iter().map(|(chart, count)| left_alone(&chart, count)));
     let sources = &loaded.sources;
     // Names are computed once for each finding: a sort of thousands compares each several times.
     loaded.diagnostics.sort_by_cached_key(|finding| match finding.span() {
@@ -408,6 +353,75 @@ fn documents(
         None => (finding.file.clone().unwrap_or_default(), None, 0, finding.code),
     });
     loaded
+}
+
+/// Adds the texts of an input to the sources, and findings about those that cannot be read. Returns
+/// those that can.
+fn add_texts(
+    loaded: &mut Loaded,
+    inputs: Vec<(Input, Option<Text>)>,
+    listed: &Listed,
+) -> Vec<(SourceId, Option<Input>)> {
+    let mut readable = Vec::new();
+    for (input, text) in inputs {
+        let Some(text) = text else { continue };
+        let kind = if input.path.is_none() { SourceKind::Stdin } else { SourceKind::File };
+        let mut add = |text: FileText| {
+            let mut source = Source::new(input.name.as_str(), kind, text);
+            source.reported = input.reported;
+            source.outside = input.outside;
+            source.root.clone_from(&input.root);
+            source.overlay.clone_from(&input.overlay);
+            // The output of a build is complete, and nothing is filled in behind it.
+            let path = input.path.as_deref().filter(|_| input.overlay.is_none());
+            source.kustomized = path.and_then(|path| listed.of(path));
+            loaded.sources.add(source)
+        };
+        match text {
+            Ok(text) => {
+                let id = add(text);
+                readable.push((id, Some(input)));
+            }
+            Err(Unread::Finding(finding)) if input.reported => {
+                loaded.diagnostics.push(finding.in_file(input.name));
+            }
+            // Encrypted or compressed: no manifest, whatever its name.
+            Err(Unread::NotUtf8(text, _)) if !input.named && !fragments::names_object(&text) => {
+                if input.reported {
+                    loaded.diagnostics.push(
+                        Diagnostic::new(Code::NotUtf8, "the file is no text, and no manifest")
+                            .severity(Severity::Info)
+                            .in_file(input.name),
+                    );
+                }
+            }
+            Err(Unread::NotUtf8(text, at)) if input.reported => {
+                let source = add(text.into());
+                let start = u32::try_from(at).unwrap_or(u32::MAX);
+                loaded.diagnostics.push(
+                    files::not_utf8()
+                        .at(Span { source, start, end: start + 3 })
+                        .in_file(input.name)
+                        .help("save the file as UTF-8"),
+                );
+            }
+            Err(_) => {}
+        }
+    }
+    readable
+}
+
+/// The finding about the templates of a chart.
+fn left_alone(chart: &str, count: usize) -> Diagnostic {
+    let what = if count == 1 {
+        "1 file is a Helm template and was".to_owned()
+    } else {
+        format!("{count} files are Helm templates and were")
+    };
+    Diagnostic::new(Code::HelmTemplate, format!("{what} left alone")).in_file(chart).help(format!(
+        "render the chart first: `helm template {} | ome plan -f -`",
+        chart.strip_suffix("/templates").unwrap_or(chart)
+    ))
 }
 
 /// The name of the chart that a file is a part of; its directory, if it is of none.

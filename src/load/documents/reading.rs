@@ -422,7 +422,7 @@ impl<'a> Reading<'a> {
     }
 
     /// A document that lacks `apiVersion` or `kind`.
-    pub(super) fn no_object(
+    fn no_object(
         &mut self,
         node: &Node,
         span: Span,
@@ -480,66 +480,7 @@ impl<'a> Reading<'a> {
         (api_version, kind): (EcoString, EcoString),
         embedded: bool,
     ) {
-        let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
-        let is_listed = match kinds::whose(&api_version, &kind) {
-            Whose::Known(_) => true,
-            Whose::Elsewhere => {
-                if !kinds::is_read(&api_version, &kind) {
-                    self.elsewhere.push((span, format!("{api_version} {kind}")));
-                }
-                false
-            }
-            Whose::Foreign => {
-                // One of another project with the same kind is no mistake, unless the names are
-                // alike.
-                if let Some(group) = kinds::misspelled(&api_version, &kind) {
-                    let finding = Diagnostic::new(
-                        Code::UnknownKind,
-                        format!("the group of `{api_version}` with the kind `{kind}` is unknown"),
-                    )
-                    .at(place("apiVersion"))
-                    .path("apiVersion")
-                    .help(format!("did you mean `{}`?", group.api_version_of(&kind)));
-                    self.outcome.diagnostics.push(finding);
-                    return;
-                }
-                if !kinds::is_read(&api_version, &kind) && !kinds::is_older(&api_version, &kind) {
-                    self.foreign.push((span, format!("{api_version} {kind}")));
-                }
-                false
-            }
-            Whose::NoObject => {
-                self.plain.push(span);
-                return;
-            }
-            Whose::UnknownKind(group) => {
-                let finding = unknown_kind(group, &kind).at(place("kind")).path("kind");
-                // A kind of a later release is kept, so that the rest of the input is judged as
-                // ever.
-                let is_newer = finding.code == Code::NewerThanKnown;
-                self.outcome.diagnostics.push(finding);
-                if !is_newer {
-                    return;
-                }
-                false
-            }
-            Whose::UnknownVersion(group) => {
-                let versions: Vec<String> = group
-                    .versions_of(&kind)
-                    .iter()
-                    .map(|version| format!("`{}/{version}`", group.name))
-                    .collect();
-                let finding = Diagnostic::new(
-                    Code::UnknownKind,
-                    format!("there is no `{kind}` in version `{api_version}`"),
-                )
-                .at(place("apiVersion"))
-                .path("apiVersion")
-                .help(format!("write {}", versions.join(" or ")));
-                self.outcome.diagnostics.push(finding);
-                return;
-            }
-        };
+        let Some(is_listed) = self.is_listed(&node, span, &api_version, &kind) else { return };
         let is_config_map = kind == "ConfigMap" && api_version == "v1";
         let builtin = self.source.kind == SourceKind::Builtin;
         // A cluster has taken the values of an object as they are.
@@ -589,6 +530,77 @@ impl<'a> Reading<'a> {
             self.outcome.diagnostics.extend(findings);
             self.document(node, true);
         }
+    }
+
+    /// Whether the kind of an object is one that is listed; `None` for a document that is dropped,
+    /// with its finding.
+    fn is_listed(
+        &mut self,
+        node: &Node,
+        span: Span,
+        api_version: &EcoString,
+        kind: &EcoString,
+    ) -> Option<bool> {
+        let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
+        Some(match kinds::whose(api_version, kind) {
+            Whose::Known(_) => true,
+            Whose::Elsewhere => {
+                if !kinds::is_read(api_version, kind) {
+                    self.elsewhere.push((span, format!("{api_version} {kind}")));
+                }
+                false
+            }
+            Whose::Foreign => {
+                // One of another project with the same kind is no mistake, unless the names are
+                // alike.
+                if let Some(group) = kinds::misspelled(api_version, kind) {
+                    let finding = Diagnostic::new(
+                        Code::UnknownKind,
+                        format!("the group of `{api_version}` with the kind `{kind}` is unknown"),
+                    )
+                    .at(place("apiVersion"))
+                    .path("apiVersion")
+                    .help(format!("did you mean `{}`?", group.api_version_of(kind)));
+                    self.outcome.diagnostics.push(finding);
+                    return None;
+                }
+                if !kinds::is_read(api_version, kind) && !kinds::is_older(api_version, kind) {
+                    self.foreign.push((span, format!("{api_version} {kind}")));
+                }
+                false
+            }
+            Whose::NoObject => {
+                self.plain.push(span);
+                return None;
+            }
+            Whose::UnknownKind(group) => {
+                let finding = unknown_kind(group, kind).at(place("kind")).path("kind");
+                // A kind of a later release is kept, so that the rest of the input is judged as
+                // ever.
+                let is_newer = finding.code == Code::NewerThanKnown;
+                self.outcome.diagnostics.push(finding);
+                if !is_newer {
+                    return None;
+                }
+                false
+            }
+            Whose::UnknownVersion(group) => {
+                let versions: Vec<String> = group
+                    .versions_of(kind)
+                    .iter()
+                    .map(|version| format!("`{}/{version}`", group.name))
+                    .collect();
+                let finding = Diagnostic::new(
+                    Code::UnknownKind,
+                    format!("there is no `{kind}` in version `{api_version}`"),
+                )
+                .at(place("apiVersion"))
+                .path("apiVersion")
+                .help(format!("write {}", versions.join(" or ")));
+                self.outcome.diagnostics.push(finding);
+                return None;
+            }
+        })
     }
 
     /// Reports ignored documents, once for a file. A named file with nothing else is an error.

@@ -22,7 +22,7 @@ use crate::yaml::{Node, Origin, Rule};
 use crate::{cluster as machines, schema};
 use ecow::EcoString;
 
-pub(super) static PROTOCOL_FLAG: Rule = Rule {
+static PROTOCOL_FLAG: Rule = Rule {
     id: "protocol-flag",
     text: "the protocol of `--protocol`, over every service",
     cite: "OME docs, Serving Runtime, Protocol Version Support; docs/decisions.md#protocols",
@@ -75,57 +75,10 @@ pub(super) fn typed(
         pruning::stored(&mut document.node, &document.kind, release, diagnostics);
     }
     let retired = kserve::not_served(&document.api_version, &document.kind);
-    if let Some(serves) = retired {
-        let place = document.node.get("apiVersion").and_then(|node| node.origin.span());
-        diagnostics.push(
-            Diagnostic::new(
-                Code::UnknownKind,
-                format!("{} is not served ({serves} is)", document.api_version),
-            )
-            .at(place.unwrap_or(document.span))
-            .path("apiVersion")
-            .help("`ome convert` writes it in the version that is served, and names what is lost"),
-        );
-    }
+    diagnostics.extend(retired.map(|serves| not_served(&document, serves)));
     // A version that is not served has another schema, whose findings would mislead.
     if let Some(schema) = schema.filter(|_| retired.is_none()) {
-        // Kthena has a second group, for its routes.
-        let owner = match document.group() {
-            kthena::ROUTES => Api::Kthena,
-            group => api_of(group),
-        };
-        let server = match owner {
-            // A release without tables of its CRD is checked as the documents define.
-            Api::Kthena => servings::followed(&given.releases).admits_as_server(),
-            api => given.semantics.of(api) == Semantics::Controller,
-        };
-        // A text in a ConfigMap is decoded by its reader, and no API server checks it.
-        let strictness = if server && !document.embedded {
-            schema::Strictness::Server
-        } else {
-            schema::Strictness::Documented
-        };
-        if document.kind == LLM_KIND {
-            // The defaulting webhook decodes and encodes the object before it is checked.
-            schema.fill_zeroes(&mut document.node);
-        }
-        let mut found = Vec::new();
-        // Others are checked as the webhook encodes them, and read as their owner wrote them.
-        let is_encoded = server && operators::is_encoded(owner, &document.kind);
-        let encoded = is_encoded.then(|| {
-            let mut encoded = document.node.clone();
-            schema.fill_zeroes(&mut encoded);
-            encoded
-        });
-        let judged = encoded.as_ref().unwrap_or(&document.node);
-        schema.check(judged, strictness, sources, &mut found);
-        newer::grade(&mut found, owner, server, given);
-        newer::grade_platform(&mut found, document.group());
-        if let Some(definition) = definition {
-            // The definition in the input is what the cluster has; the tables are of one release.
-            by_definition(definition, &document.node, server, &mut found);
-        }
-        diagnostics.append(&mut found);
+        diagnostics.extend(checked(&mut document, schema, definition, given, sources));
         // A field that is null is not set, and readers below must not tell the two apart.
         schema.drop_nulls(&mut document.node);
     }
@@ -169,6 +122,64 @@ pub(super) fn typed(
         diagnostics.truncate(before);
     }
     read
+}
+
+/// The finding about a version that no server takes.
+fn not_served(document: &Document, serves: &str) -> Diagnostic {
+    let place = document.node.get("apiVersion").and_then(|node| node.origin.span());
+    let message = format!("{} is not served ({serves} is)", document.api_version);
+    Diagnostic::new(Code::UnknownKind, message)
+        .at(place.unwrap_or(document.span))
+        .path("apiVersion")
+        .help("`ome convert` writes it in the version that is served, and names what is lost")
+}
+
+/// The findings about the fields of a document of a known kind. Where a webhook decodes it before it
+/// is checked, it has the fields that this writes.
+fn checked(
+    document: &mut Document,
+    schema: &schema::Schema,
+    definition: Option<schema::CustomDefinition<'_>>,
+    given: &ReadOptions,
+    sources: &SourceMap,
+) -> Vec<Diagnostic> {
+    // Kthena has a second group, for its routes.
+    let owner = match document.group() {
+        kthena::ROUTES => Api::Kthena,
+        group => api_of(group),
+    };
+    let server = match owner {
+        // A release without tables of its CRD is checked as the documents define.
+        Api::Kthena => servings::followed(&given.releases).admits_as_server(),
+        api => given.semantics.of(api) == Semantics::Controller,
+    };
+    // A text in a ConfigMap is decoded by its reader, and no API server checks it.
+    let strictness = if server && !document.embedded {
+        schema::Strictness::Server
+    } else {
+        schema::Strictness::Documented
+    };
+    if document.kind == LLM_KIND {
+        // The defaulting webhook decodes and encodes the object before it is checked.
+        schema.fill_zeroes(&mut document.node);
+    }
+    let mut found = Vec::new();
+    // Others are checked as the webhook encodes them, and read as their owner wrote them.
+    let is_encoded = server && operators::is_encoded(owner, &document.kind);
+    let encoded = is_encoded.then(|| {
+        let mut encoded = document.node.clone();
+        schema.fill_zeroes(&mut encoded);
+        encoded
+    });
+    let judged = encoded.as_ref().unwrap_or(&document.node);
+    schema.check(judged, strictness, sources, &mut found);
+    newer::grade(&mut found, owner, server, given);
+    newer::grade_platform(&mut found, document.group());
+    if let Some(definition) = definition {
+        // The definition in the input is what the cluster has; the tables are of one release.
+        by_definition(definition, &document.node, server, &mut found);
+    }
+    found
 }
 
 /// Corrects findings by the definition of the input: it has the fields of its own release, and no
@@ -281,7 +292,7 @@ fn read(
 }
 
 /// Labels of a node that hold no number although one is read from them.
-pub(super) fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic> {
+fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic> {
     machines::unreadable(&object.labels()).into_iter().map(|label| {
         let (what, help) = if label.memory {
             ("amount of memory", "write MiB as a whole number, as the vendor's tool does")
@@ -300,7 +311,7 @@ pub(super) fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic
 
 /// Annotations that Kustomize and other orchestrators write while functions run, by prefix. They
 /// number the items of one run and are not part of the objects.
-pub(super) const ORCHESTRATOR: [&str; 4] = [
+const ORCHESTRATOR: [&str; 4] = [
     "config.kubernetes.io/",
     "internal.config.kubernetes.io/",
     "kustomize.config.k8s.io/",
@@ -308,7 +319,7 @@ pub(super) const ORCHESTRATOR: [&str; 4] = [
 ];
 
 /// An object without the annotations of an orchestrator, which would pass to everything made of it.
-pub(super) fn without_orchestrator(object: &Object) -> Object {
+fn without_orchestrator(object: &Object) -> Object {
     let mut object = object.clone();
     let is_own = |key: &str| !ORCHESTRATOR.iter().any(|prefix| key.starts_with(prefix));
     // Most objects have none, and a copy of the tree is spared.

@@ -17,7 +17,7 @@ mod stock;
 #[cfg(test)]
 mod tests;
 
-use crate::api::{Api, Follow, Object, OperatorConfig, Semantics, Views};
+use crate::api::{Api, Completion, Follow, Object, OperatorConfig, Semantics, Service, Views};
 use crate::catalog::{self, Builder, Built, Catalog, Item, Options, Place, Standing, View};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded, has_sign, kinds};
@@ -26,7 +26,7 @@ use crate::operators::kserve::read as kserve;
 use crate::operators::ome::rules::Rules as _;
 use crate::operators::servings::{self, ServingRules};
 use crate::policy::{BuiltinMode, Platform, Policy, Releases};
-use crate::source::{SourceMap, Span};
+use crate::source::{Source, SourceMap, Span};
 use crate::workspace::accounting::{self, Accounting, InputRow};
 use crate::workspace::complete::{ModelFacts, completions};
 use crate::workspace::in_cluster::{self, ClusterRelease, Evidence};
@@ -40,7 +40,7 @@ pub(crate) use built::{is_filled_by_labels, is_part, leave_to_overlay};
 pub use cache::Kept;
 use ecow::EcoString;
 use rayon::prelude::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Flags and settings for reading.
 #[derive(Clone, Debug)]
@@ -110,6 +110,19 @@ impl ReadOptions {
         self
     }
 
+    /// The options of the catalog.
+    fn of_catalog(&self) -> Options {
+        Options {
+            semantics: self.semantics,
+            all_builtin: self.builtin == BuiltinMode::Always,
+            shipped: self.shipped,
+            releases: Some(self.releases),
+            platform: Some(self.platform),
+            within: self.within.clone(),
+            compared: Some(kinds::is_compared),
+        }
+    }
+
     /// The same for a document without a namespace that belongs to one.
     fn in_namespace(&self, namespace: &EcoString) -> Self {
         Self { namespace: namespace.clone(), ..self.clone() }
@@ -173,131 +186,29 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     if ome.is_some_and(|release| release.ome().inherits) {
         inherited::merge(&mut documents, &given.namespace, &mut diagnostics);
     }
-    let unfilled: HashSet<Span> = documents
-        .iter()
-        .filter(|document| !document.placeholders.is_empty())
-        .map(|document| document.span)
-        .collect();
-    let of_templates: HashSet<Span> = documents
-        .iter()
-        .filter(|document| document.of_template)
-        .map(|document| document.span)
-        .collect();
+    let standings = Standings::of(&documents);
     // Before severities are set: a finding that is switched off still leaves out objects.
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
-    let listed: Vec<(EcoString, EcoString, bool)> = documents
-        .iter()
-        .map(|document| {
-            (
-                document.api_version.clone(),
-                document.kind.clone(),
-                document.builtin || !document.reported,
-            )
-        })
-        .collect();
+    let listed: Vec<_> = documents.iter().map(listed).collect();
     let definitions = Definitions::of(&documents, &sources, given.within.as_deref());
     let webhooks = mutating::Webhooks::of(&documents);
     let homes = homeless::namespaces(&documents, &sources);
-    // What was kept was checked with the definitions of an earlier input.
-    let kept = kept.filter(|_| definitions.is_empty());
-    let places = kept.as_ref().map_or_else(Vec::new, |_| places(&documents));
-    let same = kept.as_deref().map(|kept| kept.same(given, &sources));
-    // Values from outside the manifest refer to sources whose ids depend on other documents.
-    let is_own = |index: usize| {
-        completed.get(&index).is_none_or(|completion| !completion.is_known())
-            && !homes.contains_key(&index)
+    let reading = Reading {
+        given,
+        sources: &sources,
+        completed: &completed,
+        definitions: &definitions,
+        webhooks: &webhooks,
+        homes: &homes,
+        is_live,
     };
-    let mut typed: Vec<ReadDocument> = documents
-        .into_par_iter()
-        .enumerate()
-        .map(|(index, mut document)| {
-            let same_document = || same.as_ref().and_then(|same| same.get(*places.get(index)?));
-            if let Some(document) = same_document().filter(|_| is_own(index)) {
-                return document.clone();
-            }
-            let (builtin, mut found) = (document.builtin, Vec::new());
-            let completed = || completed.get(&index).cloned().unwrap_or_default();
-            // The document is moved, and its placeholders are needed after its check.
-            let holes = std::mem::take(&mut document.placeholders);
-            let is_decided = kinds::is_rendered_kind(&document.kind)
-                || kinds::runs_pods(document.group(), &document.kind);
-            let source = sources.get(document.source);
-            let (in_tree, kustomized) = (source.root.is_some(), source.kustomized.clone());
-            let is_part = in_tree && built::is_part(&source.name);
-            let is_copy = source.copies(given.within.as_deref()).is_some();
-            let judged = definitions.judge(&document, is_copy);
-            let webhook = webhooks.of_document(&document);
-            let definitions = definitions.nearest(&document, source);
-            let options = homes.get(&index).map(|namespace| given.in_namespace(namespace));
-            let given = options.as_ref().unwrap_or(given);
-            let definitions = dispatch::Schemas { definitions, judged, webhook };
-            let typed = typed(document, given, &sources, definitions, completed, &mut found);
-            if is_part {
-                built::allow_parts(&mut found);
-            }
-            // A tree has examples of several releases.
-            if in_tree {
-                let of_release = |finding: &&mut Diagnostic| {
-                    finding.code == Code::InvalidValue
-                        && finding.path.as_deref() == Some("spec.rolloutStrategy.type")
-                };
-                found
-                    .iter_mut()
-                    .filter(of_release)
-                    .for_each(|finding| finding.severity = Severity::Warning);
-            }
-            if let Some(kustomized) = kustomized {
-                built::complete(&mut found, &kustomized);
-            }
-            if source.overlay.is_some() {
-                built::allow_namespaces(&mut found);
-            }
-            template_numbers(&mut found, &sources);
-            // Values that are not there yet cannot be wrong.
-            if !holes.is_empty() {
-                found.retain(|finding| !holes.iter().any(|hole| hole.causes(finding)));
-            }
-            if !is_live && !is_decided {
-                let unfilled = |finding: &&mut Diagnostic| is_about_sign(finding, &sources);
-                found
-                    .iter_mut()
-                    .filter(unfilled)
-                    .for_each(|finding| finding.severity = Severity::Info);
-            }
-            ReadDocument { typed, builtin, found }
-        })
-        .collect();
-    // It borrows what is kept, which is replaced now.
-    drop(same);
-    if let Some(kept) = kept {
-        // Documents that were completed depend on files outside, and are read each time.
-        let read = places.into_iter().zip(&typed).enumerate();
-        let read = read.filter(|(index, _)| is_own(*index)).map(|(_, document)| document);
-        *kept = Kept::new(given, &sources, read);
-    }
+    let mut typed = reading.all(documents, kept);
     boosters::unite(&mut typed);
-    let mut of_cluster: Vec<(Settings, Place)> = Vec::new();
-    let mut others = RelatedObjects::default();
-    let mut services: Vec<Box<Views>> = Vec::new();
-    let mut builder = Builder::new(Options {
-        semantics: given.semantics,
-        all_builtin: given.builtin == BuiltinMode::Always,
-        shipped: given.shipped,
-        releases: Some(given.releases),
-        platform: Some(given.platform),
-        within: given.within.clone(),
-        compared: Some(kinds::is_compared),
-    });
-    let place = |object: &Object| {
-        let standing = match object.span {
-            span if unfilled.contains(&span) => Standing::Unfilled,
-            span if of_templates.contains(&span) => Standing::OfTemplate,
-            _ => Standing::Applied,
-        };
-        Place::of(sources.get(object.span.source)).standing(standing)
-    };
+    let mut collected = Collected::default();
+    let mut builder = Builder::new(given.of_catalog());
+    let place = |object: &Object| standings.place(object, &sources);
     // Built-in objects are reported only where the builder uses them.
     let mut found_builtin = Vec::new();
     let mut accounting = Accounting::default();
@@ -315,69 +226,26 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         if typed.as_ref().is_some_and(|object| copies.take(object, &sources, within)) {
             continue;
         }
-        match typed {
-            Some(Read::Item(Item::Service(views))) => services.push(views),
-            Some(Read::Item(Item::Other(object))) => {
-                others.note(&object, given.semantics.of(Api::KServe));
-                if object.id.kind == "ConfigMap" {
-                    let id = object.span.source;
-                    builder.text(id, sources.get(id));
-                }
-                let place = place(&object);
-                builder.add_at(Item::Other(object), place);
-            }
-            Some(Read::Item(item)) => {
-                let place = place(item.object());
-                builder.add_at(item, place);
-            }
-            Some(Read::Settings(settings, object)) => {
-                let place = place(&object);
-                of_cluster.push((settings, place.clone()));
-                builder.add_at(Item::Other(object), place);
-            }
-            None => {}
+        if let Some(read) = typed {
+            collected.take(read, place, &sources, given, &mut builder);
         }
     }
     diagnostics.extend(copies.findings());
-    let mut config = chosen_settings(of_cluster, given, is_live);
-    others.into_settings(&mut config.kserve);
-    (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
-    config.kserve.mode_flag.clone_from(&given.deployment_mode);
-    operators::prepare(&given.releases, &mut config);
-    if config.kserve.default_mode.is_none() && !is_live {
-        config.kserve.default_mode = kserve::default_mode(&sources);
-        config.kserve.mode_is_in_values = config.kserve.default_mode.is_some();
-    }
+    let mut config = chosen_settings(collected.settings, given, is_live);
+    collected.related.into_settings(&mut config.kserve);
+    complete_settings(&mut config, given, &sources, is_live);
     // Services come last, since all settings must be known.
-    for mut views in services {
-        // What a webhook rejects depends on the settings, which can be in any file.
-        let controller = &mut views.controller;
-        let api = controller.object.api;
-        if let Some(operator) = operators::services(api)
-            && let Some(policy) = given.releases.policy(api, Semantics::Controller)
-            && controller.refusal.is_none()
-        {
-            let refusal = match operator.admit(policy, controller, &config) {
-                Ok(found) => {
-                    diagnostics.extend(found);
-                    operator.refuse(policy, controller, &config)
-                }
-                Err(refusal) => Some(refusal),
-            };
-            controller.refusal = refusal.map(Box::new);
-        }
+    for mut views in collected.services {
+        admit(&mut views.controller, given, &config, &mut diagnostics);
         let place = place(&views.documented.object);
         builder.add_at(Item::Service(views), place);
     }
     builder.config(config);
-    builder.unfilled(unfilled);
+    builder.unfilled(standings.unfilled);
     builder.copies(sources.copies(given.within.as_deref()));
     let Built { catalog, views, diagnostics: found } = builder.finish(found_builtin);
     diagnostics.extend(found);
-    let mut input = accounting.finish();
-    // The row of all other kinds stays the last one.
-    let rest = input.iter().position(|row| row.kind == "*").unwrap_or(input.len());
-    input.splice(rest..rest, accounting::overlays(&sources));
+    let input = accounting.finish(&sources);
     diagnostics.extend(accounting::findings(&input));
     World {
         input,
@@ -391,6 +259,227 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         newest_object,
         given: given.clone(),
     }
+}
+
+/// The documents whose objects are not applied as they are.
+struct Standings {
+    /// They have placeholders.
+    unfilled: HashSet<Span>,
+    /// They are made from a template.
+    of_templates: HashSet<Span>,
+}
+
+impl Standings {
+    fn of(documents: &[Document]) -> Self {
+        let spans = |is_one: fn(&Document) -> bool| {
+            let found = documents.iter().filter(|document| is_one(document));
+            found.map(|document| document.span).collect()
+        };
+        Self {
+            unfilled: spans(|document| !document.placeholders.is_empty()),
+            of_templates: spans(|document| document.of_template),
+        }
+    }
+
+    fn place(&self, object: &Object, sources: &SourceMap) -> Place {
+        let standing = match object.span {
+            span if self.unfilled.contains(&span) => Standing::Unfilled,
+            span if self.of_templates.contains(&span) => Standing::OfTemplate,
+            _ => Standing::Applied,
+        };
+        Place::of(sources.get(object.span.source)).standing(standing)
+    }
+}
+
+/// What the catalog gets after all settings are known.
+#[derive(Default)]
+struct Collected {
+    services: Vec<Box<Views>>,
+    /// Settings of operators, of which one is chosen.
+    settings: Vec<(Settings, Place)>,
+    /// Objects that change how others are read.
+    related: RelatedObjects,
+}
+
+impl Collected {
+    /// Takes a typed document; what depends on no settings goes into the catalog.
+    fn take(
+        &mut self,
+        read: Read,
+        place: impl Fn(&Object) -> Place,
+        sources: &SourceMap,
+        given: &ReadOptions,
+        builder: &mut Builder,
+    ) {
+        match read {
+            Read::Item(Item::Service(views)) => self.services.push(views),
+            Read::Item(Item::Other(object)) => {
+                self.related.note(&object, given.semantics.of(Api::KServe));
+                if object.id.kind == "ConfigMap" {
+                    let id = object.span.source;
+                    builder.text(id, sources.get(id));
+                }
+                let place = place(&object);
+                builder.add_at(Item::Other(object), place);
+            }
+            Read::Item(item) => {
+                let place = place(item.object());
+                builder.add_at(item, place);
+            }
+            Read::Settings(settings, object) => {
+                let place = place(&object);
+                self.settings.push((settings, place.clone()));
+                builder.add_at(Item::Other(object), place);
+            }
+        }
+    }
+}
+
+/// What the whole input says about each of its documents.
+struct Reading<'r> {
+    given: &'r ReadOptions,
+    sources: &'r SourceMap,
+    completed: &'r HashMap<usize, Completion>,
+    definitions: &'r Definitions,
+    webhooks: &'r mutating::Webhooks,
+    /// Namespaces of documents that name none, by index.
+    homes: &'r HashMap<usize, EcoString>,
+    is_live: bool,
+}
+
+impl Reading<'_> {
+    /// All documents; those are not read again that are kept from a reading before.
+    fn all(&self, documents: Vec<Document>, kept: Option<&mut Kept>) -> Vec<ReadDocument> {
+        // What was kept was checked with the definitions of an earlier input.
+        let kept = kept.filter(|_| self.definitions.is_empty());
+        let places = kept.as_ref().map_or_else(Vec::new, |_| places(&documents));
+        let same = kept.as_deref().map(|kept| kept.same(self.given, self.sources));
+        // Values from outside the manifest refer to sources whose ids depend on other documents.
+        let is_own = |index: usize| {
+            self.completed.get(&index).is_none_or(|completion| !completion.is_known())
+                && !self.homes.contains_key(&index)
+        };
+        let typed: Vec<ReadDocument> = documents
+            .into_par_iter()
+            .enumerate()
+            .map(|(index, document)| {
+                let same_document = || same.as_ref().and_then(|same| same.get(*places.get(index)?));
+                match same_document().filter(|_| is_own(index)) {
+                    Some(document) => document.clone(),
+                    None => self.read(index, document),
+                }
+            })
+            .collect();
+        // It borrows what is kept, which is replaced now.
+        drop(same);
+        if let Some(kept) = kept {
+            // Documents that were completed depend on files outside, and are read each time.
+            let read = places.into_iter().zip(&typed).enumerate();
+            let read = read.filter(|(index, _)| is_own(*index)).map(|(_, document)| document);
+            *kept = Kept::new(self.given, self.sources, read);
+        }
+        typed
+    }
+
+    /// One document as a typed object, with its findings.
+    fn read(&self, index: usize, mut document: Document) -> ReadDocument {
+        let (builtin, mut found) = (document.builtin, Vec::new());
+        let completed = || self.completed.get(&index).cloned().unwrap_or_default();
+        // The document is moved, and its placeholders are needed after its check.
+        let holes = std::mem::take(&mut document.placeholders);
+        let is_decided = kinds::is_rendered_kind(&document.kind)
+            || kinds::runs_pods(document.group(), &document.kind);
+        let source = self.sources.get(document.source);
+        let is_copy = source.copies(self.given.within.as_deref()).is_some();
+        let definitions = dispatch::Schemas {
+            judged: self.definitions.judge(&document, is_copy),
+            webhook: self.webhooks.of_document(&document),
+            definitions: self.definitions.nearest(&document, source),
+        };
+        let options = self.homes.get(&index).map(|namespace| self.given.in_namespace(namespace));
+        let given = options.as_ref().unwrap_or(self.given);
+        let typed = typed(document, given, self.sources, definitions, completed, &mut found);
+        of_source(&mut found, source);
+        template_numbers(&mut found, self.sources);
+        // Values that are not there yet cannot be wrong.
+        if !holes.is_empty() {
+            found.retain(|finding| !holes.iter().any(|hole| hole.causes(finding)));
+        }
+        if !self.is_live && !is_decided {
+            let unfilled = found.iter_mut().filter(|finding| is_about_sign(finding, self.sources));
+            unfilled.for_each(|finding| finding.severity = Severity::Info);
+        }
+        ReadDocument { typed, builtin, found }
+    }
+}
+
+/// Grades findings by where their document is from: a tree, a kustomization, an overlay.
+fn of_source(found: &mut Vec<Diagnostic>, source: &Source) {
+    let is_in_tree = source.root.is_some();
+    if is_in_tree && built::is_part(&source.name) {
+        built::allow_parts(found);
+    }
+    // A tree has examples of several releases.
+    if is_in_tree {
+        let of_release = |finding: &&mut Diagnostic| {
+            finding.code == Code::InvalidValue
+                && finding.path.as_deref() == Some("spec.rolloutStrategy.type")
+        };
+        let of_releases = found.iter_mut().filter(of_release);
+        of_releases.for_each(|finding| finding.severity = Severity::Warning);
+    }
+    if let Some(kustomized) = &source.kustomized {
+        built::complete(found, kustomized);
+    }
+    if source.overlay.is_some() {
+        built::allow_namespaces(found);
+    }
+}
+
+/// How a document is counted: API version, kind, and whether it is context or built in.
+fn listed(document: &Document) -> (EcoString, EcoString, bool) {
+    let is_context = document.builtin || !document.reported;
+    (document.api_version.clone(), document.kind.clone(), is_context)
+}
+
+/// Adds to the settings of the cluster what flags and values files say.
+fn complete_settings(
+    config: &mut OperatorConfig,
+    given: &ReadOptions,
+    sources: &SourceMap,
+    is_live: bool,
+) {
+    (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
+    config.kserve.mode_flag.clone_from(&given.deployment_mode);
+    operators::prepare(&given.releases, config);
+    if config.kserve.default_mode.is_none() && !is_live {
+        config.kserve.default_mode = kserve::default_mode(sources);
+        config.kserve.mode_is_in_values = config.kserve.default_mode.is_some();
+    }
+}
+
+/// What a webhook rejects of a service. It depends on the settings, which can be in any file.
+fn admit(
+    service: &mut Service,
+    given: &ReadOptions,
+    config: &OperatorConfig,
+    found: &mut Vec<Diagnostic>,
+) {
+    let api = service.object.api;
+    let Some(operator) = operators::services(api) else { return };
+    let Some(policy) = given.releases.policy(api, Semantics::Controller) else { return };
+    // A service that could not be read is refused already.
+    if service.refusal.is_some() {
+        return;
+    }
+    let refusal = match operator.admit(policy, service, config) {
+        Ok(warnings) => {
+            found.extend(warnings);
+            operator.refuse(policy, service, config)
+        }
+        Err(refusal) => Some(refusal),
+    };
+    service.refusal = refusal.map(Box::new);
 }
 
 impl World {
