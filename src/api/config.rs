@@ -6,8 +6,8 @@ use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// Key `ingress`.
-#[derive(Clone, Debug)]
+/// Key `ingress`. The default is a key that is there and empty, not what an operator ships.
+#[derive(Clone, Debug, Default)]
 pub struct IngressConfig {
     /// `ingressGateway`.
     pub ingress_gateway: EcoString,
@@ -422,15 +422,9 @@ impl Default for KServeConfig {
                 ome_ingress_gateway: "kserve/kserve-ingress-gateway".into(),
                 ingress_domain: "example.com".into(),
                 ingress_class_name: Some("istio".into()),
-                additional_domains: Vec::new(),
                 domain_template: "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}".into(),
                 url_scheme: "http".into(),
-                disable_istio_virtual_host: false,
-                path_template: EcoString::new(),
-                disable_ingress_creation: false,
-                enable_gateway_api: false,
-                disable_route_timeout: false,
-                span: None,
+                ..IngressConfig::default()
             },
             resources: amounts("1", "1", "2Gi", "2Gi"),
             disallowed_annotations: KSERVE_DISALLOWED.map(EcoString::from).to_vec(),
@@ -522,15 +516,10 @@ impl OperatorConfig {
                 ome_ingress_gateway: EcoString::new(),
                 ingress_domain: "svc.cluster.local".into(),
                 ingress_class_name: Some("istio".into()),
-                additional_domains: Vec::new(),
                 domain_template: "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}".into(),
                 url_scheme: "http".into(),
-                disable_istio_virtual_host: false,
-                path_template: EcoString::new(),
                 disable_ingress_creation: ingress_disabled,
-                enable_gateway_api: false,
-                disable_route_timeout: false,
-                span: None,
+                ..IngressConfig::default()
             },
             multinode_prober: Some(shipped_prober(prober_image)),
             error: None,

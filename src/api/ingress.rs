@@ -19,28 +19,6 @@ pub(crate) struct Spelling {
     pub(crate) template: &'static str,
 }
 
-/// Returns the settings of a key that is present but empty.
-pub(crate) fn empty() -> IngressConfig {
-    IngressConfig {
-        ingress_gateway: EcoString::new(),
-        local_gateway: EcoString::new(),
-        local_gateway_service: EcoString::new(),
-        knative_local_gateway_service: EcoString::new(),
-        ome_ingress_gateway: EcoString::new(),
-        ingress_domain: EcoString::new(),
-        ingress_class_name: None,
-        additional_domains: Vec::new(),
-        domain_template: EcoString::new(),
-        url_scheme: EcoString::new(),
-        disable_istio_virtual_host: false,
-        path_template: EcoString::new(),
-        disable_ingress_creation: false,
-        enable_gateway_api: false,
-        disable_route_timeout: false,
-        span: None,
-    }
-}
-
 /// Reads one field; ignores an unknown field, as Go does.
 pub(crate) fn field(
     ingress: &mut IngressConfig,

@@ -137,6 +137,14 @@ pub struct Component {
     pub node: Node,
 }
 
+impl Component {
+    /// A component of the spec of a service, if it is there.
+    pub(crate) fn of(kind: ComponentKind, spec: &Node) -> Option<Self> {
+        let node = spec.get(kind.as_str()).filter(|node| node.as_map().is_some())?;
+        Some(Self { kind, node: node.clone() })
+    }
+}
+
 /// An InferenceService, read by the rules of one mode (the deprecated form is already migrated).
 #[derive(Clone, Debug)]
 pub struct Service {

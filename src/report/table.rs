@@ -87,11 +87,7 @@ pub(super) fn fits(
     rows: impl IntoIterator<Item = Vec<Cell>>,
     style: Style,
 ) -> bool {
-    let mut widths = extents(header);
-    for row in rows {
-        widen(&mut widths, &printed(&row));
-    }
-    fit(&widths, style)
+    fit(&printed_widths(header, rows), style)
 }
 
 /// Whether a table fits the terminal with every cell on one line.
@@ -100,11 +96,20 @@ pub(super) fn fits_unwrapped(
     rows: impl IntoIterator<Item = Vec<Cell>>,
     style: Style,
 ) -> bool {
+    let widths = printed_widths(header, rows);
+    fitting(&widths, style) == widths.len()
+}
+
+/// The widths of columns that hold every cell as it is printed.
+fn printed_widths(
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+) -> Vec<(usize, usize)> {
     let mut widths = extents(header);
     for row in rows {
         widen(&mut widths, &printed(&row));
     }
-    fitting(&widths, style) == widths.len()
+    widths
 }
 
 /// Whether columns of these widths fit the terminal.

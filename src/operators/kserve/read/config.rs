@@ -107,7 +107,7 @@ pub(in crate::operators::kserve) fn of_data(
         credentials: CredentialConfig::default(),
         metrics: Default::default(),
         art: Default::default(),
-        ingress: ingress::empty(),
+        ingress: IngressConfig::default(),
         ..KServeConfig::default()
     };
     ingress::default_empty(&mut config.ingress, &SPELLING);
@@ -278,7 +278,7 @@ fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
 
 fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     // Into a new value: a wrong key leaves the settings before untouched.
-    let mut found = IngressConfig { span: config.ingress.span, ..ingress::empty() };
+    let mut found = IngressConfig { span: config.ingress.span, ..IngressConfig::default() };
     for (key, value) in fields(text, ingress::WHAT)? {
         ingress::field(&mut found, &SPELLING, &key, &value)?;
         if key.eq_ignore_ascii_case("disableHTTPRouteTimeout") {

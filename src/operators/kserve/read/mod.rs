@@ -213,14 +213,8 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
                 .is_some_and(|worker| !worker.is_null()),
         })
     });
-    let mut components: Vec<Component> = ComponentKind::KSERVE
-        .into_iter()
-        .filter_map(|kind| {
-            spec.get(kind.as_str())
-                .filter(|node| node.as_map().is_some())
-                .map(|node| Component { kind, node: node.clone() })
-        })
-        .collect();
+    let mut components: Vec<Component> =
+        ComponentKind::KSERVE.into_iter().filter_map(|kind| Component::of(kind, spec)).collect();
     // Large inputs have many services, so unused capacity adds up.
     components.shrink_to_fit();
     Service {

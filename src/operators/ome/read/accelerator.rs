@@ -21,10 +21,10 @@ use std::sync::Arc;
 pub const SELECTION_STRATEGY: &str = "ome.io/selection-strategy";
 /// Annotation with the size of requests in tokens: this tool's own (OEP-0003, Story 6;
 /// docs/decisions.md#preference-order).
-pub const REQUEST_SIZE: &str = "ome.io/request-size";
+const REQUEST_SIZE: &str = "ome.io/request-size";
 /// Annotation with the maximum price of one replica, in dollars per hour (OEP-0003, Story 6;
 /// docs/decisions.md#cost).
-pub const COST_THRESHOLD: &str = "ome.io/cost-threshold";
+const COST_THRESHOLD: &str = "ome.io/cost-threshold";
 
 /// Key of the configurations that apply when a class is chosen.
 const CONFIGURATIONS: &str = "acceleratorConfigurations";

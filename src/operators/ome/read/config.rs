@@ -38,7 +38,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
     let mut config = OperatorConfig {
         grace_period: None,
         default_deployment_mode: EcoString::new(),
-        ingress: ingress::empty(),
+        ingress: IngressConfig::default(),
         multinode_prober: None,
         error: None,
         kserve: KServeConfig::default(),

@@ -222,14 +222,8 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
             kind: text(runtime.get("kind")),
         })
     });
-    let mut components: Vec<Component> = ComponentKind::OME
-        .into_iter()
-        .filter_map(|kind| {
-            spec.get(kind.as_str())
-                .filter(|node| node.as_map().is_some())
-                .map(|node| Component { kind, node: node.clone() })
-        })
-        .collect();
+    let mut components: Vec<Component> =
+        ComponentKind::OME.into_iter().filter_map(|kind| Component::of(kind, &spec)).collect();
     if policy.ome().implied_engine
         && !components.iter().any(|component| component.kind == ComponentKind::Engine)
         && !components.iter().any(|component| component.kind == ComponentKind::Decoder)
