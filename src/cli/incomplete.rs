@@ -100,7 +100,7 @@ pub(super) fn gaps(world: &World, compares: bool) -> Vec<Diagnostic> {
 }
 
 /// Whether a finding with this code means that a text, or a document of it, was not read.
-pub(super) fn hides_text(code: Code) -> bool {
+fn hides_text(code: Code) -> bool {
     matches!(
         code,
         // Of a key that is set twice kubectl and servers take neither.

@@ -22,7 +22,7 @@ use crate::report::answer::Answer;
 use crate::report::findings;
 use crate::report::phrases::plural;
 use crate::secret::Secrets;
-use crate::source::Span;
+use crate::source::{Source, Span};
 use crate::workspace::{self, Distribution, ReadOptions, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
@@ -33,6 +33,89 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
+
+/// The paths of the arguments and of the settings.
+struct Paths {
+    all: Vec<PathBuf>,
+    presets: Vec<PathBuf>,
+    exclude: Exclude,
+}
+
+impl Paths {
+    fn of(args: &InputArgs, settings: &Settings) -> Self {
+        let mut all = args.files.clone();
+        all.extend(settings.paths.iter().cloned());
+        let presets: Vec<PathBuf> = settings.presets.iter().chain(&args.presets).cloned().collect();
+        // Presets alone are no input: the directory is read with them.
+        if all.is_empty() && args.kustomize.is_empty() && !presets.is_empty() {
+            all.push(PathBuf::from("."));
+        }
+        all.extend(presets.iter().cloned());
+        let exclude = Exclude { flags: args.exclude.clone(), settings: settings.exclude.clone() };
+        Self { all, presets, exclude }
+    }
+
+    fn request<'r>(
+        &'r self,
+        args: &'r InputArgs,
+        settings: &'r Settings,
+        ask: &SessionOptions<'r>,
+        builtin: &'r [(&'r str, &'r str)],
+    ) -> Request<'r> {
+        let command = args.kustomize_command.as_deref();
+        Request {
+            exclude: Some(&self.exclude),
+            paths: &self.all,
+            presets: &self.presets,
+            context: ask.context,
+            kustomize: &args.kustomize,
+            kustomize_command: command.or(settings.kustomize_command.as_deref()),
+            overlays: ask.builds && args.builds_overlays(settings),
+            follow_outside: args.follow_outside,
+            skims: !ask.checks_fields && args.within.is_none(),
+            builtin,
+        }
+    }
+}
+
+/// Files of settings with their texts and the findings about them.
+type SettingsFiles = Vec<(Settings, Source, Vec<Diagnostic>)>;
+
+/// Says under `--verbose` which settings hold, and which files were read.
+fn note_what_is_read(
+    settings: &SettingsFiles,
+    loaded: &Loaded,
+    semantics: Follow,
+    builtin: BuiltinMode,
+) {
+    verbose::note(|| {
+        let names = settings.iter().filter_map(|(settings, ..)| settings.file.as_ref());
+        let names = names.map(|file| file.display().to_string());
+        let from = names.reduce(|a, b| format!("{a}, {b}")).unwrap_or("none".to_owned());
+        format!(
+            "settings: {from}; semantics {semantics}, builtin {}; `ome config` has the origin of each",
+            builtin.name()
+        )
+    });
+    for (_, source) in loaded.sources.iter().filter(|(_, source)| source.is_input()) {
+        verbose::note(|| format!("read {} ({} bytes)", source.name, source.text.len()));
+    }
+}
+
+/// Adds the texts of settings, which come after the input, and the findings about them.
+fn add_settings(world: &mut World, files: SettingsFiles) {
+    for (_, source, found) in files {
+        let id = world.sources.add(source);
+        for mut diagnostic in found {
+            diagnostic.labels.iter_mut().for_each(|label| label.span.source = id);
+            // A path that is not read leaves a part of the input out.
+            if diagnostic.code == Code::FileNotRead {
+                world.unread.push(diagnostic.clone());
+            }
+            world.diagnostics.push(diagnostic);
+        }
+    }
+}
 
 /// Everything a command works on.
 pub(crate) struct Session {
@@ -130,12 +213,9 @@ impl Session {
         let begun = Instant::now();
         waiting::doing("reading the input");
         let SettingsRead { settings, files: settings_files } = super::settings::read(args)?;
-        let selector = args
-            .selector
-            .as_deref()
-            .map(Selector::parse)
-            .transpose()
-            .map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
+        let selector = args.selector.as_deref().map(Selector::parse).transpose();
+        let selector =
+            selector.map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
         threads::start(args.jobs)?;
         let Followed { mut semantics, mut releases, platform, groups_named, documented, named } =
             releases::followed(args, &settings, ask.admitted)?;
@@ -143,47 +223,22 @@ impl Session {
         let platform = Platform { device_tolerations, ..platform };
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
-        let ome = releases.policy(Api::Ome, Semantics::Controller).filter(|_| ask.shipped);
-        let shipped =
-            ome.map(|release| builtin::shipped("ome", release.id.tag)).unwrap_or_default();
-        let files = super::releases::builtin_files(&releases, semantics);
-        let mut paths = args.files.clone();
-        paths.extend(settings.paths.iter().cloned());
-        let presets: Vec<PathBuf> = settings.presets.iter().chain(&args.presets).cloned().collect();
-        // Presets alone are no input: the directory is read with them.
-        if paths.is_empty() && args.kustomize.is_empty() && !presets.is_empty() {
-            paths.push(PathBuf::from("."));
-        }
-        paths.extend(presets.iter().cloned());
-        let exclude = Exclude { flags: args.exclude.clone(), settings: settings.exclude.clone() };
-        let request = Request {
-            exclude: Some(&exclude),
-            paths: &paths,
-            presets: &presets,
-            context: ask.context,
-            kustomize: &args.kustomize,
-            kustomize_command: args
-                .kustomize_command
-                .as_deref()
-                .or(settings.kustomize_command.as_deref()),
-            overlays: ask.builds && args.builds_overlays(&settings),
-            follow_outside: args.follow_outside,
-            skims: !ask.checks_fields && args.within.is_none(),
-            builtin: match builtin {
-                _ if ask.shipped => &shipped,
-                BuiltinMode::Never => &[],
-                _ => &files,
-            },
+        let builtin_files = match (builtin, releases.policy(Api::Ome, Semantics::Controller)) {
+            (_, Some(release)) if ask.shipped => builtin::shipped("ome", release.id.tag),
+            (_, None) if ask.shipped => Vec::new(),
+            (BuiltinMode::Never, _) => Vec::new(),
+            _ => releases::builtin_files(&releases, semantics),
         };
-        let mut loaded = load(&request, &limits);
+        let paths = Paths::of(args, &settings);
+        let mut loaded = load(&paths.request(args, &settings, ask, &builtin_files), &limits);
         let mut apis = releases::operators(&named);
         // Marks of a distribution decide nothing where documents or the shipped catalog are
         // followed.
-        let distributions = if documented || ask.shipped {
-            Vec::new()
-        } else {
-            workspace::distributions(&loaded.documents, &apis, ask.other_distributions)
-        };
+        let mut distributions = Vec::new();
+        if !documented && !ask.shipped {
+            distributions =
+                workspace::distributions(&loaded.documents, &apis, ask.other_distributions);
+        }
         for distribution in &distributions {
             let policy = distribution.policy;
             releases.follow(policy);
@@ -194,7 +249,7 @@ impl Session {
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let models = args.models.facts(&settings, limits);
         args::require_directories(&models.files)?;
-        let mut given = ReadOptions {
+        let given = ReadOptions {
             protocol: ask.protocol.map(EcoString::from),
             expand: ask.expand,
             v2_probes: ask.v2_probes,
@@ -211,21 +266,11 @@ impl Session {
             named: apis.into_iter().chain(args.kthena_profile.map(|_| servings::API)).collect(),
             ..ReadOptions::new(semantics)
         };
-        if let Some(namespace) = &namespace {
-            given.namespace = namespace.clone();
-        }
-        verbose::note(|| {
-            let names = settings_files.iter().filter_map(|(settings, ..)| settings.file.as_ref());
-            let names = names.map(|file| file.display().to_string());
-            let from = names.reduce(|a, b| format!("{a}, {b}")).unwrap_or("none".to_owned());
-            format!(
-                "settings: {from}; semantics {semantics}, builtin {}; `ome config` has the origin of each",
-                builtin.name()
-            )
-        });
-        for (_, source) in loaded.sources.iter().filter(|(_, source)| source.is_input()) {
-            verbose::note(|| format!("read {} ({} bytes)", source.name, source.text.len()));
-        }
+        let given = match &namespace {
+            Some(namespace) => ReadOptions { namespace: namespace.clone(), ..given },
+            None => given,
+        };
+        note_what_is_read(&settings_files, &loaded, semantics, builtin);
         let mut world = read(loaded, &given);
         check::spell_out(&mut world.diagnostics, &world.sources);
         verbose::note(|| format!("input read in {:.1?}", begun.elapsed()));
@@ -234,24 +279,11 @@ impl Session {
         for view in &mut world.views {
             view.catalog.set_accelerator_options(ask.accelerators.clone());
         }
-        for (_, source, found) in settings_files {
-            let id = world.sources.add(source);
-            for mut diagnostic in found {
-                diagnostic.labels.iter_mut().for_each(|label| label.span.source = id);
-                // A path that is not read leaves a part of the input out.
-                if diagnostic.code == Code::FileNotRead {
-                    world.unread.push(diagnostic.clone());
-                }
-                world.diagnostics.push(diagnostic);
-            }
-        }
+        add_settings(&mut world, settings_files);
         // What runs in a cluster follows its code.
-        let semantics = if ask.follows_cluster {
-            let running = world.in_cluster.iter().map(|release| release.api);
-            running.fold(semantics, |all, api| all.with(api, Semantics::Controller))
-        } else {
-            semantics
-        };
+        for release in world.in_cluster.iter().filter(|_| ask.follows_cluster) {
+            semantics = semantics.with(release.api, Semantics::Controller);
+        }
         let gaps = incomplete::gaps(&world, ask.follows_cluster);
         let mut proposals = args.proposals();
         proposals.detect(distributions.iter().map(Distribution::name));
@@ -651,7 +683,7 @@ impl Session {
     }
 
     /// The first line of an answer about an input that was not read as a whole.
-    pub(super) fn incomplete_line(&self) -> Option<String> {
+    fn incomplete_line(&self) -> Option<String> {
         let gaps = self.incomplete();
         let first = gaps.first()?;
         let line = first.line.map_or(String::new(), |line| format!(":{line}"));

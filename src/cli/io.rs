@@ -158,7 +158,7 @@ impl<'a> Io<'a> {
     }
 
     /// Whether data goes to a terminal.
-    pub fn out_is_terminal(&self) -> bool {
+    fn out_is_terminal(&self) -> bool {
         self.out_is_terminal
     }
 

@@ -423,6 +423,38 @@ pub fn text(
         .filter(|pending| seen.insert(*pending));
     let (workloads, waiting): (Vec<&EcoString>, Vec<&EcoString>) =
         waiting.partition(|waiting| OwnerName::of(waiting).kind.is_some());
+    workloads_into(together, &workloads, &mut out);
+    not_judged_into(together, &mut out);
+    let waiting = waiting.into_iter();
+    let (short, others): (Vec<&EcoString>, Vec<&EcoString>) =
+        waiting.partition(|waiting| shown.contains(*waiting));
+    if short.is_empty() {
+        if !workloads.is_empty() {
+            remedies_into(together, &mut out);
+            if !together.add.is_empty() {
+                line!(out, "{} would hold everything", nodes(&together.add));
+            }
+        }
+        not_shown(&mut out, &others);
+        if together.hangs_on_ties {
+            out.push_str(TIES);
+        }
+        return out.finish();
+    }
+    short_into(together, (planned, servings), &short, others.is_empty(), &mut out);
+    remedies_into(together, &mut out);
+    not_shown(&mut out, &others);
+    if let Some(half) = half_groups(&together.half_groups) {
+        line!(out, "{half}");
+    }
+    if together.hangs_on_ties {
+        out.push_str(TIES);
+    }
+    out.finish()
+}
+
+/// The workloads of no operator whose pods wait.
+fn workloads_into(together: &Together, workloads: &[&EcoString], out: &mut Page) {
     for name in workloads.iter().take(NAMED) {
         let rows: Vec<&Pending> =
             together.pending.iter().filter(|pending| pending.service == **name).collect();
@@ -440,6 +472,9 @@ pub fn text(
         let more = plural(workloads.len() - NAMED, "more workload");
         line!(out, "{more} with pods without a node");
     }
+}
+
+fn not_judged_into(together: &Together, out: &mut Page) {
     for judged in together.not_judged.iter().take(NAMED) {
         let pods =
             judged.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
@@ -448,22 +483,16 @@ pub fn text(
     if together.not_judged.len() > NAMED {
         line!(out, "not judged: {} more", together.not_judged.len() - NAMED);
     }
-    let waiting = waiting.into_iter();
-    let (short, others): (Vec<&EcoString>, Vec<&EcoString>) =
-        waiting.partition(|waiting| shown.contains(*waiting));
-    if short.is_empty() {
-        if !workloads.is_empty() {
-            remedies_into(together, &mut out);
-            if !together.add.is_empty() {
-                line!(out, "{} would hold everything", nodes(&together.add));
-            }
-        }
-        not_shown(&mut out, &others);
-        if together.hangs_on_ties {
-            out.push_str(TIES);
-        }
-        return out.finish();
-    }
+}
+
+/// The shown services whose pods wait, what they lack, and what would hold them.
+fn short_into(
+    together: &Together,
+    (planned, servings): (&[Planned<'_>], &[PlannedServing<'_>]),
+    short: &[&EcoString],
+    is_all: bool,
+    out: &mut Page,
+) {
     let reasons: HashMap<EcoString, &Waiting> = placements(planned, servings)
         .filter_map(|(name, placement)| Some((name, placement.waiting.as_deref()?)))
         .collect();
@@ -485,22 +514,13 @@ pub fn text(
     if !together.add.is_empty() {
         let waits = match short.len() {
             // Nodes would help those that are not shown as well.
-            _ if !others.is_empty() => "everything",
+            _ if !is_all => "everything",
             1 => "it",
             _ => "them",
         };
         put!(out, "; {} would hold {waits}", nodes(&together.add));
     }
     out.end_line();
-    remedies_into(together, &mut out);
-    not_shown(&mut out, &others);
-    if let Some(half) = half_groups(&together.half_groups) {
-        line!(out, "{half}");
-    }
-    if together.hangs_on_ties {
-        out.push_str(TIES);
-    }
-    out.finish()
 }
 
 /// The waiting services that are not shown.

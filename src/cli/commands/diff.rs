@@ -153,13 +153,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         ..args.decision.ask()?
     };
     let mut after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
-    // Without a base, a branch is compared with where it began.
-    let bases = if args.base.is_empty() && args.to_release.is_none() {
-        load::merge_base(&[&args.input.files[..], &args.input.kustomize].concat())
-            .map(|commit| vec![commit])
-    } else {
-        Ok(args.base.clone())
-    };
+    let bases = bases(args);
     let before = match &bases {
         Ok(bases) => {
             let options =
@@ -189,18 +183,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     share_nodes(&mut before.world.catalog, &mut after.world.catalog);
     let services = names::joined(&args.services);
     let mut sides = [side(&before, &services), side(&after, &services)];
-    // A service may be new or gone, so one side is enough.
-    if let Some(missing) =
-        services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
-    {
-        let by_key = [&before, &after].into_iter().flat_map(|side| side.known_services(true));
-        let mut help = names::instead_of(missing, by_key);
-        if args.base.is_empty() && !help.starts_with("did you mean") {
-            let base = quoted(missing);
-            help = format!("{help}; a revision or path to compare with is `--base {base}`");
-        }
-        return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
-    }
+    require(args, &services, &sides, [&before, &after])?;
     let unfilled = unfilled::take(&mut sides.each_mut());
     let unknown = unknown(&mut sides, [&before, &after]);
     let settings = Settings {
@@ -245,19 +228,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.say_line(&line);
     }
     if !args.output.is_data() {
-        let services = sides[1].services.iter().map(|views| &views.of(after.semantics).object);
-        let shown = services.chain(sides[1].servings.iter().map(|serving| &serving.object));
-        let lines = [after.other_definitions(shown, "compared"), Session::changed_line(&changed)];
-        lines.iter().flatten().for_each(|line| io.say_line(line));
-    }
-    if let Some(line) = unfilled::line("compared", &unfilled)
-        && !args.output.is_data()
-    {
-        io.say_line(&line);
+        say_left_out(&after, &sides[1], &changed, &unfilled, io);
     }
     let unread = before.is_incomplete() || after.is_incomplete();
-    let usual = [FailOn::Any];
-    let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };
+    let conditions = if args.fail_on.is_empty() { &[FailOn::Any][..] } else { &args.fail_on };
     // A change that was not compared is a change, too.
     let fails = conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], settings))
         || (!changed.is_empty() && conditions.contains(&FailOn::Any));
@@ -276,6 +250,54 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         Outcome::Done
     })
+}
+
+/// The states to compare with. Without any, a branch is compared with where it began.
+fn bases(args: &Args) -> Result<Vec<String>, Box<Diagnostic>> {
+    if args.base.is_empty() && args.to_release.is_none() {
+        let paths = [&args.input.files[..], &args.input.kustomize].concat();
+        load::merge_base(&paths).map(|commit| vec![commit])
+    } else {
+        Ok(args.base.clone())
+    }
+}
+
+/// Checks that each service that was named is on one side: it may be new or gone.
+fn require(
+    args: &Args,
+    services: &[String],
+    sides: &[State<'_>; 2],
+    [before, after]: [&Session; 2],
+) -> Result<(), Failure> {
+    let Some(missing) =
+        services.iter().find(|wanted| sides.iter().all(|side| !has(side, after, wanted)))
+    else {
+        return Ok(());
+    };
+    let by_key = [before, after].into_iter().flat_map(|side| side.known_services(true));
+    let mut help = names::instead_of(missing, by_key);
+    if args.base.is_empty() && !help.starts_with("did you mean") {
+        let base = quoted(missing);
+        help = format!("{help}; a revision or path to compare with is `--base {base}`");
+    }
+    Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)))
+}
+
+/// Says which definitions and services were not compared.
+fn say_left_out(
+    after: &Session,
+    side: &State<'_>,
+    changed: &[String],
+    unfilled: &BTreeSet<String>,
+    io: &mut Io<'_>,
+) {
+    let services = side.services.iter().map(|views| &views.of(after.semantics).object);
+    let shown = services.chain(side.servings.iter().map(|serving| &serving.object));
+    let lines = [after.other_definitions(shown, "compared"), Session::changed_line(changed)];
+    lines.iter().flatten().for_each(|line| io.say_line(line));
+    if let Some(line) = unfilled::line("compared", unfilled) {
+        io.say_line(&line);
+    }
 }
 
 /// The overlays that were not built: what their patches change is not compared. Those of a revision

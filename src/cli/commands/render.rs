@@ -266,18 +266,29 @@ fn write(
     if stale {
         io.say_line(&format!("to write the files: `{}`", sink::renewal(typed)));
     }
+    say_left_out(&session, (&selected, &servings), (&not_filled, &left_out), io);
+    Ok(outcome(&session, mode, found, failed, stale))
+}
+
+/// Says what has no place in the output: other definitions of what is rendered, services that are
+/// not filled in, and those that could not be rendered.
+fn say_left_out(
+    session: &Session,
+    (selected, servings): (&[&Views], &[&ModelServing]),
+    (not_filled, left_out): (&[String], &[String]),
+    io: &mut Io<'_>,
+) {
     let objects = selected.iter().map(|views| &views.of(session.semantics).object);
     let objects = objects.chain(servings.iter().map(|serving| &serving.object));
     if let Some(line) = session.other_definitions(objects, "rendered") {
         io.say_line(&line);
     }
-    if let Some(line) = unfilled::line("rendered", &not_filled) {
+    if let Some(line) = unfilled::line("rendered", not_filled) {
         io.say_line(&line);
     }
     if !left_out.is_empty() {
         io.say_line(&format!("not rendered: {}", left_out.join(", ")));
     }
-    Ok(outcome(&session, mode, found, failed, stale))
 }
 
 /// The services and ModelServings to render.

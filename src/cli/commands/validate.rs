@@ -300,24 +300,7 @@ fn gathered(
     );
     let (services, servings) = session.select_all(&[])?;
     let planner = Planner::new(catalog, session.semantics);
-    let checked: BTreeSet<(Code, Option<Span>)> =
-        later.iter().map(|finding| (finding.code, finding.span())).collect();
-    let named: BTreeSet<(Code, Vec<String>)> =
-        later.iter().map(|finding| (finding.code, finding.objects.clone())).collect();
-    let invalid: Vec<Diagnostic> = later
-        .iter()
-        .chain(&session.world.diagnostics)
-        .filter(|finding| finding.severity == Severity::Error)
-        .filter(|finding| matches!(finding.code, Code::InvalidValue | Code::InvalidQuantity))
-        .cloned()
-        .collect();
-    // The number that is not counted is reported where it is written.
-    let is_told = |finding: &Diagnostic, object: &Object| {
-        let inside =
-            |finding: &Diagnostic| finding.span().is_some_and(|span| object.span.contains(span));
-        finding.code == Code::NotCounted
-            && invalid.iter().any(|other| tells_why(other, finding) && inside(other))
-    };
+    let earlier = EarlierFindings::by(&later, session);
     let renderer = Renderer::new(&session.world, session.semantics, CLUSTER_DOMAIN);
     let decided: Vec<_> = services
         .par_iter()
@@ -343,15 +326,7 @@ fn gathered(
     }
     all.extend(variants);
     for (service, mut composed) in all {
-        // Findings about the model are reported at the model, and findings of a rule only once.
-        composed.retain(|finding| {
-            finding.code != Code::ModelIncomplete
-                && !PLAN_ONLY.contains(&finding.code)
-                && !is_told(finding, service)
-                && !checked.contains(&(finding.code, finding.span()))
-                && (finding.code != Code::DecoderWithoutEngine
-                    || !named.contains(&(finding.code, finding.objects.clone())))
-        });
+        composed.retain(|finding| earlier.is_new_of_service(finding, service));
         later.extend(composed.into_iter().map(|finding| at_home(finding, service, session)));
     }
     let mut owners = Owners::default();
@@ -370,11 +345,74 @@ fn gathered(
     later.extend(engines.of_workloads(catalog).findings);
     later.extend(servings.into_iter().flat_map(|planned| {
         let object = &planned.serving.object;
-        planned.diagnostics.into_iter().filter(|finding| !is_told(finding, object))
+        planned.diagnostics.into_iter().filter(|finding| !earlier.has_reason(finding, object))
     }));
     let refused = refusals::all(session, refused, &later);
     later.extend(refused);
-    let mut found = session.settle(later);
+    let found = asked_for(session.settle(later), session, rules, source);
+    let reported = |code: Code| {
+        let asked_for = codes.contains(&code);
+        let on_demand =
+            operators::checks().any(|check| check.on_demand && check.codes.contains(&code));
+        (asked_for || (rules.is_empty() && !on_demand))
+            && source == Whose::User
+            && !session.is_off(code)
+    };
+    Ok(session.grade(check::apply_allows(found, &session.world.sources, reported)))
+}
+
+/// What findings say that are there before those of plans: they are not repeated.
+struct EarlierFindings {
+    /// What checks found, by place.
+    checked: BTreeSet<(Code, Option<Span>)>,
+    /// The same, by object.
+    named: BTreeSet<(Code, Vec<String>)>,
+    /// Invalid values and quantities.
+    invalid: Vec<Diagnostic>,
+}
+
+impl EarlierFindings {
+    fn by(checks: &[Diagnostic], session: &Session) -> Self {
+        let invalid = checks
+            .iter()
+            .chain(&session.world.diagnostics)
+            .filter(|finding| finding.severity == Severity::Error)
+            .filter(|finding| matches!(finding.code, Code::InvalidValue | Code::InvalidQuantity));
+        Self {
+            checked: checks.iter().map(|finding| (finding.code, finding.span())).collect(),
+            named: checks.iter().map(|finding| (finding.code, finding.objects.clone())).collect(),
+            invalid: invalid.cloned().collect(),
+        }
+    }
+
+    /// Whether a number is not counted because it is invalid: that is reported where it is written.
+    fn has_reason(&self, finding: &Diagnostic, object: &Object) -> bool {
+        let inside =
+            |finding: &Diagnostic| finding.span().is_some_and(|span| object.span.contains(span));
+        finding.code == Code::NotCounted
+            && self.invalid.iter().any(|other| tells_why(other, finding) && inside(other))
+    }
+
+    /// Whether a finding of a plan is one of this run.
+    fn is_new_of_service(&self, finding: &Diagnostic, service: &Object) -> bool {
+        // Findings about the model are reported at the model, and findings of a rule only once.
+        finding.code != Code::ModelIncomplete
+            && !PLAN_ONLY.contains(&finding.code)
+            && !self.has_reason(finding, service)
+            && !self.checked.contains(&(finding.code, finding.span()))
+            && (finding.code != Code::DecoderWithoutEngine
+                || !self.named.contains(&(finding.code, finding.objects.clone())))
+    }
+}
+
+/// The findings on objects of `source`, and of `rules` if there are any.
+fn asked_for(
+    mut found: Vec<Diagnostic>,
+    session: &Session,
+    rules: &[Code],
+    source: Whose,
+) -> Vec<Diagnostic> {
+    let catalog = &session.world.catalog;
     if catalog.has_unfilled() {
         // Nothing is known about values that are filled in later.
         found.retain(|finding| {
@@ -385,6 +423,7 @@ fn gathered(
     }
     found.retain(|finding| concerns_builtin_alone(finding, session) == (source == Whose::Builtin));
     if source == Whose::Builtin {
+        // The user cannot edit what is built in.
         for finding in &mut found {
             finding.severity = finding.severity.min(Severity::Warning);
         }
@@ -393,15 +432,7 @@ fn gathered(
     if !rules.is_empty() {
         found.retain(|finding| rules.contains(&finding.code));
     }
-    let reported = |code: Code| {
-        let asked_for = codes.contains(&code);
-        let on_demand =
-            operators::checks().any(|check| check.on_demand && check.codes.contains(&code));
-        (asked_for || (rules.is_empty() && !on_demand))
-            && source == Whose::User
-            && !session.is_off(code)
-    };
-    Ok(session.grade(check::apply_allows(found, &session.world.sources, reported)))
+    found
 }
 
 fn text_of(object: &RenderedObject) -> String {

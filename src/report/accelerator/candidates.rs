@@ -26,7 +26,7 @@ pub(super) fn lead(candidate: &ClassCandidate<'_>) -> Vec<Cell> {
     ]
 }
 
-pub(super) fn own_place(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> String {
+fn own_place(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> String {
     candidate
         .class
         .map_or(String::new(), |class| sources.locate(class.object.name_span()).to_string())
