@@ -63,7 +63,7 @@ pub static HEAD: Policy = Policy {
 };
 
 /// v0.20.0.
-pub static V0_20_0: Policy = Policy {
+static V0_20_0: Policy = Policy {
     id: Release {
         tag: "v0.20.0",
         date: "2026-08-06",
@@ -76,7 +76,7 @@ pub static V0_20_0: Policy = Policy {
 };
 
 /// v0.19.0.
-pub static V0_19_0: Policy = Policy {
+static V0_19_0: Policy = Policy {
     release: "v0.19.0",
     id: Release {
         tag: "v0.19.0",

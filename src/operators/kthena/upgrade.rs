@@ -15,7 +15,7 @@ pub static ROLE_STRUCT: ReleaseRule = ReleaseRule {
 };
 
 /// See [`ROLE_STRUCT`].
-pub static ROLE_BUDGET: ReleaseRule = ReleaseRule {
+static ROLE_BUDGET: ReleaseRule = ReleaseRule {
     id: "H2",
     title: "with RoleRollingUpdate a role has `maxUnavailable: 1` by default, and a `partition` of its own; before, all its outdated replicas were deleted at once",
     source: "volcano-sh/kthena pkg/apis/workload/v1alpha1/servinggroup_types.go RollingUpdateConfiguration, model_serving_controller.go calMaxScaleDown",
@@ -36,7 +36,7 @@ pub static QUEUE: ReleaseRule = ReleaseRule {
 
 /// As [`ROLE_STRUCT`], of a ModelServing that is replaced role replica by role replica, where
 /// roles have a partition of their own.
-pub static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
+static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
     id: "H1",
     title: "the hash of a role includes the names of its Go fields, and those changed: every role replica that no `partition` protects is deleted and recreated",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
@@ -47,7 +47,7 @@ pub static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
 };
 
 /// The same towards a release without a partition of roles.
-pub static ROLE_STRUCT_UNHELD: ReleaseRule = ReleaseRule {
+static ROLE_STRUCT_UNHELD: ReleaseRule = ReleaseRule {
     id: "H1",
     title: "the hash of a role includes the names of its Go fields, and those changed: every role replica is deleted and recreated, all at once where the role sets no `maxUnavailable`",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, model_serving_controller.go calMaxScaleDown",
@@ -56,7 +56,7 @@ pub static ROLE_STRUCT_UNHELD: ReleaseRule = ReleaseRule {
 };
 
 /// See [`ROLE_STRUCT`].
-pub static SCALE_SELECTOR: ReleaseRule = ReleaseRule {
+static SCALE_SELECTOR: ReleaseRule = ReleaseRule {
     id: "H4",
     title: "`status.labelSelector` names one entry pod per group, so that an autoscaler of the scale subresource counts groups; before, it counted every pod",
     source: "volcano-sh/kthena pkg/model-serving-controller/controller/model_serving_controller.go, status.labelSelector",
@@ -74,7 +74,7 @@ const HOLD: EditRule = EditRule::Fields(|today| {
 });
 
 /// The annotation that names the queue of a ModelServing's PodGroups.
-pub const QUEUE_NAME: &str = "scheduling.volcano.sh/queue-name";
+const QUEUE_NAME: &str = "scheduling.volcano.sh/queue-name";
 
 /// Removes the name of the queue.
 const NO_QUEUE: EditRule = EditRule::Fields(|today| {

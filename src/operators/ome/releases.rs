@@ -111,7 +111,7 @@ pub static V1_2_2: Policy = Policy {
 };
 
 /// OME v1.2.0 and v1.2.1, whose images alone differ.
-pub static V1_2_0: Policy = Policy {
+static V1_2_0: Policy = Policy {
     id: Release {
         tag: "v1.2.0",
         date: "2026-07-14",
@@ -124,7 +124,7 @@ pub static V1_2_0: Policy = Policy {
 };
 
 /// OME v1.1.0.
-pub static V1_1_0: Policy = Policy {
+static V1_1_0: Policy = Policy {
     id: Release {
         tag: "v1.1.0",
         date: "2026-07",

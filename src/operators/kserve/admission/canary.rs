@@ -69,53 +69,8 @@ pub(super) fn service(
         }
         // Cut off, so that one wrong share does not show up as a wrong sum, too.
         sum += percent.clamp(0, 100);
-        let Some(predictor) = predictor else { continue };
-        let listed = items(predictor, "containers");
-        let custom =
-            listed.iter().filter(|container| text(container, "name") == names::MAIN).count();
-        // Framework keys of a variant are not rewritten as `model`, so they are counted here.
-        let keys =
-            FRAMEWORKS.iter().filter(|framework| predictor.get(framework.key).is_some()).count();
-        let count = usize::from(predictor.get("model").is_some()) + keys + custom;
-        if count > 1 || (count == 0 && listed.is_empty()) {
-            judge.value(
-                format!("{path}.predictor"),
-                Some(predictor),
-                "canary predictor must have exactly one implementation",
-                "write `model`",
-            );
-        }
-        let path = format!("{path}.predictor");
-        protocol(judge, predictor, &path);
-        extension(judge, predictor, &path);
-        for key in STABLE {
-            if let Some(node) = predictor.get(key).filter(|node| {
-                // Zero and less are Go's value for a field that is not set.
-                !(key == "maxReplicas" && node.as_int().is_some_and(|most| most <= 0))
-            }) {
-                let message = format!("canary predictor must not set {key}");
-                judge.value(
-                    format!("{path}.{key}"),
-                    Some(node),
-                    message,
-                    "write it on the stable predictor",
-                );
-            }
-        }
-        let least = |predictor: &Node| predictor.get("minReplicas").and_then(Node::as_int);
-        // The stable predictor has one replica where it sets none.
-        if let (Some(canary), stable) = (least(predictor), least(stable).unwrap_or(1))
-            && canary > stable
-        {
-            let message = format!(
-                "canary minReplicas {canary} must not exceed those of the stable predictor, {stable}"
-            );
-            judge.value(
-                format!("{path}.minReplicas"),
-                predictor.get("minReplicas"),
-                message,
-                "lower it, or raise those of the stable predictor",
-            );
+        if let Some(predictor) = predictor {
+            variant(judge, &format!("{path}.predictor"), predictor, stable);
         }
     }
     if sum > 100 {
@@ -125,6 +80,55 @@ pub(super) fn service(
             Some(first),
             message,
             "leave the stable predictor a share, or none",
+        );
+    }
+}
+
+/// The predictor of a variant, which has an implementation of its own and leaves the rest to the
+/// stable one.
+fn variant(judge: &mut Refusals<'_>, path: &str, predictor: &Node, stable: &Node) {
+    let listed = items(predictor, "containers");
+    let custom = listed.iter().filter(|container| text(container, "name") == names::MAIN).count();
+    // Framework keys of a variant are not rewritten as `model`, so they are counted here.
+    let keys = FRAMEWORKS.iter().filter(|framework| predictor.get(framework.key).is_some()).count();
+    let count = usize::from(predictor.get("model").is_some()) + keys + custom;
+    if count > 1 || (count == 0 && listed.is_empty()) {
+        judge.value(
+            path,
+            Some(predictor),
+            "canary predictor must have exactly one implementation",
+            "write `model`",
+        );
+    }
+    protocol(judge, predictor, path);
+    extension(judge, predictor, path);
+    for key in STABLE {
+        if let Some(node) = predictor.get(key).filter(|node| {
+            // Zero and less are Go's value for a field that is not set.
+            !(key == "maxReplicas" && node.as_int().is_some_and(|most| most <= 0))
+        }) {
+            let message = format!("canary predictor must not set {key}");
+            judge.value(
+                format!("{path}.{key}"),
+                Some(node),
+                message,
+                "write it on the stable predictor",
+            );
+        }
+    }
+    let least = |predictor: &Node| predictor.get("minReplicas").and_then(Node::as_int);
+    // The stable predictor has one replica where it sets none.
+    if let (Some(canary), stable) = (least(predictor), least(stable).unwrap_or(1))
+        && canary > stable
+    {
+        let message = format!(
+            "canary minReplicas {canary} must not exceed those of the stable predictor, {stable}"
+        );
+        judge.value(
+            format!("{path}.minReplicas"),
+            predictor.get("minReplicas"),
+            message,
+            "lower it, or raise those of the stable predictor",
         );
     }
 }

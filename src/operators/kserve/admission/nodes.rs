@@ -105,32 +105,7 @@ pub(super) fn service(judge: &mut Refusals<'_>, predictor: &Node, config: &KServ
                 help,
             );
         }
-        match model.get("storageUri") {
-            None => {
-                let message = format!("{prefix}StorageURI must be set for multinode enabled");
-                judge.value(
-                    "spec.predictor.model.storageUri",
-                    Some(model),
-                    message,
-                    "write a `pvc://` or `oci://` address",
-                );
-            }
-            Some(uri) => {
-                let scheme =
-                    uri.as_str().unwrap_or_default().split("://").next().unwrap_or_default();
-                if !matches!(scheme, "pvc" | "oci") {
-                    let message = format!(
-                        "{prefix}Multinode only supports 'pvc' and 'oci' Storage Protocol({scheme})"
-                    );
-                    judge.value(
-                        "spec.predictor.model.storageUri",
-                        Some(uri),
-                        message,
-                        "write a `pvc://` or `oci://` address",
-                    );
-                }
-            }
-        }
+        address(judge, &prefix, model);
         // Quirk: a service without the annotation is refused too, although its class is hpa then.
         let class = object.annotation(CLASS);
         let text = class.and_then(Node::as_str).unwrap_or_default();
@@ -155,6 +130,35 @@ pub(super) fn service(judge: &mut Refusals<'_>, predictor: &Node, config: &KServ
                 format!("{prefix}{UNKNOWN}"),
                 help,
             );
+        }
+    }
+}
+
+/// The address of the model, which every node reads.
+fn address(judge: &mut Refusals<'_>, prefix: &str, model: &Node) {
+    match model.get("storageUri") {
+        None => {
+            let message = format!("{prefix}StorageURI must be set for multinode enabled");
+            judge.value(
+                "spec.predictor.model.storageUri",
+                Some(model),
+                message,
+                "write a `pvc://` or `oci://` address",
+            );
+        }
+        Some(uri) => {
+            let scheme = uri.as_str().unwrap_or_default().split("://").next().unwrap_or_default();
+            if !matches!(scheme, "pvc" | "oci") {
+                let message = format!(
+                    "{prefix}Multinode only supports 'pvc' and 'oci' Storage Protocol({scheme})"
+                );
+                judge.value(
+                    "spec.predictor.model.storageUri",
+                    Some(uri),
+                    message,
+                    "write a `pvc://` or `oci://` address",
+                );
+            }
         }
     }
 }

@@ -83,6 +83,35 @@ pub(super) fn add(
     // from there.
     let security =
         containers.first().and_then(|container| container.get("securityContext")).cloned();
+    let mut container = container(facts, args, path);
+    // The agent runs the server's probe itself, and is ready when the server is.
+    if let Some(probe) = probe {
+        let text = fields::json(&probe).into();
+        push(&mut container, "env", fields::variable("SERVING_READINESS_PROBE", text, ORIGIN));
+    }
+    if let (Some(map), Some(security)) = (container.as_map_mut(), security) {
+        map.insert("securityContext", security);
+    }
+    if logs && !facts.config.logger.ca_bundle.is_empty() {
+        mount_bundle(&facts.config.logger.ca_bundle, &mut container, pod);
+    }
+    let account = pod.get("serviceAccountName").cloned();
+    // After the container is written: what accounts add comes behind the variables above.
+    let mut credentials = Credentials { facts, annotations: seen.annotations, findings };
+    credentials.of_account(account.as_ref(), &mut container, pod);
+    // The store has an account of its own, besides the one that fetches the model.
+    if let Some(store) = logger.and_then(|logger| logger.store) {
+        credentials.of_account(Some(&store.account), &mut container, pod);
+    }
+    push(pod, "containers", container);
+    if pulls {
+        pulled(facts, seen, pod)?;
+    }
+    Ok(())
+}
+
+/// The container, without what the pod adds to it.
+fn container(facts: &Facts<'_>, args: Vec<EcoString>, path: Option<&str>) -> Node {
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } =
         &facts.config.agent.resources;
     let amounts = |cpu: &EcoString, memory: &EcoString| {
@@ -120,7 +149,7 @@ pub(super) fn add(
         ("scheme", Node::str("HTTP", ORIGIN)),
         ("httpHeaders", Node::list([header], ORIGIN)),
     ];
-    let mut container = mapping(
+    mapping(
         [
             ("name", Node::str(NAME, ORIGIN)),
             ("image", Node::str(facts.config.agent.image.clone(), ORIGIN)),
@@ -130,45 +159,22 @@ pub(super) fn add(
             ("readinessProbe", mapping([("httpGet", mapping(get, ORIGIN))], ORIGIN)),
         ],
         ORIGIN,
-    );
-    // The agent runs the server's probe itself, and is ready when the server is.
-    if let Some(probe) = probe {
-        let text = fields::json(&probe).into();
-        push(&mut container, "env", fields::variable("SERVING_READINESS_PROBE", text, ORIGIN));
-    }
-    if let (Some(map), Some(security)) = (container.as_map_mut(), security) {
-        map.insert("securityContext", security);
-    }
-    if logs && !facts.config.logger.ca_bundle.is_empty() {
-        let bundle = [
-            ("name", Node::str(facts.config.logger.ca_bundle.clone(), ORIGIN)),
-            ("optional", Node::bool(true, ORIGIN)),
-        ];
-        let volume = [
-            ("name", Node::str("agent-ca-bundle", ORIGIN)),
-            ("configMap", mapping(bundle, ORIGIN)),
-        ];
-        push(pod, "volumes", mapping(volume, ORIGIN));
-        let mount = [
-            ("name", Node::str("agent-ca-bundle", ORIGIN)),
-            ("mountPath", Node::str("/etc/tls/logger", ORIGIN)),
-            ("readOnly", Node::bool(true, ORIGIN)),
-        ];
-        push(&mut container, "volumeMounts", mapping(mount, ORIGIN));
-    }
-    let account = pod.get("serviceAccountName").cloned();
-    // After the container is written: what accounts add comes behind the variables above.
-    let mut credentials = Credentials { facts, annotations: seen.annotations, findings };
-    credentials.of_account(account.as_ref(), &mut container, pod);
-    // The store has an account of its own, besides the one that fetches the model.
-    if let Some(store) = logger.and_then(|logger| logger.store) {
-        credentials.of_account(Some(&store.account), &mut container, pod);
-    }
-    push(pod, "containers", container);
-    if pulls {
-        pulled(facts, seen, pod)?;
-    }
-    Ok(())
+    )
+}
+
+/// Mounts the certificates by which the logger trusts its sink.
+fn mount_bundle(name: &EcoString, container: &mut Node, pod: &mut Node) {
+    let bundle =
+        [("name", Node::str(name.clone(), ORIGIN)), ("optional", Node::bool(true, ORIGIN))];
+    let volume =
+        [("name", Node::str("agent-ca-bundle", ORIGIN)), ("configMap", mapping(bundle, ORIGIN))];
+    push(pod, "volumes", mapping(volume, ORIGIN));
+    let mount = [
+        ("name", Node::str("agent-ca-bundle", ORIGIN)),
+        ("mountPath", Node::str("/etc/tls/logger", ORIGIN)),
+        ("readOnly", Node::bool(true, ORIGIN)),
+    ];
+    push(container, "volumeMounts", mapping(mount, ORIGIN));
 }
 
 /// The settings of a logger: those of the ConfigMap, overridden by those of the predictor, for

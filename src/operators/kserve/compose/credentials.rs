@@ -320,29 +320,17 @@ impl Credentials<'_, '_> {
             // A type in the parameters decides, so the content of the Secret is then not even
             // parsed.
             if let Some(secret) = secret.as_ref().filter(|_| kind.is_empty()) {
-                let text = content(secret, &key).unwrap_or_default();
-                let Ok(content) = serde_json::from_str::<BTreeMap<String, String>>(&text) else {
-                    return fault(
-                        self.facts,
-                        format!("invalid json encountered in key {key} of storage secret {name}"),
-                    );
+                let stored = match stored(secret, &name, &key) {
+                    Ok(stored) => stored,
+                    Err(message) => return fault(self.facts, message),
                 };
-                if let Some(found) = content.get("type") {
+                if let Some(found) = stored.get("type") {
                     kind = found.as_str().into();
-                    if !TYPES.contains(&kind.as_str()) {
-                        return fault(
-                            self.facts,
-                            format!(
-                                "storage type must be one of [{}]. storage type [{kind}] is not supported",
-                                TYPES.join(", ")
-                            ),
-                        );
-                    }
                 }
-                if let Some(found) = content.get("bucket").filter(|_| bucket.is_empty()) {
+                if let Some(found) = stored.get("bucket").filter(|_| bucket.is_empty()) {
                     bucket = found.as_str().into();
                 }
-                if let Some(bundle) = content.get("cabundle_configmap") {
+                if let Some(bundle) = stored.get("cabundle_configmap") {
                     let variable =
                         variable("AWS_CA_BUNDLE_CONFIGMAP", bundle.as_str().into(), ORIGIN);
                     push(container, "env", variable);
@@ -371,20 +359,12 @@ impl Credentials<'_, '_> {
             Some(message) if is_known => return fault(self.facts, message),
             Some(message) => self.incomplete(storage, message),
             None if open => {
-                let mut first = true;
-                each_mut(container, "args", |argument| {
-                    // The arguments alternate between addresses and paths.
-                    let path = argument.as_str().and_then(|text| text.strip_prefix(PLACEHOLDER));
-                    if let Some(path) = path.filter(|_| first) {
-                        let address = if buckets {
-                            eco_format!("{kind}://{bucket}/{path}")
-                        } else {
-                            eco_format!("{kind}://{path}")
-                        };
-                        *argument = Node::str(address, argument.origin);
-                    }
-                    first = !first;
-                });
+                let scheme = if buckets {
+                    eco_format!("{kind}://{bucket}/")
+                } else {
+                    eco_format!("{kind}://")
+                };
+                fill_addresses(container, &scheme);
             }
             None => {}
         }
@@ -425,6 +405,34 @@ fn content(secret: &Object, key: &str) -> Option<EcoString> {
             .ok()
             .map(EcoString::from)
     })
+}
+
+/// What a key of the storage Secret says, or the controller's sentence about it.
+fn stored(secret: &Object, name: &str, key: &str) -> Result<BTreeMap<String, String>, String> {
+    let text = content(secret, key).unwrap_or_default();
+    let Ok(stored) = serde_json::from_str::<BTreeMap<String, String>>(&text) else {
+        return Err(format!("invalid json encountered in key {key} of storage secret {name}"));
+    };
+    match stored.get("type") {
+        Some(kind) if !TYPES.contains(&kind.as_str()) => Err(format!(
+            "storage type must be one of [{}]. storage type [{kind}] is not supported",
+            TYPES.join(", ")
+        )),
+        _ => Ok(stored),
+    }
+}
+
+/// Completes the addresses among the arguments, of which only the path is known so far.
+fn fill_addresses(container: &mut Node, scheme: &str) {
+    let mut first = true;
+    each_mut(container, "args", |argument| {
+        // The arguments alternate between addresses and paths.
+        let path = argument.as_str().and_then(|text| text.strip_prefix(PLACEHOLDER));
+        if let Some(path) = path.filter(|_| first) {
+            *argument = Node::str(eco_format!("{scheme}{path}"), argument.origin);
+        }
+        first = !first;
+    });
 }
 
 fn reference(name: &str, secret: &str, key: &str) -> Node {

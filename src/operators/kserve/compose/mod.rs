@@ -294,72 +294,8 @@ pub(crate) fn components(
     no_effect::of_annotations(&facts, &mut findings);
     no_effect::of_knative(&facts, &mut findings);
     for component in &service.components {
-        let (kind, node) = (component.kind, &component.node);
-        let is_predictor = kind == ComponentKind::Predictor;
-        let name = if is_predictor {
-            facts.predictor_name()
-        } else {
-            eco_format!("{}-{}", service.name(), kind.as_str())
-        };
-        let runtime_layer =
-            runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
-        let mut labels = metadata::labels(&facts, kind, runtime_layer, node, rec);
-        let annotations = metadata::annotations(&facts, kind, runtime_layer, node, rec);
-        let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
-        let worker_metadata = (
-            // Not recorded: the paths of workers would hide those of the head in the record.
-            metadata::labels(&facts, kind, worker_layer, node, &mut Recorder::off()),
-            metadata::annotations(&facts, kind, worker_layer, node, &mut Recorder::off()),
-        );
-        let (pod, mut worker) = if is_predictor {
-            // If the runtime was not found, the components are those that the service sets.
-            let unknown = service.inline.is_some() && runtime.is_none();
-            if unknown {
-                (typed::pod_fields(node), None)
-            } else {
-                let annotations =
-                    nodes::Annotations { head: &annotations, workers: &worker_metadata.1 };
-                let model = container.as_ref();
-                predictor::pods(&facts, model, Some(annotations), rec, &mut findings)?
-            }
-        } else {
-            (custom::pod(&facts, kind, node, &annotations, &mut findings)?, None)
-        };
-        // After the pods: an error of their build is the one that the controller returns first.
-        facts.workload(&name, &labels, &annotations)?;
-        // Knative runs only the head, which still gets the settings of its workers.
-        if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
-            labels.insert(
-                "isvc.generation",
-                Node::str(eco_format!("{}", facts.generation()), Origin::Derived(&KSERVE_NODES)),
-            );
-            labels.sort();
-        }
-        lints(&facts, kind, node, &pod, &mut findings);
-        no_effect::of_component(&facts, kind, node, &mut findings);
-        // A copy, because variants take replicas from the stable predictor and the service stays as
-        // written.
-        let mut spec = node.clone();
-        let canaries = if is_predictor {
-            canary::variants(&facts, container.as_ref(), &mut spec, rec, &mut findings)?
-        } else {
-            Vec::new()
-        };
-        let component = Component {
-            kind,
-            name,
-            mode: facts.mode,
-            spec,
-            labels,
-            annotations,
-            main: main_container(&pod),
-            worker_main: worker.as_ref().map_or(0, |(pod, _)| main_container(pod)),
-            pod,
-            worker_metadata: worker.as_ref().map(|_| worker_metadata),
-            worker,
-        };
-        components.push(BuiltComponent { component, basis: facts.basis, stopped: false });
-        components.extend(canaries);
+        let model = container.as_ref();
+        components.extend(built(&facts, model, component, rec, &mut findings)?);
     }
     if facts.policy.kserve().open_shift && facts.mode == DeploymentMode::RawDeployment {
         let predictor = facts.predictor_name();
@@ -380,6 +316,82 @@ pub(crate) fn components(
     // Those that run come first, in the order of their objects.
     components.sort_by_key(|component| component.stopped);
     Ok(Checked { value: components, diagnostics: findings })
+}
+
+/// One component; behind the predictor, its variants.
+fn built(
+    facts: &Facts<'_>,
+    model: Option<&Node>,
+    component: &crate::api::Component,
+    rec: &mut Recorder,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Vec<BuiltComponent>, Failure> {
+    let (kind, node) = (component.kind, &component.node);
+    let is_predictor = kind == ComponentKind::Predictor;
+    let name = if is_predictor {
+        facts.predictor_name()
+    } else {
+        eco_format!("{}-{}", facts.service.name(), kind.as_str())
+    };
+    let runtime_layer =
+        facts.runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
+    let mut labels = metadata::labels(facts, kind, runtime_layer, node, rec);
+    let annotations = metadata::annotations(facts, kind, runtime_layer, node, rec);
+    let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
+    let worker_metadata = (
+        // Not recorded: the paths of workers would hide those of the head in the record.
+        metadata::labels(facts, kind, worker_layer, node, &mut Recorder::off()),
+        metadata::annotations(facts, kind, worker_layer, node, &mut Recorder::off()),
+    );
+    let (pod, mut worker) = if is_predictor {
+        // If the runtime was not found, the components are those that the service sets.
+        let unknown = facts.service.inline.is_some() && facts.runtime.is_none();
+        if unknown {
+            (typed::pod_fields(node), None)
+        } else {
+            let annotations =
+                nodes::Annotations { head: &annotations, workers: &worker_metadata.1 };
+            predictor::pods(facts, model, Some(annotations), rec, findings)?
+        }
+    } else {
+        (custom::pod(facts, kind, node, &annotations, findings)?, None)
+    };
+    // After the pods: an error of their build is the one that the controller returns first.
+    facts.workload(&name, &labels, &annotations)?;
+    // Knative runs only the head, which still gets the settings of its workers.
+    if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
+        labels.insert(
+            "isvc.generation",
+            Node::str(eco_format!("{}", facts.generation()), Origin::Derived(&KSERVE_NODES)),
+        );
+        labels.sort();
+    }
+    lints(facts, kind, node, &pod, findings);
+    no_effect::of_component(facts, kind, node, findings);
+    // A copy, because variants take replicas from the stable predictor and the service stays as
+    // written.
+    let mut spec = node.clone();
+    let canaries = if is_predictor {
+        canary::variants(facts, model, &mut spec, rec, findings)?
+    } else {
+        Vec::new()
+    };
+    let component = Component {
+        kind,
+        name,
+        mode: facts.mode,
+        spec,
+        labels,
+        annotations,
+        main: main_container(&pod),
+        worker_main: worker.as_ref().map_or(0, |(pod, _)| main_container(pod)),
+        pod,
+        worker_metadata: worker.as_ref().map(|_| worker_metadata),
+        worker,
+    };
+    let mut components = vec![BuiltComponent { component, basis: facts.basis, stopped: false }];
+    components.extend(canaries);
+    Ok(components)
 }
 
 /// Whether annotations stop an object.

@@ -7,7 +7,7 @@ use super::fields::missing_probes;
 use super::layers::{over, pod_over};
 use super::names::{MAIN, TRANSFORMER};
 use super::{Facts, LIBRARY, custom, nodes, server, storage};
-use crate::api::{ComponentKind, Failure};
+use crate::api::{ComponentKind, Failure, Runtime};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{each_mut, position, text};
 use crate::merge::history::Recorder;
@@ -283,45 +283,51 @@ pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic
         }
     }
     if let Some(runtime) = facts.runtime {
-        let mesh = ["storageHelper", "grpcEndpoint", "grpcDataEndpoint", "builtInAdapter"]
-            .into_iter()
-            .find_map(|key| Some((key, runtime.object.spec(key)?)));
-        if let Some((key, node)) = mesh {
-            findings.push(
-                Diagnostic::new(
-                    Code::ModelmeshOnlyField,
-                    format!("`{key}` is for ModelMesh only: no effect on single-model rendering"),
-                )
-                .at(node.origin.span())
-                .object(runtime.object.id.to_string()),
-            );
-        }
-        if let Some(multi) = runtime.multi_model.as_ref().filter(|multi| multi.value) {
-            findings.push(
-                Diagnostic::new(
-                    Code::MultiModelRuntime,
-                    "ModelMesh runtime used for single-model serving",
-                )
-                .at(facts.service.runtime.as_ref().and_then(|named| named.name.span()))
-                .label(multi.span(), "multiModel")
-                .object(object.clone())
-                .help("name a runtime for single models"),
-            );
-        }
-        // Only the default protocol: a service that names v2 knows that the runtime serves it.
-        let v1 = facts.protocol.as_deref().unwrap_or("v1") == "v1";
-        if v1
-            && runtime.protocols.iter().any(|listed| listed.value == "v1")
-            && runtime.protocols.iter().any(|listed| listed.value == "v2")
-        {
-            findings.push(
-                Diagnostic::new(
-                    Code::AlsoServesV2,
-                    format!("the runtime {} also serves v2", runtime.object.id.name),
-                )
-                .at(facts.service.object.name_span())
-                .object(object),
-            );
-        }
+        lints_of_runtime(facts, runtime, findings);
+    }
+}
+
+/// Facts about the runtime that a predictor uses.
+fn lints_of_runtime(facts: &Facts<'_>, runtime: &Runtime, findings: &mut Vec<Diagnostic>) {
+    let object = facts.service.object.id.to_string();
+    let mesh = ["storageHelper", "grpcEndpoint", "grpcDataEndpoint", "builtInAdapter"]
+        .into_iter()
+        .find_map(|key| Some((key, runtime.object.spec(key)?)));
+    if let Some((key, node)) = mesh {
+        findings.push(
+            Diagnostic::new(
+                Code::ModelmeshOnlyField,
+                format!("`{key}` is for ModelMesh only: no effect on single-model rendering"),
+            )
+            .at(node.origin.span())
+            .object(runtime.object.id.to_string()),
+        );
+    }
+    if let Some(multi) = runtime.multi_model.as_ref().filter(|multi| multi.value) {
+        findings.push(
+            Diagnostic::new(
+                Code::MultiModelRuntime,
+                "ModelMesh runtime used for single-model serving",
+            )
+            .at(facts.service.runtime.as_ref().and_then(|named| named.name.span()))
+            .label(multi.span(), "multiModel")
+            .object(object.clone())
+            .help("name a runtime for single models"),
+        );
+    }
+    // Only the default protocol: a service that names v2 knows that the runtime serves it.
+    let v1 = facts.protocol.as_deref().unwrap_or("v1") == "v1";
+    if v1
+        && runtime.protocols.iter().any(|listed| listed.value == "v1")
+        && runtime.protocols.iter().any(|listed| listed.value == "v2")
+    {
+        findings.push(
+            Diagnostic::new(
+                Code::AlsoServesV2,
+                format!("the runtime {} also serves v2", runtime.object.id.name),
+            )
+            .at(facts.service.object.name_span())
+            .object(object),
+        );
     }
 }

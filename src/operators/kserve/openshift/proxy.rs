@@ -71,7 +71,7 @@ pub(in crate::operators::kserve) fn missing(
 }
 
 /// The name of the ConfigMap with the rule by which the proxy of a service decides.
-pub(in crate::operators::kserve) fn access_name(service: &str) -> EcoString {
+fn access_name(service: &str) -> EcoString {
     eco_format!("{service}-kube-rbac-proxy-sar-config")
 }
 

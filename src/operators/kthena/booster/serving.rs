@@ -55,9 +55,6 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
         volumeMounts: [{ name: (&weights), mountPath: (&*mount) }],
     }]);
     let own_mount = node!(&BOOSTER; { name: (&weights), mountPath: (&*mount) });
-    let number = |key: &str, worker: Worker<'_>| {
-        Some(Node::int(worker.count(key), Origin::Derived(&BOOSTER)))
-    };
     let mut values = Values::from([
         (
             "MODEL_SERVING_TEMPLATE_METADATA",
@@ -87,75 +84,12 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
         ("SCHEDULER_NAME", backend.node.get("schedulerName").cloned().or(node!(&BOOSTER; ""))),
         ("RUNTIME_CLASS_NAME", backend.node.get("runtimeClassName").cloned()),
     ]);
-    // The names of a template's placeholders differ by the role, and with them all that it fills
-    // in.
-    let mut of_worker = |prefix: [&'static str; 5], worker: Worker<'_>| -> Result<(), String> {
-        let [command, image, resources, affinity, tolerations] = prefix;
-        let words = commands(backend, worker, &path)?;
-        let empty = || node!(&BOOSTER; {});
-        values.insert(command, node!(&BOOSTER; (words)));
-        values.insert(image, worker.node.get("image").cloned().or(node!(&BOOSTER; "")));
-        values.insert(resources, worker.node.get("resources").cloned().or_else(empty));
-        values.insert(affinity, worker.node.get("affinity").cloned().or_else(empty));
-        values.insert(tolerations, worker.node.get("tolerations").cloned());
-        Ok(())
-    };
     let mut tree = if disaggregated {
-        let (Some(prefill), Some(decode)) = (backend.worker("prefill"), backend.worker("decode"))
-        else {
-            return Err(String::new());
-        };
-        of_worker(
-            [
-                "ENGINE_PREFILL_COMMAND",
-                "ENGINE_PREFILL_IMAGE",
-                "ENGINE_PREFILL_RESOURCES",
-                "PREFILL_AFFINITY",
-                "PREFILL_TOLERATIONS",
-            ],
-            prefill,
-        )?;
-        of_worker(
-            [
-                "ENGINE_DECODE_COMMAND",
-                "ENGINE_DECODE_IMAGE",
-                "ENGINE_DECODE_RESOURCES",
-                "DECODE_AFFINITY",
-                "DECODE_TOLERATIONS",
-            ],
-            decode,
-        )?;
         values.insert("VOLUMES", node!(&BOOSTER; [(volume)]));
         values.insert("VOLUME_MOUNTS", node!(&BOOSTER; [(own_mount)]));
-        values.insert("PREFILL_REPLICAS", number("replicas", prefill));
-        values.insert("DECODE_REPLICAS", number("replicas", decode));
-        let offline = node!(&BOOSTER; { name: "HF_HUB_OFFLINE", value: "1" });
-        let eth = |name: &str| node!(&BOOSTER; { name: name, value: "eth0" });
-        let of_prefill = [
-            offline.clone(),
-            node!(&BOOSTER; { name: "HCCL_IF_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }),
-        ];
-        let of_decode = [
-            offline,
-            eth("GLOO_SOCKET_IFNAME"),
-            eth("TP_SOCKET_IFNAME"),
-            eth("HCCL_SOCKET_IFNAME"),
-        ];
-        values.insert("ENGINE_PREFILL_ENV", Some(environment(backend, of_prefill)));
-        values.insert("ENGINE_DECODE_ENV", Some(environment(backend, of_decode)));
+        of_roles(&mut values, backend, &path)?;
         disaggregated_tree(&values)
     } else {
-        let Some(server) = backend.worker("server") else { return Err(String::new()) };
-        of_worker(
-            [
-                "ENGINE_SERVER_COMMAND",
-                "ENGINE_SERVER_IMAGE",
-                "ENGINE_SERVER_RESOURCES",
-                "SERVER_AFFINITY",
-                "SERVER_TOLERATIONS",
-            ],
-            server,
-        )?;
         values.insert(
             "VOLUMES",
             node!(&BOOSTER; [(volume), { name: "dshm", emptyDir: { medium: "Memory" } }]),
@@ -164,20 +98,94 @@ pub(super) fn model_serving(source: Source<'_>) -> Result<Node, String> {
             "VOLUME_MOUNTS",
             node!(&BOOSTER; [(own_mount), { name: "dshm", mountPath: "/dev/shm" }]),
         );
-        values.insert("BACKEND_NAME", node!(&BOOSTER; (backend.name().to_lowercase())));
-        values.insert("BACKEND_TYPE", node!(&BOOSTER; (backend.text("type").to_lowercase())));
-        values.insert("ENGINE_ENV", Some(environment(backend, [])));
-        values.insert("WORKER_ENV", backend.node.get("env").cloned());
-        values.insert("SERVER_REPLICAS", number("replicas", server));
         values.insert("SERVER_WORKER_TEMPLATE_METADATA", node!(&BOOSTER; { labels: (&labels) }));
-        values.insert(
-            "WORKER_REPLICAS",
-            node!(&BOOSTER; (server.count("pods").saturating_sub(1).max(0))),
-        );
+        of_server(&mut values, backend, &path)?;
         server_tree(&values, port, backend)
     };
     placeholders::replace(&mut tree, &values)?;
     decoded(tree)
+}
+
+/// The values of a backend with one worker.
+fn of_server(values: &mut Values, backend: Backend<'_>, path: &str) -> Result<(), String> {
+    let Some(server) = backend.worker("server") else { return Err(String::new()) };
+    let names = [
+        "ENGINE_SERVER_COMMAND",
+        "ENGINE_SERVER_IMAGE",
+        "ENGINE_SERVER_RESOURCES",
+        "SERVER_AFFINITY",
+        "SERVER_TOLERATIONS",
+    ];
+    of_worker(values, names, (backend, server), path)?;
+    values.insert("BACKEND_NAME", node!(&BOOSTER; (backend.name().to_lowercase())));
+    values.insert("BACKEND_TYPE", node!(&BOOSTER; (backend.text("type").to_lowercase())));
+    values.insert("ENGINE_ENV", Some(environment(backend, [])));
+    values.insert("WORKER_ENV", backend.node.get("env").cloned());
+    values.insert("SERVER_REPLICAS", replicas(server));
+    // The first pod is the entry; the others are its workers.
+    let workers = server.count("pods").saturating_sub(1).max(0);
+    values.insert("WORKER_REPLICAS", node!(&BOOSTER; workers));
+    Ok(())
+}
+
+/// The values of a backend that prefills and decodes apart.
+fn of_roles(values: &mut Values, backend: Backend<'_>, path: &str) -> Result<(), String> {
+    let (Some(prefill), Some(decode)) = (backend.worker("prefill"), backend.worker("decode"))
+    else {
+        return Err(String::new());
+    };
+    let names = [
+        "ENGINE_PREFILL_COMMAND",
+        "ENGINE_PREFILL_IMAGE",
+        "ENGINE_PREFILL_RESOURCES",
+        "PREFILL_AFFINITY",
+        "PREFILL_TOLERATIONS",
+    ];
+    of_worker(values, names, (backend, prefill), path)?;
+    let names = [
+        "ENGINE_DECODE_COMMAND",
+        "ENGINE_DECODE_IMAGE",
+        "ENGINE_DECODE_RESOURCES",
+        "DECODE_AFFINITY",
+        "DECODE_TOLERATIONS",
+    ];
+    of_worker(values, names, (backend, decode), path)?;
+    values.insert("PREFILL_REPLICAS", replicas(prefill));
+    values.insert("DECODE_REPLICAS", replicas(decode));
+    let offline = node!(&BOOSTER; { name: "HF_HUB_OFFLINE", value: "1" });
+    let eth = |name: &str| node!(&BOOSTER; { name: name, value: "eth0" });
+    let of_prefill = [
+        offline.clone(),
+        node!(&BOOSTER; { name: "HCCL_IF_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }),
+    ];
+    let of_decode =
+        [offline, eth("GLOO_SOCKET_IFNAME"), eth("TP_SOCKET_IFNAME"), eth("HCCL_SOCKET_IFNAME")];
+    values.insert("ENGINE_PREFILL_ENV", Some(environment(backend, of_prefill)));
+    values.insert("ENGINE_DECODE_ENV", Some(environment(backend, of_decode)));
+    Ok(())
+}
+
+fn replicas(worker: Worker<'_>) -> Option<Node> {
+    Some(Node::int(worker.count("replicas"), Origin::Derived(&BOOSTER)))
+}
+
+/// The values of one worker. The names of a template's placeholders differ by the role, and with
+/// them all that it fills in.
+fn of_worker(
+    values: &mut Values,
+    names: [&'static str; 5],
+    (backend, worker): (Backend<'_>, Worker<'_>),
+    path: &str,
+) -> Result<(), String> {
+    let [command, image, resources, affinity, tolerations] = names;
+    let words = commands(backend, worker, path)?;
+    let empty = || node!(&BOOSTER; {});
+    values.insert(command, node!(&BOOSTER; (words)));
+    values.insert(image, worker.node.get("image").cloned().or(node!(&BOOSTER; "")));
+    values.insert(resources, worker.node.get("resources").cloned().or_else(empty));
+    values.insert(affinity, worker.node.get("affinity").cloned().or_else(empty));
+    values.insert(tolerations, worker.node.get("tolerations").cloned());
+    Ok(())
 }
 
 /// The ModelServing as its Go struct: numbers are text where the struct has text.

@@ -26,7 +26,7 @@ use ecow::EcoString;
 pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
 
 /// The scheduler with PodGroups.
-pub const VOLCANO: &str = "volcano";
+const VOLCANO: &str = "volcano";
 
 /// Longest name of a role, in characters.
 const ROLE_NAME_LENGTH: usize = 12;

@@ -429,7 +429,7 @@ impl Cluster {
 
     /// A place in the list decides whether a partition protects a group: those that it protects now
     /// and did not, or did and does not, are looked at again.
-    pub(super) fn places_changed(&mut self) {
+    fn places_changed(&mut self) {
         let (before, now) = (self.open_from, self.boundary());
         self.open_from = now;
         // Without a partition no place matters.

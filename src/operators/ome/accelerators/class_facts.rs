@@ -2,10 +2,11 @@
 //! from labels of its nodes. Every value has its evidence (OEP-0003, Story 4;
 //! docs/decisions.md#capabilities).
 
-use crate::api::{AcceleratorClass, Figure, Semantics};
+use crate::api::{AcceleratorClass, Capabilities, Figure, Semantics};
 use crate::catalog::Catalog;
 use crate::cluster::{Machine, Matcher};
 use crate::decision::{Evidence, KnownCapability};
+use crate::facts::Product;
 use crate::quantity::Memory;
 use crate::yaml::Origin;
 use crate::{cluster as machines, facts};
@@ -122,22 +123,7 @@ fn facts_of<'a>(
                     declared: Option<Origin>| {
         evidence.push(KnownCapability { name, value, evidence: source, origin: declared });
     };
-    let memory = match (&declared.memory, product, labeled) {
-        // What the class declares counts before facts of the product, and those before labels of
-        // nodes.
-        (Some(memory), _, _) => {
-            Some((memory.value, declared.memory_text.clone(), Evidence::Declared))
-        }
-        (None, Some(product), _) => {
-            Some((product.nominal(), eco_format!("{}Gi", product.nominal_gib), Evidence::Catalogue))
-        }
-        (None, None, Some(measured)) => {
-            // Labels report a little less than the nominal size, with which minimums are compared.
-            let nominal = facts::nominal_of(measured);
-            Some((nominal, eco_format!("{nominal}"), Evidence::Nodes))
-        }
-        (None, None, None) => None,
-    };
+    let memory = memory_of(declared, product, labeled);
     note(
         "memoryGB",
         memory.as_ref().map(|(_, text, _)| text.clone()),
@@ -190,30 +176,15 @@ fn facts_of<'a>(
         source,
         declared.features.first().map(|field| field.origin),
     );
-    let mut figures = Vec::new();
-    for figure in Figure::ALL {
-        let fact = product.map_or(0.0, |product| product.figure(figure));
-        let (value, source) = match declared.figure(figure) {
-            Some(figure) => (figure, Evidence::Declared),
-            // Figures of the product are used only if the class declares no figure.
-            None if fact > 0.0 && declared.performance.is_empty() => (fact, Evidence::Catalogue),
-            None => continue,
-        };
-        let origin = declared
-            .performance
-            .iter()
-            .find(|(other, _)| *other == figure)
-            .map(|(_, field)| field.origin);
-        note(
-            figure.proposed_key(),
-            Some(eco_format!("{value}")),
-            source,
-            // A class may declare the figure in a form that is not read: then the fact has no
-            // place.
-            origin.filter(|_| source == Evidence::Declared),
-        );
-        figures.push((figure, value));
+    let figures = figures_of(declared, product);
+    for (figure, value, source) in &figures {
+        let written = declared.performance.iter().find(|(other, _)| other == figure);
+        // A class may declare the figure in a form that is not read: then the fact has no place.
+        let written = written.filter(|_| *source == Evidence::Declared);
+        let origin = written.map(|(_, field)| field.origin);
+        note(figure.proposed_key(), Some(eco_format!("{value}")), *source, origin);
     }
+    let figures = figures.into_iter().map(|(figure, value, _)| (figure, value)).collect();
     let resource = class.whole_resources().next();
     let most =
         nodes.as_mut().zip(resource).and_then(|(nodes, resource)| nodes.most(&resource.name.value));
@@ -231,4 +202,42 @@ fn facts_of<'a>(
         per_node,
         evidence,
     }
+}
+
+/// The memory of one device, as it is shown, and where it is from. What the class declares counts
+/// before facts of the product, and those before labels of nodes.
+fn memory_of(
+    declared: &Capabilities,
+    product: Option<&Product>,
+    labeled: Option<Memory>,
+) -> Option<(Memory, EcoString, Evidence)> {
+    match (&declared.memory, product, labeled) {
+        (Some(memory), _, _) => {
+            Some((memory.value, declared.memory_text.clone(), Evidence::Declared))
+        }
+        (None, Some(product), _) => {
+            Some((product.nominal(), eco_format!("{}Gi", product.nominal_gib), Evidence::Catalogue))
+        }
+        (None, None, Some(measured)) => {
+            // Labels report a little less than the nominal size, with which minimums are compared.
+            let nominal = facts::nominal_of(measured);
+            Some((nominal, eco_format!("{nominal}"), Evidence::Nodes))
+        }
+        (None, None, None) => None,
+    }
+}
+
+/// The figures that are known. Those of the product are used only if the class declares none.
+fn figures_of(declared: &Capabilities, product: Option<&Product>) -> Vec<(Figure, f64, Evidence)> {
+    let figure_of = |figure: Figure| {
+        let fact = product.map_or(0.0, |product| product.figure(figure));
+        match declared.figure(figure) {
+            Some(value) => Some((figure, value, Evidence::Declared)),
+            None if fact > 0.0 && declared.performance.is_empty() => {
+                Some((figure, fact, Evidence::Catalogue))
+            }
+            None => None,
+        }
+    };
+    Figure::ALL.into_iter().filter_map(figure_of).collect()
 }

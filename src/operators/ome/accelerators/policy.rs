@@ -17,6 +17,7 @@ use crate::operators::ome::accelerators::policy::rank::{Ranking, hourly, rank};
 use crate::operators::ome::rules::Rules as _;
 use crate::quantity::Quantity;
 use crate::select::gates::entry_weight;
+use crate::source::Span;
 use crate::yaml::{Origin, Rule};
 use ecow::{EcoString, eco_format};
 
@@ -78,26 +79,16 @@ pub(super) fn decide<'a>(
         (None, None) => return (decision, None),
     };
     decision.basis = AcceleratorBasis::Policy;
-    let mut names: Vec<&EcoString> = Vec::new();
-    for class in listed {
-        // Upstream drops duplicates before it gets the classes; the first keeps its place.
-        if !names.contains(&&class.value) {
-            names.push(&class.value);
-        }
-    }
-    let semantics = request.policy.semantics;
-    let mut classes = Vec::with_capacity(names.len());
-    for name in &names {
-        if let Some(class) = request.catalog.class(semantics, name) {
-            classes.push(class);
-        } else {
+    let classes = match listed_classes(request) {
+        Ok(classes) => classes,
+        Err(missing) => {
             // Upstream logs this and continues without an accelerator.
             decision.notes.push(eco_format!(
-                "the runtime lists `{name}`, which is not loaded: no class is chosen at all"
+                "the runtime lists `{missing}`, which is not loaded: no class is chosen at all"
             ));
             return (decision, None);
         }
-    }
+    };
     let constraints = wish.selector.constraints.as_ref();
     if over.constraints.is_some() {
         decision.notes.push("constraints of acceleratorOverride are never looked at".into());
@@ -112,12 +103,8 @@ pub(super) fn decide<'a>(
     ];
     let passed: Vec<&AcceleratorClass> = passed.into_iter().map(|(class, _)| class).collect();
     let ranking = rank(&policy.value, &passed, constraints);
-    let error = matches!(ranking, Ranking::Crash).then(|| Failure {
-        code: Code::WouldPanic,
-        message: format!("controller would crash choosing the {}'s accelerator: BestFit over {} classes without constraints", kind.as_str(), passed.len()),
-        help: Some("write `acceleratorSelector.constraints: {}`".into()),
-        span: policy.span(),
-    });
+    let crashes = matches!(ranking, Ranking::Crash);
+    let error = crashes.then(|| would_crash(kind, passed.len(), policy.span()));
     let unranked = || passed.iter().map(|class| (*class, None::<f64>)).collect::<Vec<_>>();
     let (order, chosen) = match ranking {
         Ranking::Ordered(order, by) => (order, Some(by)),
@@ -130,21 +117,7 @@ pub(super) fn decide<'a>(
     if let Some(by) = chosen {
         decision.chosen = order.first().map(|(class, _)| *class);
         decision.decided_by = Some(by);
-        let best = order.first().and_then(|(_, score)| *score);
-        let is_best = |class: &&AcceleratorClass| {
-            order.iter().any(|(other, score)| std::ptr::eq(*other, *class) && *score == best)
-        };
-        // The first class of the best score in the runtime's list, which a stable sort would
-        // choose.
-        let listed = || passed.iter().copied().find(is_best).map(AcceleratorClass::name);
-        if by == ClassDecidedBy::Order
-            && best.is_some()
-            && listed() != decision.chosen.map(AcceleratorClass::name)
-        {
-            decision.notes.push(
-                "tie: with more than 12 classes, the controller's sort changes the order of equal scores".into(),
-            );
-        }
+        decision.notes.extend(tie(by, &order, &passed));
     }
     (decision.eligible, decision.rejected) = (order.len(), rejected.len());
     decision.steps.push(Step {
@@ -152,19 +125,62 @@ pub(super) fn decide<'a>(
         r#in: order.len(),
         out: usize::from(decision.chosen.is_some()),
     });
-    decision.candidates = order
-        .into_iter()
-        .enumerate()
-        .map(|(index, (class, score))| {
-            let verdict =
-                if index == 0 && chosen.is_some() { Verdict::Chosen } else { Verdict::Eligible };
-            candidate(class, verdict, score, Vec::new())
-        })
-        .chain(rejected.into_iter().map(|(class, reason)| {
-            candidate(class, Verdict::Rejected, None, reason.into_iter().collect())
-        }))
-        .collect();
+    let of_order = order.into_iter().enumerate().map(|(index, (class, score))| {
+        let verdict =
+            if index == 0 && chosen.is_some() { Verdict::Chosen } else { Verdict::Eligible };
+        candidate(class, verdict, score, Vec::new())
+    });
+    let rejected = rejected.into_iter().map(|(class, reason)| {
+        candidate(class, Verdict::Rejected, None, reason.into_iter().collect())
+    });
+    decision.candidates = of_order.chain(rejected).collect();
     (decision, error)
+}
+
+fn would_crash(kind: ComponentKind, classes: usize, span: Option<Span>) -> Failure {
+    let kind = kind.as_str();
+    Failure {
+        code: Code::WouldPanic,
+        message: format!(
+            "controller would crash choosing the {kind}'s accelerator: BestFit over {classes} classes without constraints"
+        ),
+        help: Some("write `acceleratorSelector.constraints: {}`".into()),
+        span,
+    }
+}
+
+/// The classes that the runtime lists; the name of the first one that is not loaded.
+fn listed_classes<'a>(request: &Request<'a, '_>) -> Result<Vec<&'a AcceleratorClass>, EcoString> {
+    let mut names: Vec<&EcoString> = Vec::new();
+    for class in &request.runtime.accelerator_classes {
+        // Upstream drops duplicates before it gets the classes; the first keeps its place.
+        if !names.contains(&&class.value) {
+            names.push(&class.value);
+        }
+    }
+    let class = |name: &&EcoString| {
+        request.catalog.class(request.policy.semantics, name).ok_or_else(|| (*name).clone())
+    };
+    names.iter().map(class).collect()
+}
+
+/// What to say where the controller's sort, which is not stable, changes the order of classes with
+/// the best score.
+fn tie(
+    by: ClassDecidedBy,
+    order: &[(&AcceleratorClass, Option<f64>)],
+    passed: &[&AcceleratorClass],
+) -> Option<EcoString> {
+    let (chosen, best) = order.first()?;
+    let is_best = |class: &&AcceleratorClass| {
+        order.iter().any(|(other, score)| std::ptr::eq(*other, *class) && score == best)
+    };
+    // The first class of the best score in the runtime's list, which a stable sort would choose.
+    let listed = || passed.iter().copied().find(is_best).map(AcceleratorClass::name);
+    (by == ClassDecidedBy::Order && best.is_some() && listed() != Some(chosen.name())).then(|| {
+        "tie: with more than 12 classes, the controller's sort changes the order of equal scores"
+            .into()
+    })
 }
 
 fn candidate(

@@ -503,7 +503,7 @@ pub(crate) fn apply(
 ///
 /// In documented mode an entry replaces a variable of its name; the controller adds it a second
 /// time.
-pub(crate) fn config_as_environment(
+fn config_as_environment(
     policy: &Policy,
     container: &mut Node,
     config: Option<&Node>,
@@ -548,12 +548,12 @@ pub(crate) fn config_as_environment(
 
 /// The name of a router's service account, role and role binding
 /// (pkg/controller/v1beta1/inferenceservice/components/router.go).
-pub fn account_name(service: &str) -> EcoString {
+fn account_name(service: &str) -> EcoString {
     eco_format!("{service}-router")
 }
 
 /// Sets the router's own account in the pod, over any other.
-pub(crate) fn run_as_account(pod: &mut Node, service: &str, rec: &mut Recorder) {
+fn run_as_account(pod: &mut Node, service: &str, rec: &mut Recorder) {
     let winner = Node::str(account_name(service), Origin::Derived(&ROUTER_ACCOUNT));
     if let Some(loser) = pod.get("serviceAccountName") {
         rec.at("serviceAccountName").lost(loser, Some(&winner));

@@ -29,7 +29,7 @@ pub(crate) fn component_type(kind: ComponentKind) -> &'static Type {
 }
 
 /// The type of a runtime's configuration of a component.
-pub(crate) fn config_type(kind: ComponentKind) -> &'static Type {
+fn config_type(kind: ComponentKind) -> &'static Type {
     static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
     let types = TYPES.get_or_init(|| {
         ComponentKind::OME.map(|kind| within_kind("ClusterServingRuntime", kind.config_key()))

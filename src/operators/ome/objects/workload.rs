@@ -31,7 +31,7 @@ pub enum Workload {
 }
 
 /// The flag by which a workload is requested.
-pub(crate) static WORKLOAD: Rule = Rule {
+static WORKLOAD: Rule = Rule {
     id: "workload",
     text: "The flag --workload wraps the pods of engine and decoder in another workload.",
     cite: "docs/decisions.md#services-as-model-servings; Kthena blog, A Deep Dive of ModelServing, Introduction and Instance-Level Gang Scheduling",

@@ -69,7 +69,7 @@ pub(super) fn scored<'a>(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "as upstream computes, in float64")]
-pub(super) fn best_fit(capabilities: &Capabilities, constraints: &Constraints) -> f64 {
+fn best_fit(capabilities: &Capabilities, constraints: &Constraints) -> f64 {
     let memory = match &constraints.min_memory {
         None => 1.0,
         Some(least) => {
@@ -129,7 +129,7 @@ pub(super) fn compute(capabilities: &Capabilities, constraints: &Constraints) ->
 }
 
 /// The figure of a precision. Quirk: fp8 is read from the INT8 figure.
-pub(super) fn precision_figure(precision: &str) -> Option<Figure> {
+fn precision_figure(precision: &str) -> Option<Figure> {
     match precision.to_lowercase().as_str() {
         "fp32" => Some(Figure::Fp32),
         "fp16" => Some(Figure::Fp16),
@@ -140,10 +140,7 @@ pub(super) fn precision_figure(precision: &str) -> Option<Figure> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "as upstream computes, in float64")]
-pub(super) fn most_capable(
-    passed: &[&AcceleratorClass],
-    precisions: &[Field<EcoString>],
-) -> Vec<f64> {
+fn most_capable(passed: &[&AcceleratorClass], precisions: &[Field<EcoString>]) -> Vec<f64> {
     let raw: Vec<[f64; 3]> = passed
         .iter()
         .map(|class| {

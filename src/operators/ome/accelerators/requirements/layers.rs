@@ -18,9 +18,9 @@ use ecow::{EcoString, eco_format};
 use std::cmp::Ordering;
 
 /// Strategies in the order of the document.
-pub(crate) const STRATEGIES: [&str; 3] = ["performance", "cost", "balanced"];
+const STRATEGIES: [&str; 3] = ["performance", "cost", "balanced"];
 
-pub(super) static DEFAULT_STRATEGY: Rule = Rule {
+static DEFAULT_STRATEGY: Rule = Rule {
     id: "default-strategy",
     text: "The default strategy is balanced.",
     cite: "OEP-0003, InferenceService Extensions; docs/decisions.md#strategy",
@@ -328,7 +328,7 @@ pub(super) fn minimums(of: &Capabilities) -> Vec<(&'static str, Node)> {
 }
 
 /// The finding about an annotation that is not a number; the annotation is ignored.
-pub(super) fn not_a_number(what: &str, field: &Field<EcoString>, help: &str) -> Diagnostic {
+fn not_a_number(what: &str, field: &Field<EcoString>, help: &str) -> Diagnostic {
     Diagnostic::new(
         Code::InvalidQuantity,
         format!("`{}` is no {what} and counts as unstated", field.value),
@@ -338,7 +338,7 @@ pub(super) fn not_a_number(what: &str, field: &Field<EcoString>, help: &str) -> 
 }
 
 /// The finding about an unknown strategy.
-pub(crate) fn unknown_strategy(field: &Field<EcoString>) -> Diagnostic {
+fn unknown_strategy(field: &Field<EcoString>) -> Diagnostic {
     Diagnostic::new(
         Code::UnknownStrategy,
         format!("unknown strategy `{}`: use one of {}", field.value, STRATEGIES.join(", ")),
@@ -352,7 +352,7 @@ pub(crate) fn unknown_strategy(field: &Field<EcoString>) -> Diagnostic {
 
 /// Minimums that satisfy both: the larger numbers and versions, the union of features. `taken` is
 /// called with each key that the upper one sets.
-pub(super) fn merged_minimums(
+fn merged_minimums(
     lower: &Capabilities,
     upper: &Capabilities,
     taken: &mut dyn FnMut(&'static str, Origin),

@@ -127,6 +127,19 @@ pub(super) fn decide<'a>(
             ranked.iter().map(|ranked| eligible(ranked, Some(by))).chain(rejected).collect();
         return (decision, Some(error));
     }
+    chosen_of(&ranked, rejected, &wish, preferred_passed, &mut decision);
+    compromises(kind, &wish, &ranked[0], &mut decision.findings);
+    (decision, None)
+}
+
+/// Writes the first class that passed into the decision, and why it goes before the others.
+fn chosen_of<'a>(
+    ranked: &[Ranked<'_, 'a>],
+    rejected: Vec<ClassCandidate<'a>>,
+    wish: &Effective<'_>,
+    preferred_passed: bool,
+    decision: &mut AcceleratorDecision<'a>,
+) {
     let first = &ranked[0];
     decision.chosen = Some(first.facts.class);
     decision.gpus = first.gpus;
@@ -140,7 +153,6 @@ pub(super) fn decide<'a>(
         // The first criterion in which the two differ is what decided.
         (None, Some(second)) => compare(first, second).1,
     });
-    compromises(kind, &wish, first, &mut decision.findings);
     decision.candidates = ranked
         .iter()
         .enumerate()
@@ -150,7 +162,6 @@ pub(super) fn decide<'a>(
         })
         .chain(rejected)
         .collect();
-    (decision, None)
 }
 
 /// Checks classes for one component.

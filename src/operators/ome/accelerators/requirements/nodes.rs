@@ -10,7 +10,7 @@ use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 
 /// Accelerators of one node when no Node sets another number (docs/decisions.md#memory-fit).
-pub(super) const PER_NODE: u64 = 8;
+const PER_NODE: u64 = 8;
 
 /// Node selectors and affinities of a component, beyond those of the class, and its tolerations.
 pub(super) struct Placement<'a> {

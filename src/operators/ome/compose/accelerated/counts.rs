@@ -307,7 +307,7 @@ pub(super) fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i
 }
 
 /// Reports a pod that requests more accelerators than a node has: it stays Pending.
-pub(super) fn too_many_for_a_node(
+fn too_many_for_a_node(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
     devices: i64,
