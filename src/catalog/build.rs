@@ -133,39 +133,8 @@ impl Builder {
         // checks.
         let position = index[0];
         let earlier = self.items[position].object();
-        if earlier.builtin != object.builtin && !self.options.shipped {
-            self.overridden.insert((object.api, object.id.clone()));
-        }
-        if self.options.shipped && earlier.builtin != object.builtin {
-            if object.builtin {
-                // The shipped object replaces every variant of its name.
-                index.truncate(1);
-                self.items[position] = item;
-                self.places[position] = place;
-            }
-            return;
-        }
-        if earlier.builtin && object.builtin {
-            // Some releases ship two files of one name; the last one applied stays.
-            self.items[position] = item;
-            return;
-        }
-        let overrides = |object: &Object| {
-            let message = format!("{} overrides the built-in one", object.id);
-            Diagnostic::new(Code::OverridesBuiltin, message)
-                .at(object.name_span())
-                .object(object.id.to_string())
-                .help("rename it to keep both")
-        };
-        if object.builtin {
-            // The user's object came first; the built-in one is dropped.
-            self.diagnostics.push(overrides(earlier));
-            return;
-        }
-        if earlier.builtin {
-            self.diagnostics.push(overrides(object));
-            self.items[position] = item;
-            self.places[position] = place;
+        if earlier.builtin || object.builtin {
+            self.beside_builtin(&key, position, item, place);
             return;
         }
         let is_service = matches!(item, Item::Service(_) | Item::ModelServing(_));
@@ -237,6 +206,39 @@ impl Builder {
             self.index.entry(key).or_default().push(self.items.len());
             self.items.push(item);
             self.places.push(place);
+        }
+    }
+
+    /// Adds an object whose name another one has, where one of the two is built in: one of them stays.
+    fn beside_builtin(&mut self, key: &variants::Key, position: usize, item: Item, place: Place) {
+        let (earlier, object) = (self.items[position].object(), item.object());
+        if earlier.builtin && object.builtin {
+            // Some releases ship two files of one name; the last one applied stays.
+            self.items[position] = item;
+            return;
+        }
+        if self.options.shipped {
+            if object.builtin {
+                // The shipped object replaces every variant of its name.
+                self.index.entry(key.clone()).or_default().truncate(1);
+                self.items[position] = item;
+                self.places[position] = place;
+            }
+            return;
+        }
+        self.overridden.insert((object.api, object.id.clone()));
+        // The user's object stays, whichever came first.
+        let of_user = if object.builtin { earlier } else { object };
+        let message = format!("{} overrides the built-in one", of_user.id);
+        self.diagnostics.push(
+            Diagnostic::new(Code::OverridesBuiltin, message)
+                .at(of_user.name_span())
+                .object(of_user.id.to_string())
+                .help("rename it to keep both"),
+        );
+        if earlier.builtin {
+            self.items[position] = item;
+            self.places[position] = place;
         }
     }
 

@@ -91,7 +91,7 @@ impl RuntimeSet {
     }
 
     /// Whether automatic selection looks at a runtime of the set.
-    pub fn is_candidate(&self, runtime: &Runtime) -> bool {
+    fn is_candidate(&self, runtime: &Runtime) -> bool {
         !(self.only_own && runtime.object.builtin)
     }
 

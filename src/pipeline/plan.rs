@@ -473,11 +473,7 @@ impl<'a> Planner<'a> {
                 let refusals = server.refusals(service, objects());
                 accepted = refusals.accepted;
                 diagnostics.extend(refusals.found);
-                let owner = service.object.id.to_string();
-                let notes = objects()
-                    .iter()
-                    .flat_map(|object| self.context.assumed_classes(&owner, &object.node));
-                diagnostics.extend(notes);
+                diagnostics.extend(self.assumed_in(service, objects()));
                 diagnostics.extend(ask.refused_runtime(&resolution));
             }
             let behind = OnceCell::new();
@@ -493,15 +489,7 @@ impl<'a> Planner<'a> {
                 }
             }
             if self.has_nodes && followed && self.quotas.counts_objects(&service.namespace) {
-                let node = render::RenderedObject {
-                    node: service.object.node.clone(),
-                    component: None,
-                    wave: 0,
-                    has_gaps: false,
-                };
-                // A service with a uid is counted among those that exist.
-                let new = Some(node).filter(|_| service.object.metadata("uid").is_none());
-                counted = new.iter().chain(objects()).map(CountedObject::of).collect();
+                counted = counted_objects(service, objects());
             }
             let read = OnceCell::new();
             let workloads_of = || -> &[Workload] {
@@ -548,6 +536,22 @@ impl<'a> Planner<'a> {
             built,
         }
     }
+
+    /// What is said of device classes that the objects of a service assume.
+    fn assumed_in(&self, service: &Service, objects: &[render::RenderedObject]) -> Vec<Diagnostic> {
+        let owner = service.object.id.to_string();
+        let of_object =
+            |object: &render::RenderedObject| self.context.assumed_classes(&owner, &object.node);
+        objects.iter().flat_map(of_object).collect()
+    }
+}
+
+/// The service and its objects as a quota counts them. A service with a uid is among those that exist.
+fn counted_objects(service: &Service, objects: &[render::RenderedObject]) -> Vec<CountedObject> {
+    let node = service.object.node.clone();
+    let created = render::RenderedObject { node, component: None, wave: 0, has_gaps: false };
+    let new = Some(created).filter(|_| service.object.metadata("uid").is_none());
+    new.iter().chain(objects).map(CountedObject::of).collect()
 }
 
 /// A decision in the form in which the two modes are compared.

@@ -21,7 +21,7 @@ use crate::operators::ome::read::accelerator::SELECTION_STRATEGY as STRATEGY;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// The origin of values that are only in the converted object.
-pub static RESHAPED: Rule = Rule {
+static RESHAPED: Rule = Rule {
     id: "accelerator-shape",
     text: "writes accelerators of one API shape in the other",
     cite: "OEP-0003, Graduation Criteria",

@@ -249,61 +249,8 @@ fn runtime(shaper: &mut Shaper<'_>) {
 
 /// Converts one configuration, for every format of the runtime.
 fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
-    let selector = entry.get("selector");
-    let mut classes: Vec<Node> = Vec::new();
-    for part in selector.map(Node::entries).into_iter().flatten() {
-        match part.key.as_str() {
-            "acceleratorClass" | "acceleratorClasses" => classes.extend(texts(&part.node)),
-            other => shaper.lose(
-                format!("{path}.selector.{other}"),
-                part.key_origin,
-                "acceleratorConfig goes by the names of classes alone",
-            ),
-        }
-    }
-    // A glob also takes classes that come later, which entries by name cannot.
-    classes.retain(|name| {
-        let glob = name.as_str().is_none_or(|name| name.contains(['*', '?']));
-        if glob {
-            let text = name.scalar_text().unwrap_or_default();
-            shaper.lose(
-                format!("{path}.selector"),
-                name.origin,
-                format!("`{text}`: acceleratorConfig goes by the names of classes alone"),
-            );
-        }
-        !glob
-    });
-    let mut variables = Map::new();
-    let mut args: Vec<Node> = Vec::new();
-    let runner = entry.get("runner");
-    let lists =
-        [("env", entry.get("env")), ("runner.env", runner.and_then(|runner| runner.get("env")))];
-    for (at, list) in lists {
-        // Variables of the runner come second and replace those beside it.
-        for variable in list.map(Node::items).unwrap_or_default() {
-            let Some(name) = variable.get("name").and_then(Node::scalar_text) else { continue };
-            match variable.get("value") {
-                Some(value) => variables.insert(name, value.clone()),
-                None => shaper.lose(
-                    format!("{path}.{at}.{name}"),
-                    variable.origin,
-                    "environmentOverride holds values alone, no references",
-                ),
-            }
-        }
-    }
-    for part in runner.map(Node::entries).into_iter().flatten() {
-        match part.key.as_str() {
-            "args" => args.extend(part.node.items().iter().cloned()),
-            "env" => {}
-            other => shaper.lose(
-                format!("{path}.runner.{other}"),
-                part.key_origin,
-                "acceleratorConfig sets variables and arguments alone",
-            ),
-        }
-    }
+    let classes = classes_of(shaper, path, entry);
+    let (variables, args) = runner(shaper, path, entry);
     for part in
         entry.entries().filter(|part| !matches!(part.key.as_str(), "selector" | "env" | "runner"))
     {
@@ -338,45 +285,105 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
     // Every format gets the entry: the proposed configuration is that of the runtime, and a runtime
     // serves one of its formats at a time.
     for format in formats.make_mut() {
-        for class in &classes {
-            let Some(name) = class.scalar_text() else { continue };
-            let Some(map) = format.as_map_mut() else { continue };
-            if map.get("acceleratorConfig").is_none_or(|found| found.as_map().is_none()) {
-                map.insert("acceleratorConfig", Node::map(ORIGIN));
-            }
-            let Some(configs) = map.get_mut("acceleratorConfig").and_then(Node::as_map_mut) else {
-                continue;
-            };
-            // A class may have an entry already: it is extended, not replaced.
-            if configs.get(&name).is_none() {
-                configs.insert(name.clone(), Node::map(ORIGIN));
-            }
-            let Some(config) = configs.get_mut(&name).and_then(Node::as_map_mut) else { continue };
-            if !variables.is_empty() {
-                let mut by_key = config
-                    .get("environmentOverride")
-                    .and_then(Node::as_map)
-                    .cloned()
-                    .unwrap_or_default();
-                // Of two entries for one class the later one wins, as the proposed list is read in
-                // order.
-                for variable in &variables {
-                    by_key.insert_entry(variable.clone());
-                }
-                config.insert("environmentOverride", Node::new(Value::Map(by_key), ORIGIN));
-            }
-            if !args.is_empty() {
-                let runtime_args_override =
-                    config.get("runtimeArgsOverride").map(Node::items).unwrap_or_default().to_vec();
-                config.insert(
-                    "runtimeArgsOverride",
-                    Node::list(
-                        runtime_args_override.into_iter().chain(args.iter().cloned()),
-                        ORIGIN,
-                    ),
-                );
+        for name in classes.iter().filter_map(Node::scalar_text) {
+            if let Some(config) = config_of(format, &name) {
+                extend(config, &variables, &args);
             }
         }
+    }
+}
+
+/// The classes that an entry selects by name.
+fn classes_of(shaper: &mut Shaper<'_>, path: &str, entry: &Node) -> Vec<Node> {
+    let mut classes: Vec<Node> = Vec::new();
+    for part in entry.get("selector").map(Node::entries).into_iter().flatten() {
+        match part.key.as_str() {
+            "acceleratorClass" | "acceleratorClasses" => classes.extend(texts(&part.node)),
+            other => shaper.lose(
+                format!("{path}.selector.{other}"),
+                part.key_origin,
+                "acceleratorConfig goes by the names of classes alone",
+            ),
+        }
+    }
+    // A glob also takes classes that come later, which entries by name cannot.
+    classes.retain(|name| {
+        let glob = name.as_str().is_none_or(|name| name.contains(['*', '?']));
+        if glob {
+            let text = name.scalar_text().unwrap_or_default();
+            shaper.lose(
+                format!("{path}.selector"),
+                name.origin,
+                format!("`{text}`: acceleratorConfig goes by the names of classes alone"),
+            );
+        }
+        !glob
+    });
+    classes
+}
+
+/// The variables and arguments of an entry.
+fn runner(shaper: &mut Shaper<'_>, path: &str, entry: &Node) -> (Map, Vec<Node>) {
+    let (mut variables, mut args) = (Map::new(), Vec::new());
+    let runner = entry.get("runner");
+    let lists =
+        [("env", entry.get("env")), ("runner.env", runner.and_then(|runner| runner.get("env")))];
+    for (at, list) in lists {
+        // Variables of the runner come second and replace those beside it.
+        for variable in list.map(Node::items).unwrap_or_default() {
+            let Some(name) = variable.get("name").and_then(Node::scalar_text) else { continue };
+            match variable.get("value") {
+                Some(value) => variables.insert(name, value.clone()),
+                None => shaper.lose(
+                    format!("{path}.{at}.{name}"),
+                    variable.origin,
+                    "environmentOverride holds values alone, no references",
+                ),
+            }
+        }
+    }
+    for part in runner.map(Node::entries).into_iter().flatten() {
+        match part.key.as_str() {
+            "args" => args.extend(part.node.items().iter().cloned()),
+            "env" => {}
+            other => shaper.lose(
+                format!("{path}.runner.{other}"),
+                part.key_origin,
+                "acceleratorConfig sets variables and arguments alone",
+            ),
+        }
+    }
+    (variables, args)
+}
+
+/// The configuration of a class in a format, which gets one where it has none.
+fn config_of<'n>(format: &'n mut Node, class: &str) -> Option<&'n mut Map> {
+    let map = format.as_map_mut()?;
+    if map.get("acceleratorConfig").is_none_or(|found| found.as_map().is_none()) {
+        map.insert("acceleratorConfig", Node::map(ORIGIN));
+    }
+    let configs = map.get_mut("acceleratorConfig").and_then(Node::as_map_mut)?;
+    // A class may have an entry already: it is extended, not replaced.
+    if configs.get(class).is_none() {
+        configs.insert(class, Node::map(ORIGIN));
+    }
+    configs.get_mut(class).and_then(Node::as_map_mut)
+}
+
+fn extend(config: &mut Map, variables: &Map, args: &[Node]) {
+    if !variables.is_empty() {
+        let mut by_key =
+            config.get("environmentOverride").and_then(Node::as_map).cloned().unwrap_or_default();
+        // Of two entries for one class the later one wins, as the proposed list is read in order.
+        for variable in variables {
+            by_key.insert_entry(variable.clone());
+        }
+        config.insert("environmentOverride", Node::new(Value::Map(by_key), ORIGIN));
+    }
+    if !args.is_empty() {
+        let written = config.get("runtimeArgsOverride").map(Node::items).unwrap_or_default();
+        let all: Vec<Node> = written.iter().chain(args).cloned().collect();
+        config.insert("runtimeArgsOverride", Node::list(all, ORIGIN));
     }
 }
 

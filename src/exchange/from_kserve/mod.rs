@@ -20,7 +20,7 @@ use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 
 /// The origin of values that are only in an object of OME.
-pub static TRANSLATED: Rule = Rule {
+static TRANSLATED: Rule = Rule {
     id: "kserve-to-ome",
     text: "writes a KServe object for OME",
     cite: "pkg/apis/serving/v1beta1; pkg/runtimeselector",

@@ -263,6 +263,21 @@ impl One<'_, '_> {
                 );
             }
         }
+        // Labels of the class are those that its flavor had when it was imported.
+        let former = alternatives.as_deref().ok().and_then(<[_]>::first);
+        let former = former.filter(|_| auto && !same_labels);
+        let draft = self.draft_over(class, (auto, same_labels, linked), &carried, found);
+        self.updated(class, former, draft)
+    }
+
+    /// The facts of the flavor that the class does not have.
+    fn draft_over(
+        &self,
+        class: &AcceleratorClass,
+        (auto, same_labels, linked): (bool, bool, bool),
+        carried: &[(&'static str, Node)],
+        found: &mut Vec<Diagnostic>,
+    ) -> Draft {
         let mut draft = if auto && !same_labels {
             self.draft(class.name(), found)
         } else {
@@ -284,20 +299,24 @@ impl One<'_, '_> {
                         .is_some_and(|node| **node != fact.value)
             });
         }
-        if carries_the_same(class, &carried, self.flavor) {
+        if carries_the_same(class, carried, self.flavor) {
             draft.facts.retain(|fact| {
                 !CARRIED.iter().any(|(annotation, _, _)| ends_with(&fact.path, annotation))
             });
         }
+        draft
+    }
+
+    /// The class with the facts of a draft, and without values of an earlier state of its flavor.
+    fn updated(
+        &self,
+        class: &AcceleratorClass,
+        former: Option<&super::Labels>,
+        draft: Draft,
+    ) -> Imported {
         let written = without_status(&class.object.node);
         // Compared with what is on disk, before stale values are taken out.
         let mut changes = draft.changes(&written);
-        // Labels of the class are those that its flavor had when it was imported.
-        let former = alternatives
-            .as_ref()
-            .map_or(&[][..], Vec::as_slice)
-            .first()
-            .filter(|_| auto && !same_labels);
         let stale = self.stale(class, former, &draft);
         let mut base = written.clone();
         for (path, rest) in &stale {

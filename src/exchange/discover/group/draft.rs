@@ -137,7 +137,7 @@ impl super::Group<'_> {
         }
     }
 
-    pub(super) fn value_span(&self, key: &str, text: &str) -> Option<Span> {
+    fn value_span(&self, key: &str, text: &str) -> Option<Span> {
         let labeled =
             self.sightings.iter().find(|sighting| sighting.machine.label(key) == Some(text))?;
         labeled.machine.labels.get(key)?.origin.span()
