@@ -22,7 +22,7 @@ pub(crate) fn decoded(tree: &Node, ty: &'static Type, library: Library) -> Resul
     Ok(node)
 }
 
-pub(crate) fn pod_type() -> &'static Type {
+fn pod_type() -> &'static Type {
     schema::structure("PodSpec").unwrap_or(&Type::Any)
 }
 

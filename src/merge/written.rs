@@ -205,7 +205,7 @@ fn required_terms(lower: &Node, upper: &Node, rec: &mut Recorder) -> Node {
 /// Returns node selector terms that match when one term of each side matches: `outer` × `inner`,
 /// with the expressions of `outer` first. An empty side adds no terms (OEP-0003,
 /// Notes/Constraints/Caveats; docs/decisions.md#affinity).
-pub(crate) fn cross_product(outer: &[Node], inner: &[Node]) -> EcoVec<Node> {
+fn cross_product(outer: &[Node], inner: &[Node]) -> EcoVec<Node> {
     // A product with an empty side would be empty, and match no node at all.
     if outer.is_empty() || inner.is_empty() {
         return outer.iter().chain(inner).cloned().collect();

@@ -228,7 +228,7 @@ pub(crate) fn literals(
 }
 
 /// The finding about one variable of [`literals`].
-pub(crate) fn outside_container(variable: &str, node: &Node, path: String) -> Diagnostic {
+fn outside_container(variable: &str, node: &Node, path: String) -> Diagnostic {
     Diagnostic::new(
         Code::VariableOutsideContainer,
         format!("`{variable}` is outside the engine container and is not replaced"),

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 /// Full name of the service.
-pub const GRPC_SERVICE: &str = "inference.GRPCInferenceService";
+const GRPC_SERVICE: &str = "inference.GRPCInferenceService";
 
 /// A field of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -64,7 +64,7 @@ impl Protocol {
     }
 
     /// Returns its name in an OME object, if it has one.
-    pub fn ome_name(self) -> Option<&'static str> {
+    fn ome_name(self) -> Option<&'static str> {
         match self {
             Self::V1 => Some("openInference-v1"),
             Self::V2 => Some("openInference-v2"),

@@ -18,7 +18,7 @@ pub const MAX_DIGITS: usize = 1_000;
 
 /// Greatest magnitude of a written exponent. Upstream wraps around at 2^31 and is busy for minutes
 /// before that.
-pub const MAX_EXPONENT: i64 = 99_999;
+const MAX_EXPONENT: i64 = 99_999;
 
 /// The maximum number of digits that the canonical form adds: those of 2^60, and two zeros.
 const MOST_MORE: usize = 21;

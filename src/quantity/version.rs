@@ -154,7 +154,7 @@ impl Version {
 
     /// Whether anything is after the three numbers. Such versions are compared for equality
     /// only.
-    pub fn is_unofficial(&self) -> bool {
+    fn is_unofficial(&self) -> bool {
         self.suffixes.iter().any(|list| !list.is_empty())
     }
 

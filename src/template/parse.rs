@@ -18,7 +18,7 @@ use std::collections::btree_map::Entry;
 pub(super) const MAX_DEPTH: usize = 100;
 
 /// The built-in functions of Go templates.
-pub(super) const FUNCTIONS: [&str; 19] = [
+const FUNCTIONS: [&str; 19] = [
     "and", "call", "eq", "ge", "gt", "html", "index", "js", "le", "len", "lt", "ne", "not", "or",
     "print", "printf", "println", "slice", "urlquery",
 ];

@@ -99,7 +99,7 @@ pub(crate) fn total(spec: &Node, side: impl Fn(&Resources) -> &Amounts) -> Amoun
 }
 
 /// Resources that `spec.resources` of a pod replaces.
-pub(crate) fn is_pod_level(name: &str) -> bool {
+fn is_pod_level(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
 }
 

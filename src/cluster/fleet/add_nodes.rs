@@ -20,7 +20,7 @@ pub struct Growth {
 }
 
 /// Most pending pods for which nodes to add are computed.
-pub const MOST_PENDING: usize = 1000;
+const MOST_PENDING: usize = 1000;
 /// Most kinds of nodes that are tried, in the order of their first node.
 const MOST_KINDS: usize = 16;
 /// Most nodes of one kind that are tried.

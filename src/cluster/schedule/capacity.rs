@@ -9,7 +9,7 @@ use super::scheduler::Scheduler;
 use crate::cluster::Machine;
 
 /// More pods than this are not counted.
-pub const MOST_COUNTED: usize = 100_000;
+const MOST_COUNTED: usize = 100_000;
 
 impl PodTemplate {
     /// Whether its node selection and tolerations admit a node, whatever room it has.

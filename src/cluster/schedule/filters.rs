@@ -105,7 +105,7 @@ impl<'a> Filters<'a> {
     }
 
     /// Whether other pods matter beyond the capacity that they use.
-    pub(super) fn cross_pods(&self) -> bool {
+    fn cross_pods(&self) -> bool {
         self.domains.is_some()
             || self.neighbors.is_some()
             || self.volumes.is_some()

@@ -142,13 +142,13 @@ pub(super) fn named(terms: &[NodeTerm]) -> Option<Vec<&EcoString>> {
     names.filter(|names| !names.is_empty()).map(|names| names.concat())
 }
 
-pub(super) const UNSCHEDULABLE: u8 = 1;
+const UNSCHEDULABLE: u8 = 1;
 
-pub(super) const TAINT: u8 = 2;
+const TAINT: u8 = 2;
 
 pub(super) const NODE_AFFINITY: u8 = 3;
 
-pub(super) const OTHER_NODES: u8 = 4;
+const OTHER_NODES: u8 = 4;
 
 /// The rejection for a code of a selection.
 pub(super) fn refusal(code: u8) -> Refusal {

@@ -60,7 +60,7 @@ pub(super) fn operands<'a>(
 
 /// Compares a value that at most one side sets, by the policy's rule; `None` when both sides set
 /// it.
-pub(super) fn one_sided(rule: UnsetRule, model: bool, runtime: bool) -> Option<CheckResult> {
+fn one_sided(rule: UnsetRule, model: bool, runtime: bool) -> Option<CheckResult> {
     match (rule, model, runtime) {
         (_, true, true) => None,
         // An attribute that the runtime leaves out restricts no model.
@@ -310,7 +310,7 @@ pub(super) fn format<T: Trace>(
     }
 }
 
-pub(super) fn entry_checks(
+fn entry_checks(
     policy: &Policy,
     model: &Model,
     entry: &FormatEntry,

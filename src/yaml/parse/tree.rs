@@ -210,7 +210,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Records that the document is deeper than the limit, and stops.
-    pub(super) fn too_deep(&mut self, span: Span) -> Stopped {
+    fn too_deep(&mut self, span: Span) -> Stopped {
         let deepest = self.limits.depth.min(Limits::DEEPEST);
         let help = if self.limits.depth < Limits::DEEPEST {
             format!("raise `--max-depth` if it is meant, up to {}", Limits::DEEPEST)
