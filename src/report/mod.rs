@@ -64,7 +64,6 @@ pub mod users;
 mod variants;
 pub mod waves;
 pub mod why;
-mod wording;
 
 /// Version of every JSON format.
 pub const SCHEMA_VERSION: &str = "ome/v1";

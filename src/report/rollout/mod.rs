@@ -9,7 +9,6 @@ use super::phrases::plural;
 use super::roll_all::Displaced;
 use super::screen::{Page, line, put};
 use super::table::{Style, table};
-use super::wording::{Wording, lettered, ordinals};
 use super::{markdown, roll};
 use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
@@ -540,4 +539,46 @@ fn strip(row: &Row) -> String {
         .map(|(sign, count)| if *count == 1 { sign.to_string() } else { format!("{sign}×{count}") })
         .collect();
     words.join(" ")
+}
+
+/// The wording of a row.
+struct Wording {
+    ordinals: fn(&[i64]) -> String,
+    doing: &'static str,
+    done: &'static str,
+    unchanged: &'static str,
+}
+
+/// `R-3`, `R-3, R-2`, `R-9 to R-4`.
+fn lettered(letter: char, all: &[i64]) -> String {
+    let name = |ordinal: &i64| format!("{letter}-{ordinal}");
+    match all {
+        // A run goes down, since the controller replaces the highest ordinal first.
+        [first, .., last] if is_long_run(all) => format!("{} to {}", name(last), name(first)),
+        _ => all.iter().rev().map(name).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Whether these are more than three consecutive ordinals.
+fn is_long_run(all: &[i64]) -> bool {
+    match all {
+        [first, .., last] => {
+            all.len() > 3 && last - first == i64::try_from(all.len()).unwrap_or(0) - 1
+        }
+        _ => false,
+    }
+}
+
+/// `group 3`, `groups 3, 2`, `groups 4 to 9`.
+fn ordinals(all: &[i64]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => format!("group {one}"),
+        [first, .., last] if is_long_run(all) => format!("groups {first} to {last}"),
+        // In the order in which they are replaced.
+        _ => {
+            let names: Vec<String> = all.iter().rev().map(ToString::to_string).collect();
+            format!("groups {}", names.join(", "))
+        }
+    }
 }
