@@ -11,7 +11,7 @@
 //! | `transition` | requests of the controller and events of pods, one function each |
 //! | `controller` | one reconcile: `syncModelServing`, `syncHeadlessServices`, `UpdateModelServingStatus` |
 //! | `scale` | more and fewer groups and role replicas: `syncServingGroupReplicas`, `syncRoleReplicas` |
-//! | `update_groups`, `update_roles` | a new revision: `manageRollingUpdate` |
+//! | `update` | a new revision: `manageRollingUpdate` |
 //! | `recover` | a lost pod: `handleErrorPod`, `handlePodAfterGraceTime`, `handleDeletedPod` |
 //! | `document` | the rollout as the Kthena blog describes it |
 //! | `groups`, `strip` | many thousand groups and rows of them, indexed by changes |
@@ -35,8 +35,7 @@ pub(crate) mod strip;
 pub(crate) mod target;
 pub(crate) mod trace;
 pub(crate) mod transition;
-pub(crate) mod update_groups;
-pub(crate) mod update_roles;
+pub(crate) mod update;
 
 #[cfg(test)]
 mod tests;
