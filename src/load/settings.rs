@@ -18,7 +18,7 @@ use semver::{Version, VersionReq};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use toml::de::{DeString, DeTable, DeValue};
+use toml::de::{DeArray, DeString, DeTable, DeValue};
 
 /// Name of the file that is searched for.
 const FILE_NAME: &str = "ome.toml";
@@ -408,19 +408,7 @@ impl Reader<'_> {
                 self.invalid("device-tolerations", value, "\"assume\" or \"never\"");
             }
             ("paths" | "presets", DeValue::Array(items)) => {
-                let base = self.base();
-                let mut read = Vec::new();
-                for item in items {
-                    match item.get_ref() {
-                        DeValue::String(text) => {
-                            let path = base.join(text.as_ref());
-                            if self.stays(&path, item) {
-                                read.push(seen_from_here(path));
-                            }
-                        }
-                        _ => self.invalid(key.get_ref(), item, "a list of paths"),
-                    }
-                }
+                let read = self.paths(key.get_ref(), items);
                 match key.get_ref().as_ref() {
                     "paths" => self.settings.paths.extend(read),
                     _ => self.settings.presets.extend(read),
@@ -430,14 +418,8 @@ impl Reader<'_> {
                 self.invalid(key.get_ref(), value, "a list of paths");
             }
             ("exclude", DeValue::Array(items)) => {
-                let mut globs = Vec::new();
-                for item in items {
-                    match item.get_ref() {
-                        DeValue::String(text) => globs.push(text.to_string()),
-                        _ => self.invalid("exclude", item, "a list of globs"),
-                    }
-                }
-                let base = self.base().clone();
+                let globs = self.texts("exclude", items, "a list of globs");
+                let base = self.base();
                 self.settings.exclude.push((base, globs));
             }
             ("exclude", _) => self.invalid("exclude", value, "a list of globs"),
@@ -449,6 +431,36 @@ impl Reader<'_> {
             ("limits", _) => self.invalid("limits", value, "a table of limits"),
             _ => self.unknown(key, &KEYS, "setting"),
         }
+    }
+
+    /// Paths of a list, which are relative to the file.
+    fn paths(&mut self, key: &str, items: &DeArray<'_>) -> Vec<PathBuf> {
+        let base = self.base();
+        let mut read = Vec::new();
+        for item in items {
+            match item.get_ref() {
+                DeValue::String(text) => {
+                    let path = base.join(text.as_ref());
+                    if self.stays(&path, item) {
+                        read.push(seen_from_here(path));
+                    }
+                }
+                _ => self.invalid(key, item, "a list of paths"),
+            }
+        }
+        read
+    }
+
+    /// The texts of a list.
+    fn texts(&mut self, key: &str, items: &DeArray<'_>, accepted: &str) -> Vec<String> {
+        let mut read = Vec::new();
+        for item in items {
+            match item.get_ref() {
+                DeValue::String(text) => read.push(text.to_string()),
+                _ => self.invalid(key, item, accepted),
+            }
+        }
+        read
     }
 
     /// The directory of the file.
