@@ -157,11 +157,6 @@ impl<'a> Io<'a> {
         self.colored(self.err_is_terminal)
     }
 
-    /// Whether data goes to a terminal.
-    fn out_is_terminal(&self) -> bool {
-        self.out_is_terminal
-    }
-
     /// How text looks where output goes.
     pub fn style(&self) -> Style {
         Style { color: self.out_color(), width: self.width() }
