@@ -1,10 +1,10 @@
 //! What tests of several modules share: trees, workspaces, and lists of codes.
 
-use crate::api::Semantics;
+use crate::api::{Api, Object, ObjectRef, Scope, Semantics};
 use crate::cli::Io;
 use crate::diag::Diagnostic;
 use crate::load::{self, Request};
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
 use crate::workspace::{ReadOptions, World};
 use crate::yaml::{Limits, Node, parse};
 use serde_json::Value;
@@ -16,6 +16,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) fn node(text: &str) -> Node {
     let read = parse(SourceId(0), text, 0..text.len(), &Limits::default());
     read.value.unwrap_or_else(|| panic!("no YAML: {text}"))
+}
+
+/// An object of a test, without a place; without a namespace it is one of the cluster.
+pub(crate) fn object(
+    (api, api_version): (Api, &str),
+    kind: &str,
+    (namespace, name): (Option<&str>, &str),
+    node: Node,
+) -> Object {
+    let scope = namespace.map_or(Scope::Cluster, |name| Scope::Namespace(name.into()));
+    Object {
+        api,
+        api_version: api_version.into(),
+        id: ObjectRef { kind: kind.into(), scope, name: name.into() },
+        node,
+        span: Span { source: SourceId(0), start: 0, end: 0 },
+        builtin: false,
+        reported: true,
+    }
 }
 
 /// The workspace of a text, by the documents.

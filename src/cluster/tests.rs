@@ -10,21 +10,13 @@ use super::{
     Machine, Matcher, Taint, Toleration, affinity_matches, class_matches, class_product,
     labeled_compute, labeled_memory, matching, memory_of_label, unreadable,
 };
-use crate::api::{Api, Object, ObjectRef, Scope, Semantics};
+use crate::api::{Api, Object, Semantics};
 use crate::operators::ome::compose::testing::{flow, node};
 use crate::operators::ome::read::accelerator::accelerator_class;
-use crate::source::{SourceId, Span};
+use crate::testing;
 
 pub(super) fn object(kind: &str, name: &str, tree: &str) -> Object {
-    Object {
-        api: Api::Cluster,
-        api_version: "v1".into(),
-        id: ObjectRef { kind: kind.into(), scope: Scope::Cluster, name: name.into() },
-        node: node(tree),
-        span: Span { source: SourceId(0), start: 0, end: 0 },
-        builtin: false,
-        reported: true,
-    }
+    testing::object((Api::Cluster, "v1"), kind, (None, name), node(tree))
 }
 
 /// A Node with these labels.

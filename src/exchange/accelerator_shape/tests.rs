@@ -1,6 +1,7 @@
 use super::*;
-use crate::api::{Api, ObjectRef, Scope};
+use crate::api::Api;
 use crate::source::SourceId;
+use crate::testing::object;
 use crate::yaml::{Limits, parse, split};
 use serde_json::{Value, json};
 
@@ -11,16 +12,7 @@ fn read(kind: &str, metadata: &str, spec: &str) -> Object {
     let range = split(SourceId(0), &text).value.into_iter().next().expect("a document");
     let node = parse(SourceId(0), &text, range, &Limits::default()).value.expect("YAML");
     let span = node.origin.span().expect("read from a text");
-    let id = ObjectRef { kind: kind.into(), scope: Scope::Cluster, name: "a".into() };
-    Object {
-        api: Api::Ome,
-        api_version: "ome.io/v1beta1".into(),
-        id,
-        node,
-        span,
-        builtin: false,
-        reported: true,
-    }
+    Object { span, ..object((Api::Ome, "ome.io/v1beta1"), kind, (None, "a"), node) }
 }
 
 fn spec(reshaped: &Reshaped) -> Value {

@@ -1,27 +1,16 @@
 use super::*;
-use crate::api::{Api, ObjectRef, Runtime, Scope, Semantics};
+use crate::api::{Api, Runtime, Semantics};
 use crate::operators::kserve::read as kserve;
 use crate::source::SourceId;
+use crate::testing::object;
 use crate::yaml::{Limits, parse, split};
 
 fn read(kind: &str, text: &str) -> Object {
     let range = split(SourceId(0), text).value.into_iter().next().expect("a document");
     let node = parse(SourceId(0), text, range, &Limits::default()).value.expect("YAML");
     let span = node.origin.span().expect("read from a text");
-    let id = ObjectRef {
-        kind: kind.into(),
-        scope: Scope::Namespace("default".into()),
-        name: "a".into(),
-    };
-    Object {
-        api: Api::KServe,
-        api_version: "serving.kserve.io/v1beta1".into(),
-        id,
-        node,
-        span,
-        builtin: false,
-        reported: true,
-    }
+    let group = (Api::KServe, "serving.kserve.io/v1beta1");
+    Object { span, ..object(group, kind, (Some("default"), "a"), node) }
 }
 
 fn runtime_of(spec: &str) -> Object {

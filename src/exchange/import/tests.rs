@@ -5,6 +5,7 @@ use crate::diag::Diagnostic;
 use crate::diag::edited;
 use crate::facts::models::of_config;
 use crate::source::SourceId;
+use crate::testing::codes;
 use crate::yaml::{self, FieldPath, Limits};
 
 fn read(text: &str) -> Node {
@@ -17,10 +18,6 @@ const LLAMA: &str = r#""architectures": ["LlamaForCausalLM"], "model_type": "lla
 
 fn llama(more: &str) -> Node {
     read(&format!("{{{LLAMA}{more}}}"))
-}
-
-fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
-    found.iter().map(|finding| finding.code.as_str()).collect()
 }
 
 /// A text with the values in it.

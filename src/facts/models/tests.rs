@@ -1,8 +1,8 @@
 //! Facts read from configs, and files that receive them.
 
 use super::*;
-use crate::diag::Diagnostic;
 use crate::source::SourceId;
+use crate::testing::codes;
 use crate::yaml::{self, Limits};
 
 fn read(text: &str) -> Node {
@@ -29,10 +29,6 @@ fn shown(facts: &Facts) -> Vec<(String, String, &'static str)> {
             )
         })
         .collect()
-}
-
-fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
-    found.iter().map(|finding| finding.code.as_str()).collect()
 }
 
 #[test]

@@ -142,8 +142,9 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Api, Object, ObjectRef, Scope};
-    use crate::source::{SourceId, Span};
+    use crate::api::Api;
+    use crate::source::SourceId;
+    use crate::testing::object;
     use crate::yaml::{Limits, Origin, Rule};
 
     static TEST: Rule = Rule { id: "test", text: "", cite: "" };
@@ -162,19 +163,12 @@ mod tests {
             node_taints: items("nodeTaints"),
             tolerations: items("tolerations"),
             topology: None,
-            object: Object {
-                api: Api::Cluster,
-                api_version: "kueue.x-k8s.io/v1beta2".into(),
-                id: ObjectRef {
-                    kind: "ResourceFlavor".into(),
-                    scope: Scope::Cluster,
-                    name: "f".into(),
-                },
-                node: node.clone(),
-                span: Span { source: SourceId(0), start: 0, end: 0 },
-                builtin: false,
-                reported: true,
-            },
+            object: object(
+                (Api::Cluster, "kueue.x-k8s.io/v1beta2"),
+                "ResourceFlavor",
+                (None, "f"),
+                node.clone(),
+            ),
         }
     }
 

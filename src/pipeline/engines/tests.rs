@@ -1,9 +1,9 @@
 //! Runtimes in many forms against the devices that they request.
 
 use super::*;
-use crate::api::{Api, ObjectRef, Scope};
+use crate::api::Api;
 use crate::engine::Engine;
-use crate::source::SourceId;
+use crate::testing;
 use crate::yaml::{Origin, Rule};
 use serde_json::{Value, json};
 
@@ -32,19 +32,8 @@ fn node(value: &Value) -> Node {
 }
 
 fn object() -> Object {
-    Object {
-        api: Api::Cluster,
-        api_version: "apps/v1".into(),
-        id: ObjectRef {
-            kind: "Deployment".into(),
-            scope: Scope::Namespace("default".into()),
-            name: "chat".into(),
-        },
-        node: node(&json!({})),
-        span: Span { source: SourceId(0), start: 0, end: 0 },
-        builtin: false,
-        reported: true,
-    }
+    let id = (Some("default"), "chat");
+    testing::object((Api::Cluster, "apps/v1"), "Deployment", id, node(&json!({})))
 }
 
 /// What is found of one pod with a published model, on a class with so many GiB.

@@ -9,10 +9,10 @@ mod pods;
 pub(crate) mod ties;
 
 use super::{Admission, Budget, Options, PodId, PodTemplate, Scheduler, held, labels};
-use crate::api::{Api, Object, ObjectRef, Scope};
+use crate::api::Api;
 use crate::cluster::Machine;
 use crate::quantity::recordings;
-use crate::source::{SourceId, Span};
+use crate::testing::object;
 use crate::yaml::{Node, Origin, Rule};
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,19 +31,8 @@ pub(crate) fn text(value: &Value) -> &str {
 }
 
 pub(crate) fn machine(value: &Value) -> Arc<Machine> {
-    let object = Object {
-        api: Api::Cluster,
-        api_version: "v1".into(),
-        id: ObjectRef {
-            kind: "Node".into(),
-            scope: Scope::Cluster,
-            name: text(&value["metadata"]["name"]).into(),
-        },
-        node: node(value),
-        span: Span { source: SourceId(0), start: 0, end: 0 },
-        builtin: false,
-        reported: true,
-    };
+    let name = text(&value["metadata"]["name"]);
+    let object = object((Api::Cluster, "v1"), "Node", (None, name), node(value));
     Arc::new(Machine::of(&object))
 }
 

@@ -2,28 +2,21 @@ mod autoscalers;
 mod runtimes;
 
 use super::*;
-use crate::api::{Api, ObjectRef, Scope, Semantics};
+use crate::api::{Api, Semantics};
 use crate::operators;
 use crate::source::SourceId;
+use crate::testing::object;
 use crate::yaml::{Limits, parse, split};
 
 fn read(text: &str) -> Object {
     let range = split(SourceId(0), text).value.into_iter().next().expect("a document");
     let node = parse(SourceId(0), text, range, &Limits::default()).value.expect("YAML");
-    let name = node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default().into();
+    let name = node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default().to_owned();
     let kind =
         if text.contains("kind: ServingRuntime") { "ServingRuntime" } else { "InferenceService" };
-    let id = ObjectRef { kind: kind.into(), scope: Scope::Namespace("default".into()), name };
     let span = node.origin.span().expect("read from a text");
-    Object {
-        api: Api::KServe,
-        api_version: "serving.kserve.io/v1beta1".into(),
-        id,
-        node,
-        span,
-        builtin: false,
-        reported: true,
-    }
+    let group = (Api::KServe, "serving.kserve.io/v1beta1");
+    Object { span, ..object(group, kind, (Some("default"), &name), node) }
 }
 
 /// Messages and paths of a service named `s`, from its annotations and its spec; every violation

@@ -3,9 +3,10 @@
 
 use super::backend::go_text;
 use super::*;
-use crate::api::{Api, Scope};
+use crate::api::Api;
 use crate::operators::kthena::releases::KTHENA_CONTROLLER;
 use crate::source::{SourceId, Span};
+use crate::testing::object;
 use crate::yaml::{Limits, parse};
 
 const WORKER: &str =
@@ -16,19 +17,9 @@ fn booster(name: &str, backend: &str) -> (ModelServing, Vec<Diagnostic>) {
         "{{apiVersion: {API_VERSION}, kind: ModelBooster, metadata: {{name: {name}}}, spec: {{backend: {backend}}}}}"
     );
     let node = parse(SourceId(0), &text, 0..text.len(), &Limits::default()).value.unwrap();
-    let object = Object {
-        api: Api::Kthena,
-        api_version: API_VERSION.into(),
-        id: ObjectRef {
-            kind: "ModelBooster".into(),
-            scope: Scope::Namespace("default".into()),
-            name: name.into(),
-        },
-        node,
-        span: Span { source: SourceId(0), start: 0, end: u32::try_from(text.len()).unwrap() },
-        builtin: false,
-        reported: true,
-    };
+    let span = Span { source: SourceId(0), start: 0, end: u32::try_from(text.len()).unwrap() };
+    let object = object((Api::Kthena, API_VERSION), "ModelBooster", (Some("default"), name), node);
+    let object = Object { span, ..object };
     let mut found = Vec::new();
     (model_serving(object, &KTHENA_CONTROLLER, &mut found), found)
 }

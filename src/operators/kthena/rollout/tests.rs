@@ -1,7 +1,7 @@
 //! Properties of every rollout, and rows of tables without a recorded case.
 
 use super::{Action, Before, Cause, Cell, GroupStatus, Kind, Outcome, Scenario, simulate};
-use crate::api::{Api, ModelServing, Object, ObjectRef, Scope};
+use crate::api::{Api, ModelServing, Object};
 use crate::operators::kthena::objects::{Expanded, expand, pod_group};
 use crate::operators::kthena::read as kthena;
 use crate::operators::kthena::releases::{
@@ -9,6 +9,7 @@ use crate::operators::kthena::releases::{
 };
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::source::{SourceId, Span};
+use crate::testing::object;
 use crate::yaml::{Limits, parse};
 use ecow::EcoString;
 use proptest::prelude::*;
@@ -47,21 +48,9 @@ impl Shape {
 fn read(text: &str, policy: &KthenaPolicy) -> ModelServing {
     let node = parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap();
     let span = Span { source: SourceId(0), start: 0, end: 1 };
-    let id = ObjectRef {
-        kind: "ModelServing".into(),
-        scope: Scope::Namespace("default".into()),
-        name: "s".into(),
-    };
-    let object = Object {
-        api: Api::Kthena,
-        api_version: kthena::API_VERSION.into(),
-        id,
-        node,
-        span,
-        builtin: false,
-        reported: true,
-    };
-    kthena::model_serving(object, policy)
+    let group = (Api::Kthena, kthena::API_VERSION);
+    let object = object(group, "ModelServing", (Some("default"), "s"), node);
+    kthena::model_serving(Object { span, ..object }, policy)
 }
 
 fn requests(outcome: &Outcome) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::decision::{Resolution, RuntimeDecision};
 use crate::diag::Checked;
 use crate::merge::history::Recorder;
 use crate::policy::{AcceleratorOptions, Policy};
-use crate::source::{SourceId, Span};
+use crate::testing;
 use crate::yaml::{Node, Origin, Rule};
 
 static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
@@ -60,17 +60,8 @@ pub(crate) fn losers(history: &Recorder) -> Vec<String> {
 }
 
 fn object(kind: &str, scope: Scope, name: &str, node: Node) -> Object {
-    let id = ObjectRef { kind: kind.into(), scope, name: name.into() };
-    let span = Span { source: SourceId(0), start: 0, end: 0 };
-    Object {
-        api: Api::Ome,
-        api_version: "ome.io/v1beta1".into(),
-        id,
-        node,
-        span,
-        builtin: false,
-        reported: true,
-    }
+    let object = testing::object((Api::Ome, "ome.io/v1beta1"), kind, (None, name), node);
+    Object { id: ObjectRef { scope, ..object.id }, ..object }
 }
 
 fn name_of(node: &Node) -> String {

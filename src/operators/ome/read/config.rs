@@ -211,8 +211,9 @@ fn prober(text: &str, origin: Origin) -> Result<Node, ProberError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Api, ObjectRef, Scope};
-    use crate::source::{SourceId, Span};
+    use crate::api::Api;
+    use crate::source::SourceId;
+    use crate::testing::object;
     use crate::yaml::{Limits, parse};
 
     const INGRESS: &str = r#""ingressGateway":"g","ingressService":"s""#;
@@ -223,19 +224,8 @@ mod tests {
         );
         let node =
             parse(SourceId(0), &text, 0..text.len(), &Limits::default()).value.expect("a document");
-        let object = Object {
-            api: Api::Cluster,
-            api_version: "v1".into(),
-            id: ObjectRef {
-                kind: "ConfigMap".into(),
-                scope: Scope::Namespace("ome".into()),
-                name: "inferenceservice-config".into(),
-            },
-            node,
-            span: Span { source: SourceId(0), start: 0, end: 0 },
-            builtin: false,
-            reported: true,
-        };
+        let id = (Some("ome"), "inferenceservice-config");
+        let object = object((Api::Cluster, "v1"), "ConfigMap", id, node);
         let mut diagnostics = Vec::new();
         (config(&object, &mut diagnostics), diagnostics)
     }
