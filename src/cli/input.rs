@@ -78,12 +78,12 @@ impl Paths {
     }
 }
 
-/// Files of settings with their texts and the findings about them.
-type SettingsFiles = Vec<(Settings, Source, Vec<Diagnostic>)>;
+/// A file of settings with its text and the findings about it.
+type SettingsFile = (Settings, Source, Vec<Diagnostic>);
 
 /// Says under `--verbose` which settings hold, and which files were read.
 fn note_what_is_read(
-    settings: &SettingsFiles,
+    settings: &[SettingsFile],
     loaded: &Loaded,
     semantics: Follow,
     builtin: BuiltinMode,
@@ -103,7 +103,7 @@ fn note_what_is_read(
 }
 
 /// Adds the texts of settings, which come after the input, and the findings about them.
-fn add_settings(world: &mut World, files: SettingsFiles) {
+fn add_settings(world: &mut World, files: Vec<SettingsFile>) {
     for (_, source, found) in files {
         let id = world.sources.add(source);
         for mut diagnostic in found {

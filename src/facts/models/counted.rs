@@ -445,7 +445,7 @@ fn parsed(text: &str) -> Node {
 #[test]
 fn counted_parameters_match_the_published_counts() {
     let mut wrong = Vec::new();
-    for (model, text, expected) in PUBLISHED.iter() {
+    for (model, text, expected) in PUBLISHED {
         let node = parsed(text);
         let mut config = Config::new(&node, None);
         let architecture = node

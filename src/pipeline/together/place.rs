@@ -51,9 +51,9 @@ pub(super) fn place<'a>(
     // scheduler.
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
     let before_loss = options.lost.map(|lost| {
-        let map = |placed: &Placed| match options.map {
-            true => map::nodes(catalog, semantics, placed, &claims),
-            false => Vec::new(),
+        let map = |placed: &Placed| {
+            let map = options.map.then(|| map::nodes(catalog, semantics, placed, &claims));
+            map.unwrap_or_default()
         };
         // Without running pods nothing would be lost: what is placed first counts as what runs.
         let settles = running.all.is_empty() || options.at == At::Max;

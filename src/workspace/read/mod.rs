@@ -238,7 +238,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     for mut views in collected.services {
         admit(&mut views.controller, given, &config, &mut diagnostics);
         let place = place(&views.documented.object);
-        builder.add_at(Item::Service(views), place);
+        builder.add_at(Item::Service(Box::new(views)), place);
     }
     builder.config(config);
     builder.unfilled(standings.unfilled);
@@ -294,7 +294,7 @@ impl Standings {
 /// What the catalog gets after all settings are known.
 #[derive(Default)]
 struct Collected {
-    services: Vec<Box<Views>>,
+    services: Vec<Views>,
     /// Settings of operators, of which one is chosen.
     settings: Vec<(Settings, Place)>,
     /// Objects that change how others are read.
@@ -312,7 +312,7 @@ impl Collected {
         builder: &mut Builder,
     ) {
         match read {
-            Read::Item(Item::Service(views)) => self.services.push(views),
+            Read::Item(Item::Service(views)) => self.services.push(*views),
             Read::Item(Item::Other(object)) => {
                 self.related.note(&object, given.semantics.of(Api::KServe));
                 if object.id.kind == "ConfigMap" {

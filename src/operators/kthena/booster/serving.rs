@@ -121,7 +121,7 @@ fn of_server(values: &mut Values, backend: Backend<'_>, path: &str) -> Result<()
     values.insert("BACKEND_TYPE", node!(&BOOSTER; (backend.text("type").to_lowercase())));
     values.insert("ENGINE_ENV", Some(environment(backend, [])));
     values.insert("WORKER_ENV", backend.node.get("env").cloned());
-    values.insert("SERVER_REPLICAS", replicas(server));
+    values.insert("SERVER_REPLICAS", Some(replicas(server)));
     // The first pod is the entry; the others are its workers.
     let workers = server.count("pods").saturating_sub(1).max(0);
     values.insert("WORKER_REPLICAS", node!(&BOOSTER; workers));
@@ -150,8 +150,8 @@ fn of_roles(values: &mut Values, backend: Backend<'_>, path: &str) -> Result<(),
         "DECODE_TOLERATIONS",
     ];
     of_worker(values, names, (backend, decode), path)?;
-    values.insert("PREFILL_REPLICAS", replicas(prefill));
-    values.insert("DECODE_REPLICAS", replicas(decode));
+    values.insert("PREFILL_REPLICAS", Some(replicas(prefill)));
+    values.insert("DECODE_REPLICAS", Some(replicas(decode)));
     let offline = node!(&BOOSTER; { name: "HF_HUB_OFFLINE", value: "1" });
     let eth = |name: &str| node!(&BOOSTER; { name: name, value: "eth0" });
     let of_prefill = [
@@ -165,8 +165,8 @@ fn of_roles(values: &mut Values, backend: Backend<'_>, path: &str) -> Result<(),
     Ok(())
 }
 
-fn replicas(worker: Worker<'_>) -> Option<Node> {
-    Some(Node::int(worker.count("replicas"), Origin::Derived(&BOOSTER)))
+fn replicas(worker: Worker<'_>) -> Node {
+    Node::int(worker.count("replicas"), Origin::Derived(&BOOSTER))
 }
 
 /// The values of one worker. The names of a template's placeholders differ by the role, and with
