@@ -25,7 +25,11 @@ pub fn page() -> String {
     for (what, table) in [("workload", kinds::PODS), ("used", kinds::USED)] {
         for (group, kinds) in table {
             let group = if group.is_empty() { "core" } else { group };
-            let _ = writeln!(out, "| {group} | {} | {what} |", kinds.join(", "));
+            let kinds = match kinds {
+                [kinds::EVERY_KIND] => "every kind".to_owned(),
+                kinds => kinds.join(", "),
+            };
+            let _ = writeln!(out, "| {group} | {kinds} | {what} |");
         }
     }
     out.push_str("\nFor every other kind of Kubernetes the schema is checked; kinds of other groups are counted in one row. A custom kind\nwhose pod template requests devices is `devices-not-counted`.\n\n## Releases\n\n| operator | releases of `--release` |\n|---|---|\n");

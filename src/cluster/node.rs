@@ -142,6 +142,30 @@ fn labels(object: &Object) -> Map {
     labels
 }
 
+/// Conditions that close a node while they hold, and the taint by which the node controller says so
+/// (pkg/controller/nodelifecycle/node_lifecycle_controller.go, nodeConditionToTaintKeyStatusMap).
+const PRESSURES: [(&str, &str); 4] = [
+    ("MemoryPressure", "node.kubernetes.io/memory-pressure"),
+    ("DiskPressure", "node.kubernetes.io/disk-pressure"),
+    ("PIDPressure", "node.kubernetes.io/pid-pressure"),
+    ("NetworkUnavailable", "node.kubernetes.io/network-unavailable"),
+];
+
+/// The taints of a node with those of its conditions, which a dump has already and a Node that was
+/// written by hand has not.
+fn with_conditions(mut taints: Vec<Taint>, conditions: &[Node]) -> Vec<Taint> {
+    for (condition, key) in PRESSURES {
+        let holds = conditions
+            .iter()
+            .any(|item| text(item, "type") == condition && text(item, "status") == "True");
+        if holds && !taints.iter().any(|taint| taint.key == key) {
+            let effect = "NoSchedule".into();
+            taints.push(Taint { key: key.into(), value: EcoString::new(), effect });
+        }
+    }
+    taints
+}
+
 impl Machine {
     /// Reads a Node.
     pub fn of(object: &Object) -> Self {
@@ -177,7 +201,7 @@ impl Machine {
                 .and_then(Node::as_bool)
                 .unwrap_or(false),
             tolerates_own: true,
-            taints: Taint::list(taints),
+            taints: with_conditions(Taint::list(taints), conditions),
             soft_taints: taints
                 .iter()
                 .map(Taint::of)

@@ -401,6 +401,15 @@ fn toleration_operators_and_effects_match_taints() {
         let machine = Machine::of(&object("Node", "n", &format!("{{status: {status}}}")));
         assert_eq!((machine.ready, machine.usable(&[], true)), (ready, ready), "{status}");
     }
+    for (condition, status, usable) in [
+        ("DiskPressure", "True", false),
+        ("NetworkUnavailable", "True", false),
+        ("MemoryPressure", "False", true),
+        ("PIDPressure", "Unknown", true),
+    ] {
+        let status = format!("{{conditions: [{{type: {condition}, status: '{status}'}}]}}");
+        assert_eq!(stated("n", "{}", &status).usable(&[], true), usable, "{status}");
+    }
     assert!(!stated("n", "{unschedulable: true}", "{}").usable(&[], true));
     let images = "{status: {images: [{names: [a, b], sizeBytes: 5}, {names: [c]}]}}";
     let images = Machine::of(&object("Node", "n", images)).images;

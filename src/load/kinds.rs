@@ -314,6 +314,9 @@ pub fn runs_pods(group: &str, kind: &str) -> bool {
     has(PODS, group, kind)
 }
 
+/// In a table of kinds, every kind of the group: the kinds are those of its users.
+pub const EVERY_KIND: &str = "*";
+
 /// Kinds of Kubernetes and of other projects that change answers, by group.
 pub static USED: &[(&str, &[&str])] = &[
     (
@@ -342,8 +345,33 @@ pub static USED: &[(&str, &[&str])] = &[
         &[
             "ValidatingAdmissionPolicy",
             "ValidatingAdmissionPolicyBinding",
+            "MutatingAdmissionPolicy",
+            "MutatingAdmissionPolicyBinding",
             "ValidatingWebhookConfiguration",
             "MutatingWebhookConfiguration",
+        ],
+    ),
+    ("kyverno.io", &["ClusterPolicy", "Policy"]),
+    (
+        "policies.kyverno.io",
+        &[
+            "ValidatingPolicy",
+            "MutatingPolicy",
+            "ImageValidatingPolicy",
+            "NamespacedValidatingPolicy",
+            "NamespacedMutatingPolicy",
+            "NamespacedImageValidatingPolicy",
+        ],
+    ),
+    ("constraints.gatekeeper.sh", &[EVERY_KIND]),
+    ("mutations.gatekeeper.sh", &["Assign", "AssignImage", "ModifySet"]),
+    (
+        "policies.kubewarden.io",
+        &[
+            "AdmissionPolicy",
+            "AdmissionPolicyGroup",
+            "ClusterAdmissionPolicy",
+            "ClusterAdmissionPolicyGroup",
         ],
     ),
     ("scheduling.k8s.io", &["PriorityClass"]),
@@ -375,10 +403,17 @@ static OF_CLUSTER: &[(&str, &[&str])] = &[
         &[
             "ValidatingAdmissionPolicy",
             "ValidatingAdmissionPolicyBinding",
+            "MutatingAdmissionPolicy",
+            "MutatingAdmissionPolicyBinding",
             "ValidatingWebhookConfiguration",
             "MutatingWebhookConfiguration",
         ],
     ),
+    ("kyverno.io", &["ClusterPolicy"]),
+    ("policies.kyverno.io", &["ValidatingPolicy", "MutatingPolicy", "ImageValidatingPolicy"]),
+    ("constraints.gatekeeper.sh", &[EVERY_KIND]),
+    ("mutations.gatekeeper.sh", &["Assign", "AssignImage", "ModifySet"]),
+    ("policies.kubewarden.io", &["ClusterAdmissionPolicy", "ClusterAdmissionPolicyGroup"]),
     ("node.k8s.io", &["RuntimeClass"]),
     ("storage.k8s.io", &["CSINode", "StorageClass"]),
     ("resource.k8s.io", &["DeviceClass", "ResourceSlice"]),
@@ -449,7 +484,9 @@ pub fn is_of_operator(name: &str) -> bool {
 }
 
 fn has(table: &[(&str, &[&str])], group: &str, kind: &str) -> bool {
-    table.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind))
+    table.iter().any(|(name, kinds)| {
+        *name == group && (kinds.contains(&kind) || kinds.contains(&EVERY_KIND))
+    })
 }
 
 /// Whether manifests are rendered from objects of this kind.

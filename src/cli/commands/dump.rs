@@ -14,7 +14,7 @@ pub(crate) struct Args {
 }
 
 /// Kinds of Kubernetes that change answers, as `kubectl api-resources -o name` lists them.
-const KINDS: [&str; 39] = [
+const KINDS: [&str; 41] = [
     "configmaps",
     "limitranges",
     "namespaces",
@@ -37,6 +37,9 @@ const KINDS: [&str; 39] = [
     "jobs.batch",
     "datascienceclusters.datasciencecluster.opendatahub.io",
     "dscinitializations.dscinitialization.opendatahub.io",
+    // Its group has reports, too, of which there may be thousands.
+    "clusterpolicies.kyverno.io",
+    "policies.kyverno.io",
     "leaderworkersets.leaderworkerset.x-k8s.io",
     "ingresses.networking.k8s.io",
     "runtimeclasses.node.k8s.io",
@@ -57,7 +60,7 @@ const KINDS: [&str; 39] = [
 ];
 
 /// Groups of which every kind is read: those of the operators, and of what they write.
-const GROUPS: [&str; 21] = [
+const GROUPS: [&str; 25] = [
     "ome.io",
     "serving.kserve.io",
     "workload.serving.volcano.sh",
@@ -66,6 +69,10 @@ const GROUPS: [&str; 21] = [
     "jobset.x-k8s.io",
     "keda.sh",
     "admissionregistration.k8s.io",
+    "policies.kyverno.io",
+    "constraints.gatekeeper.sh",
+    "mutations.gatekeeper.sh",
+    "policies.kubewarden.io",
     "autoscaling.k8s.io",
     "serving.knative.dev",
     "gateway.networking.k8s.io",
@@ -138,6 +145,7 @@ mod tests {
         let pattern = Regex::new(pattern).expect("a pattern");
         for (group, kinds) in kinds::PODS.iter().chain(kinds::USED) {
             for kind in kinds.iter().filter(|kind| **kind != "Secret") {
+                let kind = if *kind == kinds::EVERY_KIND { "K8sRequiredLabels" } else { kind };
                 let plural = match kind.to_lowercase() {
                     name if name.ends_with("ss") => format!("{name}es"),
                     name if name.ends_with('y') => format!("{}ies", &name[..name.len() - 1]),

@@ -21,6 +21,7 @@ mod other_mode;
 pub(crate) mod partial_groups;
 mod place;
 pub(crate) mod plain_queue;
+mod policies;
 pub(crate) mod quota;
 mod quota_status;
 pub(crate) mod reasons;

@@ -1,43 +1,20 @@
 //! What decides about pods before a scheduler sees them and is not evaluated: admission policies,
-//! webhooks, and namespaces of which it is not known that they exist.
+//! webhooks, autoscalers of requests, and namespaces of which it is not known that they exist.
 //!
 //! In: the other objects of a catalog, and the pods that are to be created. Out: a line for each with
-//! the pods that it may refuse. Webhooks of the operators are left out: their rules are applied where
-//! objects are read and written. So are those that let pods of the input run: these are as the webhook
-//! left them.
+//! the pods that it may refuse.
 
 use super::NotJudged;
 use super::claims::{Claim, Who};
-use super::workloads::{counted_objects, services};
-use crate::api::{Object, is_about_creation};
+use super::policies;
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
-use crate::cluster::schedule::{Labels, label_selector, labels};
-use crate::operator::Operator;
-use crate::operators;
-use crate::pipeline::counted_object::resource;
-use crate::schema;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The group of the objects that admit others.
-const GROUP: &str = "admissionregistration.k8s.io";
-
 /// A namespace that every cluster has: with it, all of them were read.
 const OF_EVERY_CLUSTER: &str = "kube-system";
-
-/// The label that every namespace has (pkg/registry/core/namespace/strategy.go).
-const NAME: &str = "kubernetes.io/metadata.name";
-
-/// Projects whose webhooks are known here, as words of the names of their configurations.
-const KNOWN: [&str; 11] = [
-    "ome", "kserve", "kueue", "knative", "kthena", "volcano", "lws", "jobset", "kuberay",
-    "llmisvc", "odh",
-];
-
-/// An object that is to be created: group, plural name, namespace.
-type Created = BTreeSet<(EcoString, EcoString, EcoString)>;
 
 /// Everything that may refuse some of the pods, by kind and name.
 pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<NotJudged> {
@@ -52,132 +29,8 @@ pub(super) fn found(catalog: &Catalog, claims: &[Claim], fleet: &Fleet) -> Vec<N
     }
     let mut all = unread_namespaces(catalog, &pods);
     all.extend(resized(catalog, claims, fleet));
-    let mut of_group = catalog.others().iter().filter(|item| item.group() == GROUP).peekable();
-    if of_group.peek().is_none() || pods.is_empty() {
-        return all;
-    }
-    let objects: Vec<&Object> = of_group.filter(|item| !catalog.is_copy(item)).collect();
-    let mut labels_of_pods: BTreeMap<EcoString, Vec<&Labels>> = BTreeMap::new();
-    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
-        let labels = workload.templates.iter().map(|template| &template.labels);
-        labels_of_pods.entry(namespace(claim)).or_default().extend(labels);
-    }
-    let namespaces = catalog.others().iter().filter(|item| item.id.kind == "Namespace");
-    let requests = Requests {
-        catalog,
-        created: created(catalog, claims, &pods),
-        labels_of_namespaces: namespaces
-            .map(|item| (item.id.name.clone(), labels(item.metadata("labels"))))
-            .collect(),
-        labels_of_pods,
-    };
-    for object in &objects {
-        let count: usize = match object.id.kind.as_str() {
-            "ValidatingAdmissionPolicy" => {
-                let meets =
-                    |namespace: &EcoString| requests.meet_policy(object, &objects, namespace);
-                pods.iter().filter(|(namespace, _)| meets(namespace)).map(|(_, count)| count).sum()
-            }
-            "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration"
-                if !is_known(&object.id.name) =>
-            {
-                let hooks = requests.open_hooks(object);
-                let meets = |namespace: &EcoString| {
-                    hooks.iter().any(|hook| requests.meet_webhook(hook, namespace))
-                };
-                pods.iter().filter(|(namespace, _)| meets(namespace)).map(|(_, count)| count).sum()
-            }
-            _ => continue,
-        };
-        if count > 0 {
-            let changes = object.id.kind == "MutatingWebhookConfiguration";
-            let may = if changes { "change or refuse" } else { "refuse" };
-            all.push(NotJudged {
-                what: eco_format!("{} `{}`", object.id.kind, object.id.name),
-                pods: Some(count),
-                message: eco_format!(
-                    "it may {may} these pods or their workloads; its rules are not evaluated"
-                ),
-            });
-        }
-    }
+    all.extend(policies::found(catalog, claims, fleet, &pods));
     all
-}
-
-/// The requests that admission sees: what is created, with the labels by which policies and
-/// webhooks select it.
-struct Requests<'a> {
-    catalog: &'a Catalog,
-    created: Created,
-    labels_of_namespaces: BTreeMap<EcoString, Labels>,
-    /// The labels of new pods, by namespace.
-    labels_of_pods: BTreeMap<EcoString, Vec<&'a Labels>>,
-}
-
-impl Requests<'_> {
-    fn selects(&self, selector: Option<&Node>, namespace: &EcoString) -> bool {
-        // What cannot be read may select everything.
-        let Ok(Some(selector)) = label_selector(selector) else { return true };
-        selector.matches(|key| match key {
-            NAME => Some(namespace.as_str()),
-            key => self.labels_of_namespaces.get(namespace)?.get(key).map(EcoString::as_str),
-        })
-    }
-
-    /// Whether a policy and one of its bindings match what is created in a namespace.
-    fn meet_policy(&self, policy: &Object, objects: &[&Object], namespace: &EcoString) -> bool {
-        let is_matched = policy.node.at(&["spec", "matchConstraints"]).is_some_and(|item| {
-            self.selects(item.get("namespaceSelector"), namespace)
-                && meets(item.items_of("resourceRules"), &self.created, namespace)
-        });
-        let mut bindings = objects.iter().filter(|binding| denies(binding, &policy.id.name));
-        is_matched
-            && bindings.any(|binding| {
-                let matched = binding.node.at(&["spec", "matchResources"]);
-                self.selects(matched.and_then(|item| item.get("namespaceSelector")), namespace)
-            })
-    }
-
-    /// The webhooks of a configuration, without those that let pods of the input pass: a webhook that
-    /// selects pods which run let such pods pass, as they are in the input.
-    fn open_hooks<'h>(&self, configuration: &'h Object) -> Vec<&'h Node> {
-        let hooks = configuration.node.items_of("webhooks").iter();
-        hooks.filter(|hook| !is_of_pods(hook) || !self.has_run(hook)).collect()
-    }
-
-    /// Whether a webhook selects a pod that runs.
-    fn has_run(&self, hook: &Node) -> bool {
-        let mut live = self.catalog.others().iter().filter(|item| {
-            item.id.kind == "Pod"
-                && item.metadata("uid").is_some()
-                && item.node.at(&["spec", "nodeName"]).is_some()
-        });
-        live.any(|pod| {
-            let namespace = pod.id.scope.namespace().cloned().unwrap_or_default();
-            self.selects(hook.get("namespaceSelector"), &namespace)
-                && takes(hook, &labels(pod.metadata("labels")))
-        })
-    }
-
-    fn meet_webhook(&self, hook: &Node, namespace: &EcoString) -> bool {
-        let is_met = if is_of_pods(hook) {
-            let all = self.labels_of_pods.get(namespace);
-            all.is_some_and(|all| all.iter().any(|labels| takes(hook, labels)))
-        } else {
-            meets(hook.items_of("rules"), &self.created, namespace)
-        };
-        is_met && self.selects(hook.get("namespaceSelector"), namespace)
-    }
-}
-
-/// Whether a webhook selects an object by its labels.
-fn takes(hook: &Node, labels: &Labels) -> bool {
-    let Ok(Some(selector)) = label_selector(hook.get("objectSelector")) else { return true };
-    selector.matches(|key| labels.get(key).map(EcoString::as_str))
-}
-
-fn is_of_pods(hook: &Node) -> bool {
-    hook.items_of("rules").iter().any(|rule| is_about_creation(rule, "", "pods"))
 }
 
 /// Workloads whose requests a VerticalPodAutoscaler replaces.
@@ -239,62 +92,8 @@ fn unread_namespaces(catalog: &Catalog, pods: &BTreeMap<EcoString, usize>) -> Ve
 }
 
 /// The namespace of the pods of a claim.
-fn namespace(claim: &Claim) -> EcoString {
+pub(super) fn namespace(claim: &Claim) -> EcoString {
     claim.name().split_once('/').map_or("", |(namespace, _)| namespace).into()
-}
-
-/// The objects that have to be created before the pods run, and the pods.
-fn created(catalog: &Catalog, claims: &[Claim], pods: &BTreeMap<EcoString, usize>) -> Created {
-    let mut all = Created::new();
-    for namespace in pods.keys() {
-        all.insert((EcoString::new(), "pods".into(), namespace.clone()));
-    }
-    let services = services(catalog);
-    // An object with a uid was admitted before.
-    for object in
-        counted_objects(catalog, &services).filter(|object| object.metadata("uid").is_none())
-    {
-        let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
-        let plural = resource(object.group(), &object.id.kind);
-        let plural = plural.split('.').next().unwrap_or_default();
-        all.insert((object.group().into(), plural.into(), namespace));
-    }
-    for claim in claims.iter().filter(|claim| !matches!(claim.who, Who::Workload(_))) {
-        let namespace = namespace(claim);
-        let mut add = |group: &str, plural: &str| {
-            all.insert((group.into(), plural.into(), namespace.clone()));
-        };
-        add("", "services");
-        add("apps", "deployments");
-        let kinds = operators::operator(claim.api).map(Operator::kinds).unwrap_or_default();
-        for kind in schema::kinds().iter().filter(|kind| kinds.contains(&kind.kind)) {
-            let group = kind.api_version.split('/').next().unwrap_or_default();
-            add(group, &resource("", kind.kind));
-        }
-    }
-    all
-}
-
-/// Whether a binding makes the server refuse what a policy forbids.
-fn denies(binding: &Object, policy: &str) -> bool {
-    let spec = binding.node.get("spec");
-    binding.id.kind == "ValidatingAdmissionPolicyBinding"
-        && spec.and_then(|spec| spec.get("policyName")).and_then(Node::scalar_text).as_deref()
-            == Some(policy)
-        && spec.is_some_and(|spec| spec.texts("validationActions").any(|action| action == "Deny"))
-}
-
-/// Whether rules are about an object that is created in a namespace.
-fn meets(rules: &[Node], created: &Created, namespace: &EcoString) -> bool {
-    let mut of_namespace = created.iter().filter(|(.., other)| other == namespace);
-    of_namespace
-        .any(|(group, plural, _)| rules.iter().any(|rule| is_about_creation(rule, group, plural)))
-}
-
-/// Whether the webhooks are those of a project whose rules are applied here.
-fn is_known(name: &str) -> bool {
-    // Whole words: `ome` is in `homebrew`, which is no webhook of OME.
-    name.split(['-', '.', '/']).any(|word| KNOWN.contains(&word))
 }
 
 #[cfg(test)]
