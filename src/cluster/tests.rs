@@ -407,8 +407,10 @@ fn toleration_operators_and_effects_match_taints() {
         ("MemoryPressure", "False", true),
         ("PIDPressure", "Unknown", true),
     ] {
-        let status = format!("{{conditions: [{{type: {condition}, status: '{status}'}}]}}");
-        assert_eq!(stated("n", "{}", &status).usable(&[], true), usable, "{status}");
+        let node =
+            format!("{{status: {{conditions: [{{type: {condition}, status: '{status}'}}]}}}}");
+        let machine = Machine::of(&object("Node", "n", &node));
+        assert_eq!(machine.usable(&[], true), usable, "{node}");
     }
     assert!(!stated("n", "{unschedulable: true}", "{}").usable(&[], true));
     let images = "{status: {images: [{names: [a, b], sizeBytes: 5}, {names: [c]}]}}";

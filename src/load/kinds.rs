@@ -335,7 +335,7 @@ pub static USED: &[(&str, &[&str])] = &[
     ("infrastructure.opendatahub.io", &["HardwareProfile"]),
     ("datasciencecluster.opendatahub.io", &["DataScienceCluster"]),
     ("dscinitialization.opendatahub.io", &["DSCInitialization"]),
-    ("kueue.x-k8s.io", &["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor"]),
+    ("kueue.x-k8s.io", &["ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology"]),
     ("autoscaling", &["HorizontalPodAutoscaler"]),
     ("autoscaling.k8s.io", &["VerticalPodAutoscaler"]),
     ("keda.sh", &["ScaledObject"]),

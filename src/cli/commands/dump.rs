@@ -94,7 +94,7 @@ pub(crate) fn command() -> String {
     let escaped = |name: &str| name.replace('.', "\\.");
     let kinds: Vec<String> = KINDS.iter().map(|kind| escaped(kind)).collect();
     let groups: Vec<String> = GROUPS.iter().map(|group| escaped(group)).collect();
-    let pattern = format!("^(({})|[a-z]+\\.({}))$", kinds.join("|"), groups.join("|"));
+    let pattern = format!("^(({})|[a-z0-9]+\\.({}))$", kinds.join("|"), groups.join("|"));
     format!(
         "kubectl get --all-namespaces --output=yaml --show-managed-fields \\\n  \
          \"$(kubectl api-resources --verbs=list --output=name |\n    \

@@ -153,7 +153,7 @@ fn open<'a>(
             "ClusterQueue `{name}` has no namespaceSelector and takes pods of no namespace"
         ));
     };
-    if !selects_namespace(catalog, selector, namespace) {
+    if is_open_to(catalog, selector, namespace) == Some(false) {
         return Err(format!(
             "the namespaceSelector of ClusterQueue `{name}` does not select namespace {namespace}"
         ));
@@ -171,12 +171,12 @@ fn open<'a>(
     Ok(cluster)
 }
 
-/// Whether a selector takes a namespace; of one that was not read only the name is known, and it is
-/// taken at that.
-fn selects_namespace(catalog: &Catalog, selector: &Node, namespace: &str) -> bool {
+/// Whether a selector takes a namespace; `None` of one that was not read, of which only the name is
+/// known, where the selector asks for more.
+pub(crate) fn is_open_to(catalog: &Catalog, selector: &Node, namespace: &str) -> Option<bool> {
     const NAME: &str = "kubernetes.io/metadata.name";
     if selector.is_empty() {
-        return true;
+        return Some(true);
     }
     let read = catalog.others().iter().find(|object| {
         object.id.kind == "Namespace" && object.id.name == namespace && object.api_version == "v1"
@@ -184,20 +184,12 @@ fn selects_namespace(catalog: &Catalog, selector: &Node, namespace: &str) -> boo
     let mut labels: Map = read.map(crate::api::Object::labels).unwrap_or_default();
     // The API server gives each namespace the label of its name, also where no manifest has it.
     labels.insert(NAME, Node::str(namespace, selector.origin));
-    let about_name = |node: &Node| node.get("key").and_then(Node::as_str) == Some(NAME);
-    let named = selector
-        .get("matchLabels")
-        .map(Node::entries)
-        .into_iter()
-        .flatten()
-        .all(|entry| entry.key == NAME)
-        && selector
-            .get("matchExpressions")
-            .map(Node::items)
-            .unwrap_or_default()
-            .iter()
-            .all(about_name);
-    (read.is_none() && !named) || label_selector_matches(selector, &labels)
+    let is_of_name = |key: Option<&str>| key == Some(NAME);
+    let mut by_label = selector.get("matchLabels").map(Node::entries).into_iter().flatten();
+    let mut expressions = selector.items_of("matchExpressions").iter();
+    let asks_name_alone = by_label.all(|entry| is_of_name(Some(&entry.key)))
+        && expressions.all(|item| is_of_name(item.get("key").and_then(Node::as_str)));
+    (read.is_some() || asks_name_alone).then(|| label_selector_matches(selector, &labels))
 }
 
 /// A queue with what its flavors are.

@@ -22,6 +22,7 @@ pub(crate) mod partial_groups;
 mod place;
 pub(crate) mod plain_queue;
 mod policies;
+mod queue_rules;
 pub(crate) mod quota;
 mod quota_status;
 pub(crate) mod reasons;

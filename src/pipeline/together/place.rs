@@ -10,8 +10,8 @@ use super::workloads::{self, PlainWorkload, ServiceNames};
 use super::{
     At, MOST_ASKED_TWICE, MoreNodes, NodeUse, NotJudged, OtherWorkloads, Pending, PlacementOptions,
     PodCounts, SettledWorkload, Together, Victim, adopted, assumed, class_of, contested, loss, map,
-    missing, named_nodes, object_counts, other_mode, partial_groups, quota, quota_status, remedies,
-    renewed, stands, stated_replicas, unevaluated, volcano_job,
+    missing, named_nodes, object_counts, other_mode, partial_groups, queue_rules, quota,
+    quota_status, remedies, renewed, stands, stated_replicas, unevaluated, volcano_job,
 };
 use crate::api::{AcceleratorClass, Api, Follow};
 use crate::catalog::Catalog;
@@ -253,10 +253,12 @@ fn lose(
     before
 }
 
-/// The pods whose queue was not read, and those that start when its AdmissionChecks agree.
+/// The pods whose queue was not read or asks for more than quota, such as the consent of its
+/// AdmissionChecks.
 fn not_admitted(scene: &Scene<'_, '_>, planned: &[Planned<'_>]) -> Vec<NotJudged> {
     let Scene { planner, claims, fleet, .. } = *scene;
     let mut found = quota::unread(planner.catalog(), planned, claims, fleet);
+    found.extend(queue_rules::found(planner.catalog(), planned, claims, fleet));
     let checked = quota::checked(planner.catalog(), planned, claims, fleet).into_iter();
     found.extend(checked.map(|(queue, pods, checks)| NotJudged {
         what: eco_format!("ClusterQueue `{queue}`"),

@@ -21,6 +21,7 @@ use crate::pipeline::counted_object::resource;
 use crate::schema;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The group of the policies and webhooks of the API server.
@@ -302,14 +303,22 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Whether a selector selects a namespace.
+    /// Whether a selector may select a namespace.
     fn selects(&self, selector: Option<&Node>, namespace: &EcoString) -> bool {
         // What cannot be read may select everything.
         let Ok(Some(selector)) = label_selector(selector) else { return true };
-        selector.matches(|key| match key {
-            NAME => Some(namespace.as_str()),
-            key => self.namespaces.get(namespace)?.get(key).map(EcoString::as_str),
-        })
+        let labels = self.namespaces.get(namespace);
+        // Of a Namespace that was not read only the name is known.
+        let is_unknown = Cell::new(false);
+        let selects = selector.matches(|key| match (key, labels) {
+            (NAME, _) => Some(namespace.as_str()),
+            (key, Some(labels)) => labels.get(key).map(EcoString::as_str),
+            (_, None) => {
+                is_unknown.set(true);
+                None
+            }
+        });
+        selects || is_unknown.get()
     }
 
     /// Whether the `matchConstraints` of a policy are about something that is created.
@@ -698,6 +707,16 @@ mod tests {
         let of_cluster = "apiVersion: policies.kubewarden.io/v1\nkind: ClusterAdmissionPolicy\nmetadata: {name: p}\nspec: {mutating: true, rules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}";
         assert_eq!(not_judged(&[of_cluster]), ["ClusterAdmissionPolicy `p` change or refuse"]);
         assert!(not_judged(&[&of_cluster.replace("mutating: true", "mode: monitor")]).is_empty());
+    }
+
+    #[test]
+    fn a_namespace_that_was_not_read_may_have_the_labels_of_a_selector() {
+        let constraint = "apiVersion: constraints.gatekeeper.sh/v1beta1\nkind: K8sImages\nmetadata: {name: p}\nspec: {match: {namespaceSelector: {matchLabels: {team: x}}}}";
+        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}";
+        assert_eq!(not_judged(&[constraint]), ["K8sImages `p` refuse"]);
+        assert!(not_judged(&[constraint, namespace]).is_empty());
+        let by_name = constraint.replace("team: x", "kubernetes.io/metadata.name: other");
+        assert!(not_judged(&[&by_name]).is_empty());
     }
 
     #[test]

@@ -138,6 +138,21 @@ fn hold_last(
     (waiting > 0).then(|| message(decision))
 }
 
+/// The ClusterQueue that admits the pods of a claim; `None` of one that names no queue that was read.
+pub(super) fn cluster_queue<'c>(
+    catalog: &'c Catalog,
+    planned: &'c [Planned<'_>],
+    claim: &Claim,
+) -> Option<&'c EcoString> {
+    match claim.who {
+        Who::Component(service, component) => {
+            planned[service].components[component].queue.as_ref()?.cluster_queue.as_ref()
+        }
+        Who::Workload(_) => claim.queue.as_ref()?.cluster_queue(catalog),
+        Who::Serving(_) => None,
+    }
+}
+
 /// The ClusterQueues whose AdmissionChecks have to agree before pods start, with the number of pods
 /// and the checks.
 pub(super) fn checked<'c>(
@@ -148,15 +163,7 @@ pub(super) fn checked<'c>(
 ) -> Vec<(&'c EcoString, usize, &'c [EcoString])> {
     let mut pods: BTreeMap<&EcoString, usize> = BTreeMap::new();
     for (claim, workload) in claims.iter().zip(&fleet.workloads) {
-        let queue = match claim.who {
-            Who::Component(service, component) => {
-                let queue = planned[service].components[component].queue.as_ref();
-                queue.and_then(|queue| queue.cluster_queue.as_ref())
-            }
-            Who::Workload(_) => claim.queue.as_ref().and_then(|queue| queue.cluster_queue(catalog)),
-            Who::Serving(_) => None,
-        };
-        let Some(queue) = queue else { continue };
+        let Some(queue) = cluster_queue(catalog, planned, claim) else { continue };
         let replicas = workload.replicas.iter().filter(|replica| !replica.held);
         *pods.entry(queue).or_default() +=
             replicas.map(|replica| replica.pods.len()).sum::<usize>();

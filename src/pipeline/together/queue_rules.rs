@@ -1,0 +1,180 @@
+//! What a ClusterQueue asks of pods beside its quota and is not evaluated: that they stand together in
+//! a topology, and labels of a Namespace that was not read.
+//!
+//! In: the claims with their queues, ClusterQueues, flavors, Topologies and Nodes of the input. Out: a
+//! line for each rule with the pods that it may keep waiting.
+
+use super::NotJudged;
+use super::claims::Claim;
+use super::quota::cluster_queue;
+use crate::api::{ClusterQueue, Object, ResourceFlavor};
+use crate::catalog::Catalog;
+use crate::cluster::fleet::{Fleet, Workload};
+use crate::operators::kueue::admit::is_open_to;
+use crate::pipeline::planned::Planned;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// The lines, by what they are about.
+pub(super) fn found(
+    catalog: &Catalog,
+    planned: &[Planned<'_>],
+    claims: &[Claim],
+    fleet: &Fleet,
+) -> Vec<NotJudged> {
+    let mut pods: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    for (claim, workload) in claims.iter().zip(&fleet.workloads) {
+        let open = workload.replicas.iter().filter(|replica| !replica.held);
+        let all: usize = open.map(|replica| replica.pods.len()).sum();
+        // What runs was admitted.
+        let new = all.saturating_sub(workload.running.len());
+        if new == 0 {
+            continue;
+        }
+        let Some(queue) =
+            cluster_queue(catalog, planned, claim).and_then(|name| catalog.cluster_queue(name))
+        else {
+            continue;
+        };
+        let namespace = claim.name().split_once('/').map_or("", |(namespace, _)| namespace);
+        let of_namespace = unread_namespace(catalog, queue, namespace);
+        let whole = claim.queue.as_ref().is_some_and(|queue| queue.whole);
+        let rules = of_namespace.into_iter().chain(by_topology(catalog, queue, workload, whole));
+        for rule in rules {
+            *pods.entry((queue.name().clone(), rule)).or_default() += new;
+        }
+    }
+    let one = |((queue, message), pods): ((EcoString, EcoString), usize)| NotJudged {
+        what: eco_format!("ClusterQueue `{queue}`"),
+        pods: Some(pods),
+        message,
+    };
+    pods.into_iter().map(one).collect()
+}
+
+/// Why it is not known that a queue is open to a namespace.
+fn unread_namespace(catalog: &Catalog, queue: &ClusterQueue, namespace: &str) -> Option<EcoString> {
+    let selector = queue.namespace_selector.as_ref()?;
+    is_open_to(catalog, selector, namespace).is_none().then(|| {
+        eco_format!(
+            "it is open to Namespaces with the labels of its namespaceSelector, and Namespace \
+             `{namespace}` was not read"
+        )
+    })
+}
+
+/// Why it is not known that a queue admits pods whose flavor may place them by a Topology
+/// (pkg/cache/scheduler/tas_flavor_snapshot.go, findTopologyAssignment): only nodes with a label of
+/// each level count, and pods that are admitted together may have to stand in one domain. A pod that is
+/// admitted alone is in one domain wherever it stands.
+fn by_topology(
+    catalog: &Catalog,
+    queue: &ClusterQueue,
+    workload: &Workload,
+    whole: bool,
+) -> Option<EcoString> {
+    let flavors = queue.flavors().filter_map(|item| catalog.flavor(&item.flavor.value));
+    let is_group = (whole && workload.replicas.len() > 1)
+        || workload.replicas.iter().any(|replica| replica.pods.len() > 1);
+    for (flavor, name) in flavors.filter_map(|flavor| Some((flavor, flavor.topology.as_ref()?))) {
+        let (flavor_name, name) = (flavor.name(), &name.value);
+        let mut topologies = catalog.others().iter().filter(|item| item.id.kind == "Topology");
+        let Some(topology) = topologies.find(|item| item.id.name == *name) else {
+            return Some(eco_format!(
+                "its flavor `{flavor_name}` places pods by Topology `{name}`, which was not read"
+            ));
+        };
+        if let Some((node, level)) = without_level(catalog, flavor, topology) {
+            return Some(eco_format!(
+                "its flavor `{flavor_name}` places pods by Topology `{name}`: node {node} has no label {level}, \
+                 and only nodes with all levels count"
+            ));
+        }
+        if is_group {
+            return Some(eco_format!(
+                "its flavor `{flavor_name}` places pods by Topology `{name}`: whether they stand in one domain \
+                 is not evaluated"
+            ));
+        }
+    }
+    None
+}
+
+/// The first node of a flavor that lacks the label of a level.
+fn without_level<'c>(
+    catalog: &'c Catalog,
+    flavor: &ResourceFlavor,
+    topology: &Object,
+) -> Option<(&'c EcoString, EcoString)> {
+    let levels = topology.spec("levels").map(Node::items).unwrap_or_default();
+    let levels: Vec<EcoString> =
+        levels.iter().filter_map(|level| level.get("nodeLabel")?.scalar_text()).collect();
+    let of_flavor = catalog.machines().iter().filter(|machine| {
+        let has = |key: &str, value: Option<&str>| value == machine.label(key);
+        flavor.node_labels.iter().all(|entry| has(&entry.key, entry.node.as_str()))
+    });
+    let mut lacking = of_flavor.filter_map(|machine| {
+        let level = levels.iter().find(|level| machine.label(level).is_none())?;
+        Some((&machine.name, level.clone()))
+    });
+    lacking.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{gpu_node, ome_on};
+
+    const LEADER_WORKER_SET: &str = "---\napiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: l, namespace: ml, labels: {kueue.x-k8s.io/queue-name: q}}\nspec: {replicas: 1, leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}}\n";
+    const DEPLOYMENT: &str = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ml, labels: {kueue.x-k8s.io/queue-name: q}}\nspec: {replicas: 2, selector: {matchLabels: {app: d}}, template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+
+    fn not_judged(workload: &str, selector: &str, flavor: &str, more: &str) -> Vec<String> {
+        let queues = format!(
+            "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\nspec: {{{flavor}}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {{name: cq}}\nspec: {{namespaceSelector: {{{selector}}}, resourceGroups: [{{coveredResources: [nvidia.com/gpu], flavors: [{{name: f, resources: [{{name: nvidia.com/gpu, nominalQuota: 8}}]}}]}}]}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {{name: q, namespace: ml}}\nspec: {{clusterQueue: cq}}\n"
+        );
+        let text = gpu_node("n1", 8, "") + workload + &queues + more;
+        let ran = ome_on("plan -o json -f {in.yaml}", &[("in.yaml", &text)]);
+        assert_eq!(ran.code, 0, "{}", ran.out);
+        let all = ran.at("/placement/notJudged");
+        let all = all.as_array().into_iter().flatten();
+        let lines = all.filter_map(|entry| {
+            assert_eq!((&entry["what"], &entry["pods"]), (&"ClusterQueue `cq`".into(), &2.into()));
+            Some(entry["message"].as_str()?.to_owned())
+        });
+        lines.collect()
+    }
+
+    fn topology(level: &str) -> String {
+        format!(
+            "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Topology\nmetadata: {{name: t}}\nspec: {{levels: [{{nodeLabel: {level}}}]}}\n"
+        )
+    }
+
+    #[test]
+    fn pods_that_a_topology_places_are_not_judged_as_a_group() {
+        let flavor = "topologyName: t";
+        let host = topology("kubernetes.io/hostname");
+        let one = |workload: &str, more: &str| not_judged(workload, "", flavor, more);
+        let group = one(LEADER_WORKER_SET, &host);
+        assert!(group.len() == 1 && group[0].contains("in one domain"), "{group:?}");
+        assert!(one(DEPLOYMENT, &host).is_empty());
+        let unlabeled = one(DEPLOYMENT, &topology("rack"));
+        assert!(unlabeled.len() == 1 && unlabeled[0].contains("no label rack"), "{unlabeled:?}");
+        let unread = one(DEPLOYMENT, "");
+        assert!(unread.len() == 1 && unread[0].contains("not read"), "{unread:?}");
+        assert!(not_judged(LEADER_WORKER_SET, "", "", &host).is_empty());
+    }
+
+    #[test]
+    fn a_queue_that_selects_labels_of_an_unread_namespace_is_not_judged() {
+        let labeled = "matchLabels: {team: x}";
+        let namespace =
+            "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ml, labels: {team: x}}\n";
+        let of = |selector: &str, more: &str| not_judged(DEPLOYMENT, selector, "", more);
+        let unread = of(labeled, "");
+        assert!(unread.len() == 1 && unread[0].contains("`ml` was not read"), "{unread:?}");
+        assert!(of(labeled, namespace).is_empty());
+        assert!(of("matchLabels: {kubernetes.io/metadata.name: ml}", "").is_empty());
+        assert!(of("", "").is_empty());
+    }
+}
